@@ -1,0 +1,391 @@
+"""The similarity graph: an immutable symmetric W over the samples, with everything the scores need of it.
+
+    energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        L = D - W
+    mass(f)   = f̃'D f̃,   f̃ = f - (f'd / vol) 1          the F-C transform, [ZL] eq. 3.6
+
+Three storages, one behaviour: *csr* for neighbourhoods and pairs, *dense* for kernels, *factored* for
+W = Z C Z' + diag(loops) with few columns in Z (class graphs), which is never formed as n x n.
+
+All energies are sums of non-negative terms or are computed on centred columns: at an offset of 1e8 on unit variance
+the textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol return noise.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from .columns import dense
+
+_DENSE_EIGEN = 3000  # nodes of a component up to which LAPACK's full solver beats Lanczos
+_EDGES_AT_ONCE = 2048  # edges whose differences are held together: keeps the temporaries inside the cache
+
+
+class Graph:
+    """An immutable weighted undirected graph over the rows of X.
+
+    Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...) or from weights with
+    :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
+
+    Attributes
+    ----------
+    n_nodes : int
+    storage : {"csr", "dense", "factored"}
+    degree : ndarray of shape (n_nodes,)
+        d = W1 unless the recipe sets the vertex measure itself (ReliefGraph: D = I).
+    volume : float
+        Sum of the degrees.
+    bandwidth : float or None
+        Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import Graph
+    >>> path = Graph.from_edges([0, 1], [1, 2], [1.0, 1.0], n_nodes=4)
+    >>> path
+    Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
+    >>> path.energy(np.array([[0.0], [1.0], [3.0], [9.0]]))
+    array([5.])
+    """
+
+    def __init__(
+        self,
+        *,
+        csr: sp.csr_array | None = None,
+        full: np.ndarray | None = None,
+        factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None = None,
+        degree: np.ndarray | None = None,
+        bandwidth: float | None = None,
+    ):
+        stored = csr if csr is not None else full if full is not None else factors[0]
+        storage = "csr" if csr is not None else "dense" if full is not None else "factored"
+        # The only assignment: afterwards __setattr__ refuses.
+        vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth)
+        vars(self).update(n_nodes=int(stored.shape[0]))
+        row_sums = self.dot(np.ones((self.n_nodes, 1)))[:, 0]
+        degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
+        vars(self).update(_row_sums=row_sums, degree=degree, volume=float(degree.sum()))
+        for array in (degree, row_sums, full):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
+
+    n_nodes: int
+    storage: str
+    degree: np.ndarray
+    volume: float
+    bandwidth: float | None
+    _csr: sp.csr_array | None
+    _full: np.ndarray | None
+    _factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None
+    _row_sums: np.ndarray
+
+    # ---------------------------------------------------------------- builders
+
+    @classmethod
+    def from_weights(cls, W: Any, *, degree: np.ndarray | None = None, bandwidth: float | None = None) -> Graph:
+        """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input."""
+        if sp.issparse(W):
+            W = sp.csr_array(W, dtype=np.float64, copy=True)
+            W.sum_duplicates()
+            W.eliminate_zeros()
+            return cls(csr=W, degree=degree, bandwidth=bandwidth)
+        return cls(full=np.asarray(W, dtype=np.float64).view(), degree=degree, bandwidth=bandwidth)
+
+    @classmethod
+    def from_edges(
+        cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: np.ndarray | None = None,
+        bandwidth: float | None = None,
+    ) -> Graph:  # fmt: skip
+        """A graph from undirected edges, each given once as (i, j, weight)."""
+        i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
+        W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n_nodes, n_nodes))
+        return cls.from_weights(W, degree=degree, bandwidth=bandwidth)
+
+    @classmethod
+    def from_factors(cls, Z: Any, core: Any, loops: Any = None) -> Graph:
+        """W = Z core Z' + diag(loops) with non-negative Z of shape (n, r) and a small symmetric core (r, r)."""
+        Z = sp.csr_array(Z, dtype=np.float64)
+        loops = np.zeros(Z.shape[0]) if loops is None else np.asarray(loops, dtype=np.float64)
+        return cls(factors=(Z, np.asarray(core, dtype=np.float64), loops))
+
+    # ---------------------------------------------------------------- the matrix
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """W V for a dense block V of shape (n_nodes, b)."""
+        if self._factors is None:
+            return (self._csr if self._csr is not None else self._full) @ V
+        Z, core, loops = self._factors
+        return Z @ (core @ (Z.T @ V)) + loops[:, None] * V
+
+    def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
+        """L V = (diag(W1) - W) V."""
+        return self._row_sums[:, None] * V - self.dot(V)
+
+    def normalized_laplacian_dot(self, V: np.ndarray) -> np.ndarray:
+        """𝓛 V = D^-½ L D^-½ V, with d_i^-½ := 0 at isolated nodes."""
+        root = self.inverse_root_degree[:, None]
+        return root * self.laplacian_dot(root * V)
+
+    def toarray(self) -> np.ndarray:
+        """W as a dense array (small graphs only: n² floats)."""
+        if self._full is not None:
+            return self._full.copy()
+        return self._csr.toarray() if self._csr is not None else self.dot(np.eye(self.n_nodes))
+
+    # ---------------------------------------------------------------- column-wise forms
+
+    def centre(self, F: np.ndarray) -> np.ndarray:
+        """f̃ = f - (f'd / vol) 1 for each column of a dense block; then <f̃, d> = 0."""
+        return self._shifted(F)[0]
+
+    def mass(self, F: Any) -> np.ndarray:
+        """f̃'D f̃ for each column of a block."""
+        return self.moments(F)[1]
+
+    def moments(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
+        if sp.issparse(F):
+            return self._sparse_moments(F)
+        centred, mean = self._shifted(F)
+        return mean, np.einsum("i,ij,ij->j", self.degree, centred, centred)
+
+    def energy(self, F: Any) -> np.ndarray:
+        """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
+        if self._csr is not None:
+            return self._sparse_edge_energy(F) if sp.issparse(F) else self._edge_energy(F)
+        F = dense(F)
+        return self._dense_energy(F) if self._full is not None else self._factored_energy(F)
+
+    def _shifted(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # A first shift by one sample makes the weighted mean exact at large offsets and constants exactly zero.
+        reference = F[np.argmax(self.degree > 0)]
+        centred = F - reference
+        mean = self.degree @ centred / (self.volume or 1.0)
+        centred -= mean
+        return centred, reference + mean
+
+    def _sparse_moments(self, F: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
+        d, columns = self.degree[F.indices], np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
+        mean = np.bincount(columns, d * F.data, F.shape[1]) / (self.volume or 1.0)
+        stored = np.bincount(columns, d * (F.data - mean[columns]) ** 2, F.shape[1])
+        # The implicit zeros carry what is left of the volume; none is left when every node with a degree is stored.
+        full = np.bincount(columns, d > 0, F.shape[1]) == np.count_nonzero(self.degree)
+        left = np.where(full, 0.0, self.volume - np.bincount(columns, d, F.shape[1]))
+        return mean, stored + left * mean**2
+
+    def _edge_energy(self, F: np.ndarray) -> np.ndarray:
+        i, j, w = self.edges
+        energy = np.zeros(F.shape[1])
+        for start in range(0, len(w), _EDGES_AT_ONCE):
+            part = slice(start, start + _EDGES_AT_ONCE)
+            difference = F[i[part]]
+            difference -= F[j[part]]
+            difference *= difference
+            energy += w[part] @ difference
+        return energy
+
+    def _sparse_edge_energy(self, F: sp.csc_array) -> np.ndarray:
+        i, j, w = self.edges
+        F = F.tocsr()
+        energy = np.zeros(F.shape[1])
+        step = 32 * _EDGES_AT_ONCE
+        for start in range(0, len(w), step):
+            part = slice(start, start + step)
+            difference = F[i[part]] - F[j[part]]
+            difference.data **= 2
+            energy += difference.T @ w[part]
+        return energy
+
+    def _dense_energy(self, F: np.ndarray) -> np.ndarray:
+        centred = self.centre(F)
+        energy = np.einsum("ij,ij->j", centred, self.laplacian_dot(centred))
+        # The product form loses digits where the energy is tiny beside Σ d f̃²: those few columns go edge by edge.
+        scale = np.einsum("i,ij,ij->j", np.abs(self._row_sums), centred, centred)
+        for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
+            f = centred[:, column]
+            energy[column] = 0.5 * sum(row @ (f - value) ** 2 for row, value in zip(self._full, f, strict=True))
+        return energy
+
+    def group_moments(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia.
+
+        Means are relative to the first row, so that their differences are exact at large offsets.
+        """
+        Z = self._factors[0].tocoo()
+        rows, groups, z = Z.row, Z.col, Z.data
+        pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
+        sizes = pool.sum(axis=1)
+        first = np.zeros(Z.shape[1], dtype=np.intp)
+        first[groups[::-1]] = rows[::-1]  # one member of each group, so that a constant group has scatter exactly 0
+        F = F - F[0]
+        shifted = F[rows] - F[first][groups]
+        mean = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
+        shifted -= mean[groups]
+        return sizes, F[first] + mean, pool @ (shifted * shifted)
+
+    def _factored_energy(self, F: np.ndarray) -> np.ndarray:
+        # ½ Σ_ab c_ab [ s_b S_a + s_a S_b + s_a s_b (μ_a - μ_b)² ]: every term non-negative, nothing cancels.
+        core = self._factors[1]
+        sizes, mean, scatter = self.group_moments(F)
+        energy = (core @ sizes) @ scatter
+        for a in range(len(sizes)):
+            energy += 0.5 * (core[a] * sizes[a] * sizes) @ (mean - mean[a]) ** 2
+        return energy
+
+    # ---------------------------------------------------------------- structure
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
+        if self._csr is None:
+            W = sp.csr_array(np.triu(self.toarray(), 1)).tocoo()
+        else:
+            W = sp.triu(self._csr, 1, format="coo")
+        return W.row.astype(np.intp), W.col.astype(np.intp), W.data
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, self loops not counted."""
+        if self._csr is not None:
+            return int(self._csr.nnz - np.count_nonzero(self._csr.diagonal())) // 2
+        if self._full is not None:
+            return int(np.count_nonzero(self._full) - np.count_nonzero(self._full.diagonal())) // 2
+        Z, core, _ = self._factors
+        member = (Z != 0).astype(np.float64)
+        pairs = np.triu(core != 0) * np.outer(member.sum(axis=0), member.sum(axis=0))
+        own = core.diagonal() != 0
+        return int(pairs.sum() - (own * member.sum(axis=0) * (member.sum(axis=0) + 1) / 2).sum())
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        """Mask of the nodes that take part: those with a degree."""
+        return self.degree > 0
+
+    @property
+    def n_isolated(self) -> int:
+        """Number of nodes without a degree, such as unlabelled rows in a class graph."""
+        return int(np.count_nonzero(~self.active))
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
+        if self._factors is not None:
+            Z, core, _ = self._factors
+            pattern = sp.block_array([[None, Z], [Z.T, sp.csr_array(core)]], format="csr")
+        else:
+            pattern = self._csr if self._csr is not None else _pattern(self._full)
+        labels = connected_components(pattern, directed=False)[1][: self.n_nodes]
+        found, first, labels = np.unique(np.where(self.active, labels, -1), return_index=True, return_inverse=True)
+        weight = np.bincount(labels, self.degree)
+        weight[found < 0], offset = np.inf, int(found[0] < 0)
+        rank = np.empty(len(found), dtype=np.intp)
+        rank[np.lexsort((first, -weight))] = np.arange(len(found)) - offset
+        return rank[labels]
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected components, isolated nodes not counted."""
+        return int(self.components.max(initial=-1)) + 1
+
+    @cached_property
+    def inverse_root_degree(self) -> np.ndarray:
+        """d^-½, with 0 at isolated nodes."""
+        return np.where(self.active, 1.0 / np.sqrt(np.where(self.active, self.degree, 1.0)), 0.0)
+
+    def spectrum(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first; all of them when k is None.
+
+        ξ_0 = D^½1 / ‖D^½1‖ always, the others from its complement. Eigenpairs are found per connected component,
+        because Lanczos silently loses the repeated eigenvalues of a disconnected graph; isolated nodes have none.
+        The result is deterministic.
+        """
+        n_active = self.n_nodes - self.n_isolated
+        k = n_active if k is None else min(int(k), n_active)
+        values, vectors, trivial = [], [], []
+        for component in range(self.n_components):
+            nodes = np.flatnonzero(self.components == component)
+            found, basis, ground = self._component_spectrum(nodes, min(k, len(nodes)) - 1)
+            for part, store in ((basis, vectors), (ground, trivial)):
+                placed = np.zeros((self.n_nodes, part.shape[1]))
+                placed[nodes] = part
+                store.append(placed)
+            values.append(found)
+        if not trivial:
+            return np.empty(0), np.empty((self.n_nodes, 0))
+        grounds = np.hstack(trivial) @ _householder(np.sqrt([self.degree @ (t[:, 0] != 0) for t in trivial]))
+        values = np.concatenate([np.zeros(grounds.shape[1]), *values])
+        order = np.argsort(values[grounds.shape[1] :], kind="stable") + grounds.shape[1]
+        # Signed graphs may have negative eigenvalues; the trivial pair still comes first.
+        order = np.concatenate([np.arange(grounds.shape[1]), order])[:k]
+        return values[order], np.hstack([grounds, *vectors])[:, order]
+
+    def _component_spectrum(self, nodes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The k smallest non-trivial eigenpairs on one component, and its trivial vector."""
+        size, root = len(nodes), self.inverse_root_degree[nodes]
+        ground = np.sqrt(self.degree[nodes])
+        ground /= np.linalg.norm(ground)
+        if k == 0:
+            return np.empty(0), np.empty((size, 0)), ground[:, None]
+        if size <= _DENSE_EIGEN or k > size // 3:
+            L = -self._submatrix(nodes)
+            L.flat[:: size + 1] += self._row_sums[nodes]
+            L *= root[:, None] * root
+            # The trivial vector is moved to the top of the spectrum, above every other eigenvalue.
+            L += (3.0 + np.abs(L).sum(axis=1).max()) * np.outer(ground, ground)
+            values, vectors = eigh(L, subset_by_index=[0, k - 1])
+            return values, vectors, ground[:, None]
+
+        def shifted_adjacency(v: np.ndarray) -> np.ndarray:
+            placed = np.zeros((self.n_nodes, 1))
+            placed[nodes, 0] = v.ravel()
+            result = v.ravel() - self.normalized_laplacian_dot(placed)[nodes, 0]
+            return result - 4.0 * ground * (ground @ v.ravel())
+
+        operator = LinearOperator((size, size), matvec=shifted_adjacency, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(size)
+        start -= ground * (ground @ start)
+        values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=min(size, max(3 * k + 1, 40)))
+        order = np.argsort(-values)
+        return 1.0 - values[order], vectors[:, order], ground[:, None]
+
+    def _submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        if self._csr is not None:
+            return self._csr[nodes][:, nodes].toarray()
+        if self._full is not None:
+            return self._full[np.ix_(nodes, nodes)]
+        Z, core, loops = self._factors
+        return (Z[nodes] @ core) @ Z[nodes].T.toarray() + np.diag(loops[nodes])
+
+    def __repr__(self) -> str:
+        bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
+        return (
+            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, n_components={self.n_components}, "
+            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth})"
+        )
+
+
+def _pattern(W: np.ndarray) -> sp.csr_array:
+    """Where a dense W is not zero; a kernel that reaches everything from node 0 needs no n x n pattern."""
+    if W[0].all():
+        nodes = np.arange(len(W))
+        return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
+    return sp.csr_array(W != 0)
+
+
+def _householder(weights: np.ndarray) -> np.ndarray:
+    """An orthogonal matrix whose first column is weights / ‖weights‖."""
+    unit = weights / np.linalg.norm(weights)
+    mirror = unit.copy()
+    mirror[0] += 1.0  # weights are positive, so this never cancels
+    H = np.eye(len(unit)) - np.outer(mirror, mirror) / mirror[0]
+    return np.column_stack([unit, H[:, 1:]])

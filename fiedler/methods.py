@@ -1,0 +1,377 @@
+"""The named methods: flat parameters, the paper's equation, and a ``formula()`` over graphs and criteria.
+
+A named method is one short expression; read ``formula`` to see which. ``METHODS`` maps the names used by
+:class:`fiedler.SpectralSelector` to the classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._validation import check_choice, check_positive, check_share
+from .affinity import KNN, RBF, Problem, Recipe
+from .columns import dense, take_columns, take_rows
+from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, Sensitivity, as_recipe
+from .graph import Graph
+from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
+
+
+class Method(Criterion):
+    """A criterion with a name: everything follows from its formula."""
+
+    def formula(self) -> Criterion:
+        """The method as an expression over graphs."""
+        raise TypeError(f"{type(self).__name__} has no formula.")
+
+    greater_is_better = property(lambda self: self.formula().greater_is_better)
+    nonnegative = property(lambda self: self.formula().nonnegative)
+    reads = property(lambda self: self.formula().reads)
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        return self.formula()._scorer(problem)
+
+    def _recipe(self, name: str) -> Recipe:
+        """The graph parameter of that name, or what None stands for: the class attribute ``_default_<name>``."""
+        value = getattr(self, name)
+        return getattr(self, f"_default_{name}")() if value is None else as_recipe(value)
+
+    def set_params(self, **params: Any) -> Method:
+        """Set parameters, nested ones too; a graph left at None becomes the default graph when one of its is set."""
+        for key in params:
+            name, _, nested = key.partition("__")
+            if nested and hasattr(self, f"_default_{name}") and name not in params:
+                setattr(self, name, self._recipe(name))
+        return super().set_params(**params)
+
+
+class LaplacianScore(Method):
+    """Laplacian score f'Lf / f̃'Df̃ (He, Cai, Niyogi 2005; [DV] eq. 2, [ZL] eq. 3.4). Unsupervised, small is good.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN()
+
+    Examples
+    --------
+    >>> from fiedler import LaplacianScore
+    >>> LaplacianScore().formula()
+    Rayleigh(KNN())
+    """
+
+    _default_graph = KNN
+
+    def __init__(self, graph: Recipe | None = None):
+        self.graph = graph
+
+    def formula(self) -> Criterion:
+        return Rayleigh(self._recipe("graph"))
+
+
+class SPEC(Method):
+    """SPEC's φ1, φ2, φ3 with a spectral function γ ([SPEC] eq. 9-11); see :class:`fiedler.Phi` for the equations.
+
+    φ2 with γ = 1 is the Laplacian score. φ1 and φ2: small is good; φ3: large is good. φ1 and φ3 are not invariant to
+    adding a constant to a feature.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN()
+        RBF(), Diffusion(), ClassGraph(), ReliefGraph() give the paper's other graphs.
+    phi : {1, 2, 3}, default=2
+    gamma : float or callable, default=1
+        A power of the eigenvalues (the paper uses 1 and 4), or any function of them.
+    n_clusters : int, optional
+        Number of leading eigenvectors of φ3, the trivial one included.
+
+    Examples
+    --------
+    >>> from fiedler import SPEC
+    >>> SPEC(phi=3, gamma=4, n_clusters=5).formula()
+    Phi(KNN(), kind=3, gamma=4, n_clusters=5)
+    """
+
+    _default_graph = KNN
+
+    def __init__(self, graph: Recipe | None = None, phi: int = 2, gamma: Any = 1, n_clusters: int | None = None):
+        self.graph, self.phi, self.gamma, self.n_clusters = graph, phi, gamma, n_clusters
+
+    def formula(self) -> Criterion:
+        check_choice("phi", self.phi, (1, 2, 3))
+        return Phi(self._recipe("graph"), self.phi, self.gamma, self.n_clusters)
+
+
+class SSelect(Method):
+    """sSelect: λ f'Lf / f̃'Df̃ + (1 - λ)(1 - NMI(sign(f̃), y)) ([ZL] eq. 3.8). Few class labels, small is good.
+
+    The graph sees all rows, the second term the labelled ones. Two or more classes.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN()
+    lam : float in [0, 1], default=0.1
+        Weight of the graph against the labels.
+
+    Examples
+    --------
+    >>> from fiedler import SSelect
+    >>> SSelect(lam=0.25).formula()
+    0.25 * Rayleigh(KNN()) + 0.75 * Disagreement(KNN())
+    """
+
+    _default_graph = KNN
+
+    def __init__(self, graph: Recipe | None = None, lam: float = 0.1):
+        self.graph, self.lam = graph, lam
+
+    def formula(self) -> Criterion:
+        check_share("lam", self.lam)
+        graph = self._recipe("graph")
+        return self.lam * Rayleigh(graph) + (1.0 - self.lam) * Disagreement(graph)
+
+
+class SupervisedLaplacianScore(Method):
+    """SLS: the Laplacian score on the kNN graph of a real target ([DV] eq. 5). Labelled rows only, small is good.
+
+    Parameters
+    ----------
+    graph : Recipe, default=TargetKNN()
+
+    Examples
+    --------
+    >>> from fiedler import SupervisedLaplacianScore
+    >>> SupervisedLaplacianScore().formula()
+    Rayleigh(TargetKNN())
+    """
+
+    _default_graph = TargetKNN
+
+    def __init__(self, graph: Recipe | None = None):
+        self.graph = graph
+
+    def formula(self) -> Criterion:
+        return Rayleigh(self._recipe("graph"))
+
+
+class SemiSupervisedLaplacianScore(Method):
+    """SSLS: LS on the semi-supervised graph times SLS ([DV] eq. 10). Few real targets, small is good.
+
+    Standardise features and target first, as the paper does: the graph compares the two.
+
+    Parameters
+    ----------
+    graph : Recipe, default=SemiTarget()
+    target_graph : Recipe, default=TargetKNN()
+
+    Examples
+    --------
+    >>> from fiedler import SemiSupervisedLaplacianScore
+    >>> SemiSupervisedLaplacianScore().formula()
+    Rayleigh(SemiTarget()) * Rayleigh(TargetKNN())
+    """
+
+    _default_graph, _default_target_graph = SemiTarget, TargetKNN
+
+    def __init__(self, graph: Recipe | None = None, target_graph: Recipe | None = None):
+        self.graph, self.target_graph = graph, target_graph
+
+    def formula(self) -> Criterion:
+        return Rayleigh(self._recipe("graph")) * Rayleigh(self._recipe("target_graph"))
+
+
+class ConstraintScore(Method):
+    """Constraint scores C1 to C4 from must-link (M) and cannot-link (C) pairs ([KA] eq. 9, 10, 12, 13). Small is good.
+
+        C1 = f'L_M f / f'L_C f     C2 = f'L_M f - λ f'L_C f     C3 = f'L_W f / f'L_C f     C4 = LS · C1
+
+    Pairs come through ``must_link`` and ``cannot_link``; without any, class labels imply a pair for every two
+    labelled rows. C2 is not invariant to the scale of a feature.
+
+    Parameters
+    ----------
+    variant : {1, 2, 3, 4}, default=4
+    lam : float, default=0.1
+        λ of C2.
+    gamma : float, default=100.0
+        Weight of a must-link pair in the graph W of C3.
+    n_neighbors : int, default=5
+        Neighbours in the graph W of C3.
+    graph : Recipe, default=RBF(scale=0.25)
+        Graph of the Laplacian score in C4.
+
+    Examples
+    --------
+    >>> from fiedler import ConstraintScore
+    >>> ConstraintScore(2).formula()
+    Energy(MustLink()) - 0.1 * Energy(CannotLink())
+    """
+
+    # A quarter of the median distance: the width at which [KA] Fig. 2 comes out.
+    _default_graph = staticmethod(lambda: RBF(scale=0.25))
+
+    def __init__(
+        self,
+        variant: int = 4,
+        lam: float = 0.1,
+        gamma: float = 100.0,
+        n_neighbors: int = 5,
+        graph: Recipe | None = None,
+    ):
+        self.variant, self.lam, self.gamma, self.n_neighbors, self.graph = variant, lam, gamma, n_neighbors, graph
+
+    def formula(self) -> Criterion:
+        check_choice("variant", self.variant, (1, 2, 3, 4))
+        if self.variant == 2:
+            check_positive("lam", self.lam)
+            return Energy(MustLink()) - self.lam * Energy(CannotLink())
+        if self.variant == 3:
+            return Ratio(Within(self.n_neighbors, self.gamma), CannotLink())
+        c1 = Ratio(MustLink(), CannotLink())
+        return c1 if self.variant == 1 else Rayleigh(self._recipe("graph")) * c1
+
+
+class EVSC(Method):
+    """Eigenvalue sensitive criterion Σ_r |dλ_r / dw_t| ([EV] eq. 15). Unsupervised, large is good.
+
+    As the bandwidth grows, (δ²/2) EVSC tends to the variance; at the default bandwidth the ranking is already close to
+    that of the variance, so scale the features first or choose a smaller bandwidth.
+
+    Parameters
+    ----------
+    graph : Recipe, default=RBF()
+    n_eigenvalues : int, optional
+        Use only the smallest eigenvalues; by default all, as in the paper.
+
+    Examples
+    --------
+    >>> from fiedler import EVSC
+    >>> EVSC().formula()
+    Sensitivity(RBF())
+    """
+
+    _default_graph = RBF
+
+    def __init__(self, graph: Recipe | None = None, n_eigenvalues: int | None = None):
+        self.graph, self.n_eigenvalues = graph, n_eigenvalues
+
+    def formula(self) -> Criterion:
+        return Sensitivity(self._recipe("graph"), self.n_eigenvalues)
+
+
+class ReliefF(Method):
+    """ReliefF as a graph energy: -2 f'Lf on the graph of [SPEC] eq. 12, misses minus hits. Classes, large is good.
+
+    With unit-norm features it orders them as φ1 on the same graph does ([SPEC] theorem 5). Features are compared by
+    squared differences as they are: scale them first.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+
+    Examples
+    --------
+    >>> from fiedler import ReliefF
+    >>> ReliefF(5).formula()
+    -2 * Energy(ReliefGraph(n_neighbors=5))
+    """
+
+    def __init__(self, n_neighbors: int = 10):
+        self.n_neighbors = n_neighbors
+
+    def formula(self) -> Criterion:
+        return -2.0 * Energy(ReliefGraph(self.n_neighbors))
+
+
+class FisherScore(Criterion):
+    """Fisher score Σ_l n_l (μ_l - μ)² / Σ_l n_l σ_l² ([KA] eq. 1). Labelled rows, large is good.
+
+    Equal to 1/LS - 1 with LS on ClassGraph(). A feature that is constant inside every class scores inf; such features
+    are ordered by the numerator.
+
+    Examples
+    --------
+    >>> from fiedler import FisherScore
+    >>> FisherScore().evaluate([[0.0, 1.0], [2.0, 1.0], [4.0, 3.0], [6.0, 3.0]], ["a", "a", "b", "b"])
+    array([ 4., inf])
+    """
+
+    greater_is_better = property(lambda self: True)
+    reads = property(lambda self: {"classes"})
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        graph = problem.graph(ClassGraph())
+        return lambda F: np.divide(*_between_and_within(graph, F))
+
+    def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
+        return _between_and_within(problem.graph(ClassGraph()), take_columns(problem.X, columns))[0]
+
+
+class Correlation(Criterion):
+    """Absolute Pearson correlation with a real target, on the rows where it is known. Large is good.
+
+    Examples
+    --------
+    >>> from fiedler import Correlation
+    >>> Correlation().evaluate([[0.0], [1.0], [2.0]], [3.0, 1.0, -1.0])
+    array([1.])
+    """
+
+    greater_is_better = property(lambda self: True)
+    reads = property(lambda self: {"target"})
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        target = problem.supervision.target("Correlation")
+        known = ~np.isnan(target)
+        problem.rows_read |= known
+        rows, y = np.flatnonzero(known), target[known] - target[known].mean()
+        y /= np.linalg.norm(y) or np.nan
+
+        def score(F: Any) -> np.ndarray:
+            centred = _centred(take_rows(F, rows))
+            return np.minimum(np.abs(y @ centred) / np.linalg.norm(centred, axis=0), 1.0)
+
+        return score
+
+
+class Variance(Criterion):
+    """Variance (1/n) Σ_i (f_i - μ)² ([KA] eq. 2). Unsupervised, large is good.
+
+    Examples
+    --------
+    >>> from fiedler import Variance
+    >>> Variance().evaluate([[0.0, 7.0], [2.0, 7.0]])
+    array([ 1., nan])
+    """
+
+    greater_is_better = property(lambda self: True)
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        problem.rows_read[:] = True
+        return lambda F: np.mean(_centred(dense(F)) ** 2, axis=0)
+
+
+METHODS: dict[str, type[Criterion]] = {
+    "variance": Variance,
+    "correlation": Correlation,
+    "fisher": FisherScore,
+    "relieff": ReliefF,
+    "laplacian": LaplacianScore,
+    "spec": SPEC,
+    "sselect": SSelect,
+    "sls": SupervisedLaplacianScore,
+    "ssls": SemiSupervisedLaplacianScore,
+    "constraint": ConstraintScore,
+    "evsc": EVSC,
+}
+
+
+def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndarray]:
+    sizes, mean, scatter = class_graph.group_moments(dense(F))
+    overall = sizes @ mean / sizes.sum()
+    return sizes @ (mean - overall) ** 2, scatter.sum(axis=0)
+
+
+def _centred(F: np.ndarray) -> np.ndarray:
+    shifted = F - F[0]  # shifting by one sample keeps large offsets exact and constants exactly zero
+    return shifted - shifted.mean(axis=0)

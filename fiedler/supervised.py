@@ -1,0 +1,257 @@
+"""Recipes that read supervision: classes, real targets, must-link and cannot-link pairs.
+
+A row about which nothing is known stays in the graph as an isolated vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._validation import check_integer, check_positive
+from .affinity import Problem, Recipe, check_neighbors, check_rows, neighbor_edges, undirected, warn_underflow
+from .graph import Graph
+from .neighbors import RowDistances, TargetAwareDistances, nearest_in_groups, nearest_on_line
+
+
+class ClassGraph(Recipe):
+    """1 / n_l inside class l, 0 between classes, diagonal kept ([SPEC] eq. 2). Factored: never n x n.
+
+    𝓛 has as many zero eigenvalues as there are classes and all others are 1 ([SPEC] footnote 9). Rows without a
+    label are isolated.
+
+    Examples
+    --------
+    >>> from fiedler import ClassGraph
+    >>> ClassGraph().build([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", ""])
+    Graph(n_nodes=4, n_edges=1, n_components=2, n_isolated=1, storage='factored')
+    """
+
+    reads = "classes"
+
+    def _build(self, problem: Problem) -> Graph:
+        Z = _indicator(problem.supervision.classes("ClassGraph")[0])
+        return Graph.from_factors(Z, np.diag(1.0 / Z.sum(axis=0)))
+
+
+class ReliefGraph(Recipe):
+    """[SPEC] eq. 12: 1 on the diagonal, 1/k on the k nearest hits of each row, -1/((c-1)k) on its k nearest misses
+    in each other class.
+
+    The rows of eq. 12 sum to 1, so D = I; its weights are not symmetric, and f'Lf only sees (W + W')/2, which is what
+    is stored. Weights are negative in part: the graph is *signed* and 𝓛 is not positive semi-definite. A class with
+    fewer than k members (or k + 1 for the hits) gives all it has, with weights that keep the row sums.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+
+    Examples
+    --------
+    >>> from fiedler import ReliefGraph
+    >>> ReliefGraph(n_neighbors=1).build([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).toarray()
+    array([[ 1. ,  1. , -0.5,  0. ],
+           [ 1. ,  1. , -1. , -0.5],
+           [-0.5, -1. ,  1. ,  1. ],
+           [ 0. , -0.5,  1. ,  1. ]])
+    """
+
+    signed, reads = True, "classes"
+
+    def __init__(self, n_neighbors: int = 10):
+        self.n_neighbors = n_neighbors
+
+    def _build(self, problem: Problem) -> Graph:
+        codes, names = problem.supervision.classes("ReliefGraph")
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
+        known = codes[labeled]
+        X = problem.X if len(labeled) == n else (problem.X.tocsr() if sp.issparse(problem.X) else problem.X)[labeled]
+        i, j, w = [labeled], [labeled], [np.ones(len(labeled))]
+        for rows, found, group in nearest_in_groups(RowDistances(X), known, self.n_neighbors):
+            weight = 1.0 if known[rows[0]] == group else -1.0 / (len(names) - 1)
+            i.append(np.repeat(labeled[rows], found.shape[1]))
+            j.append(labeled[found.ravel()])
+            w.append(np.full(found.size, weight / found.shape[1]))
+        W = sp.csr_array((np.concatenate(w), (np.concatenate(i), np.concatenate(j))), shape=(n, n))
+        return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
+
+
+class TargetKNN(Recipe):
+    """kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
+
+    Rows with an unknown target are isolated. With at most k other known targets the graph on them is complete.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    t : float, default=1.0
+        In squared units of y: standardise the target, or t scales with it.
+
+    Examples
+    --------
+    >>> from fiedler import TargetKNN
+    >>> TargetKNN(n_neighbors=1).build([[0.0], [0.0], [0.0], [0.0]], [0.0, 0.1, 0.3, float("nan")])
+    Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
+    """
+
+    reads = "target"
+
+    def __init__(self, n_neighbors: int = 5, t: float = 1.0):
+        self.n_neighbors, self.t = n_neighbors, t
+
+    def _build(self, problem: Problem) -> Graph:
+        check_positive("t", self.t)
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        target = problem.supervision.target("TargetKNN")
+        known = np.flatnonzero(~np.isnan(target))
+        y, k = target[known], min(self.n_neighbors, len(known) - 1)
+        i, j, _ = undirected(nearest_on_line(y, k))
+        graph = Graph.from_edges(known[i], known[j], np.exp(-((y[i] - y[j]) ** 2) / self.t), problem.n_samples)
+        _warn_if_target_underflows(graph, target, self.t)
+        return graph
+
+
+class SemiTarget(Recipe):
+    """kNN graph that measures closeness by the target where it is known ([DV] eq. 8 and 9), diagonal 0.
+
+    d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference; the k nearest are taken
+    by d, and w_ij = exp(-d_ij / t), times ``weight_labeled`` (C in the paper) where both targets are known.
+    Standardise features and target first: d compares the two.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=30
+    t : float, default=1.0
+    weight_labeled : float, default=5.0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import SemiTarget
+    >>> SemiTarget(n_neighbors=1).build([[0.0], [1.0], [1.5]], [0.0, 0.0, np.nan]).toarray().round(3)
+    array([[0.   , 5.   , 0.   ],
+           [5.   , 0.   , 0.779],
+           [0.   , 0.779, 0.   ]])
+    """
+
+    reads = "target"
+
+    def __init__(self, n_neighbors: int = 30, t: float = 1.0, weight_labeled: float = 5.0):
+        self.n_neighbors, self.t, self.weight_labeled = n_neighbors, t, weight_labeled
+
+    def _build(self, problem: Problem) -> Graph:
+        check_positive("t", self.t)
+        check_positive("weight_labeled", self.weight_labeled)
+        target = problem.supervision.target("SemiTarget")
+        k = min(check_integer("n_neighbors", self.n_neighbors, 1), check_rows(problem.n_samples) - 1)
+        i, j, d = neighbor_edges(TargetAwareDistances(problem.X, target), k)
+        both_known = ~np.isnan(target[i] + target[j])
+        weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
+        graph = Graph.from_edges(i, j, weights, problem.n_samples)
+        _warn_if_target_underflows(graph, target, self.t)
+        return graph
+
+
+class MustLink(Recipe):
+    """1 per must-link pair, diagonal 0 ([KA] eq. 7). Without pairs, every two rows of the same class are linked.
+
+    Examples
+    --------
+    >>> from fiedler import MustLink
+    >>> MustLink().build([[1.0], [2.0], [3.0]], must_link=[[0, 2]], cannot_link=[[0, 1]]).n_edges
+    1
+    """
+
+    reads = "pairs"
+
+    def _build(self, problem: Problem) -> Graph:
+        return _pair_graph(problem, "must_link")
+
+
+class CannotLink(Recipe):
+    """1 per cannot-link pair, diagonal 0 ([KA] eq. 8). Without pairs, every two rows of different classes are linked.
+
+    Examples
+    --------
+    >>> from fiedler import CannotLink
+    >>> CannotLink().build([[1.0], [2.0], [3.0]], [0, 0, 1])
+    Graph(n_nodes=3, n_edges=2, n_components=1, n_isolated=0, storage='factored')
+    """
+
+    attracts, reads = False, "pairs"
+
+    def _build(self, problem: Problem) -> Graph:
+        return _pair_graph(problem, "cannot_link")
+
+
+class Within(Recipe):
+    """γ on must-link pairs, 1 on kNN pairs that are in neither list, diagonal 0 ([KA] eq. 11).
+
+    Without pairs, class labels stand for all pairs of labelled rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        0 leaves γ times the must-link graph.
+    gamma : float, default=100.0
+
+    Examples
+    --------
+    >>> from fiedler import Within
+    >>> Within(n_neighbors=1).build([[0.0], [1.0], [5.0]], must_link=[[0, 2]], cannot_link=[[1, 2]]).toarray()
+    array([[  0.,   1., 100.],
+           [  1.,   0.,   0.],
+           [100.,   0.,   0.]])
+    """
+
+    reads = "pairs"
+
+    def __init__(self, n_neighbors: int = 5, gamma: float = 100.0):
+        self.n_neighbors, self.gamma = n_neighbors, gamma
+
+    def _build(self, problem: Problem) -> Graph:
+        check_positive("gamma", self.gamma)
+        n = problem.n_samples
+        must, cannot = (_as_csr(problem.graph(recipe)) for recipe in (MustLink(), CannotLink()))
+        W = self.gamma * must
+        if self.n_neighbors != 0:
+            k = check_neighbors(self.n_neighbors, n)
+            i, j, _ = neighbor_edges(RowDistances(problem.X), k)
+            near = sp.csr_array((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+            W = W + near - near.multiply(must + cannot)
+        return Graph.from_weights(sp.csr_array(W))
+
+
+def _indicator(codes: np.ndarray) -> sp.csr_array:
+    rows = np.flatnonzero(codes >= 0)
+    return sp.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), int(codes.max()) + 1))
+
+
+def _pair_graph(problem: Problem, kind: str) -> Graph:
+    known, n = problem.supervision, problem.n_samples
+    if known.has_pairs or not known.has_classes:
+        pairs = getattr(known, kind)
+        if pairs is None or not len(pairs):
+            given = "real targets" if known.y is not None else "none"
+            raise ValueError(
+                f"{kind} pairs are needed, got {given}; pass must_link and cannot_link as arrays of row numbers of "
+                "shape (p, 2), with at least one pair each, or class labels y to imply them."
+            )
+        return Graph.from_edges(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), n)
+    codes, names = known.classes(kind)
+    core = np.eye(len(names))
+    if kind == "cannot_link":
+        return Graph.from_factors(_indicator(codes), 1.0 - core)
+    return Graph.from_factors(_indicator(codes), core, loops=-(codes >= 0).astype(np.float64))
+
+
+def _as_csr(graph: Graph) -> sp.csr_array:
+    i, j, w = graph.edges
+    return sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(graph.n_nodes, graph.n_nodes))
+
+
+def _warn_if_target_underflows(graph: Graph, target: np.ndarray, t: float) -> None:
+    lost = int(np.count_nonzero(~graph.active & ~np.isnan(target)))
+    if lost:
+        warn_underflow(lost, "t", t, float(2.0 * np.nanvar(target)) or 1.0)

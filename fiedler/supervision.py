@@ -1,0 +1,309 @@
+"""What is known about the rows: class labels, real targets, must-link and cannot-link pairs, each possibly partial.
+
+Unknown labels are -1 for integer classes, None, NaN or "" for any others, NaN for real targets. A row without a label
+is not dropped: it becomes an isolated vertex of the graphs that read labels, so unsupervised, supervised and
+semi-supervised data take one path.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state, column_or_1d
+
+
+class Pairs:
+    """Pairs of rows that survive cross-validation.
+
+    Index pairs mean nothing once rows are sliced. This container has one entry per *sample*, so scikit-learn slices it
+    along with X, and slicing re-indexes the pairs and drops those with a missing end.
+
+    Parameters
+    ----------
+    pairs : array-like of int, shape (n_pairs, 2)
+        Row numbers; the order inside a pair is irrelevant.
+    n_samples : int
+        Number of rows the numbers refer to.
+
+    Examples
+    --------
+    >>> from fiedler import Pairs
+    >>> links = Pairs([[0, 3], [1, 2]], n_samples=5)
+    >>> len(links)
+    5
+    >>> links[[3, 0, 4]].pairs
+    array([[0, 1]])
+    """
+
+    def __init__(self, pairs: Any, n_samples: int):
+        self.n_samples = int(n_samples)
+        self.pairs = check_pairs(pairs, self.n_samples, "pairs")
+        self.shape = (self.n_samples,)
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __getitem__(self, rows: Any) -> Pairs:
+        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
+        chosen = np.arange(self.n_samples)[rows]
+        i, j = self.pairs.T
+        linked = sp.csr_array((np.ones(len(i)), (i, j)), shape=(self.n_samples, self.n_samples))
+        # A row drawn twice brings its pairs twice: every copy is linked.
+        return Pairs(np.column_stack(linked[chosen][:, chosen].nonzero()), len(chosen))
+
+    def __repr__(self) -> str:
+        return f"Pairs({len(self.pairs)} pairs, n_samples={self.n_samples})"
+
+
+class Supervision:
+    """Labels and pairs for n rows, parsed on demand by whoever needs them.
+
+    Parameters
+    ----------
+    n_samples : int
+    y : array-like of shape (n_samples,), optional
+        Classes or real targets; which of the two is decided by the method that reads them.
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+    unlabeled : object, default=-1
+        The class label that means "unknown"; None when every integer is a class.
+
+    Examples
+    --------
+    >>> from fiedler import Supervision
+    >>> codes, names = Supervision(4, ["b", "", "a", "b"]).classes("this example")
+    >>> codes, names
+    (array([ 1, -1,  0,  1]), array(['a', 'b'], dtype=object))
+    """
+
+    def __init__(
+        self, n_samples: int, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+    ):
+        self.n_samples, self.unlabeled = n_samples, unlabeled
+        self.y = None if y is None else _as_vector(y, n_samples)
+        self.must_link = None if must_link is None else check_pairs(must_link, n_samples, "must_link")
+        self.cannot_link = None if cannot_link is None else check_pairs(cannot_link, n_samples, "cannot_link")
+        self._check_contradictions()
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether pairs were given."""
+        return self.must_link is not None or self.cannot_link is not None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether y is given and can be read as classes."""
+        return self.y is not None and not _looks_continuous(self.y)
+
+    def classes(self, reader: str) -> tuple[np.ndarray, np.ndarray]:
+        """Class codes 0, 1, ... per row (-1 unknown) and the class names; at least two classes, or an error.
+
+        ``reader`` names who asks, for the message.
+        """
+        y = self._require_y(reader, "class labels")
+        known = ~_missing(y)
+        if _looks_continuous(y):
+            value = next(v for v in y[known] if not float(v).is_integer())
+            raise ValueError(
+                f"{reader} reads class labels, but y holds real values such as {value}; use a regression method "
+                "(sls, ssls, correlation), or bin y into classes."
+            )
+        if y.dtype.kind == "f":
+            y = np.where(known, y, 0).astype(np.int64)
+        if self.unlabeled is not None:
+            # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
+            known &= np.fromiter((v != self.unlabeled for v in y), dtype=bool, count=len(y))
+        if y.dtype.kind == "i" and self.unlabeled == -1 and set(np.unique(y)) == {-1, 1}:
+            raise ValueError(
+                "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
+                "or recode the classes as 0 and 1 and keep -1 for unknown."
+            )
+        if not known.any():
+            raise ValueError(
+                f"{reader} needs labelled rows, but all {len(y)} labels in y are unknown "
+                f"(unlabeled={self.unlabeled!r}); label some rows or use an unsupervised method such as laplacian."
+            )
+        codes = np.full(len(y), -1)
+        try:
+            names, codes[known] = np.unique(y[known], return_inverse=True)
+        except TypeError:
+            kinds = sorted({type(v).__name__ for v in y[known]})
+            raise TypeError(f"y mixes labels of types {', '.join(kinds)}; use one type for all classes.") from None
+        if len(names) < 2:
+            raise ValueError(
+                f"{reader} needs at least two classes, but the {int(known.sum())} labelled rows of y are all of "
+                f"class {names[0]!r}; label rows of another class."
+            )
+        return codes, names
+
+    def target(self, reader: str) -> np.ndarray:
+        """Real targets as float64, NaN where unknown; at least two known values, or an error."""
+        y = self._require_y(reader, "a real-valued target")
+        try:
+            target = np.where(_missing(y), np.nan, y).astype(np.float64)
+        except (TypeError, ValueError):
+            value = next(v for v in y if isinstance(v, str) and v)
+            raise ValueError(
+                f"{reader} reads a real-valued target, but y holds {value!r}; use a classification method "
+                "(sselect, fisher, relieff), or encode y as numbers."
+            ) from None
+        if np.isinf(target).any():
+            raise ValueError(f"y holds inf in row {int(np.argmax(np.isinf(target)))}; use NaN for unknown targets.")
+        if np.count_nonzero(~np.isnan(target)) < 2:
+            raise ValueError(
+                f"{reader} needs at least two known targets, but y holds {np.count_nonzero(~np.isnan(target))} among "
+                f"{len(y)} rows (NaN is unknown); add targets or use an unsupervised method such as laplacian."
+            )
+        return target
+
+    def _require_y(self, reader: str, what: str) -> np.ndarray:
+        if self.y is not None:
+            return self.y
+        hint = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'" * self.has_pairs
+        # The first clause is the one scikit-learn's own estimators and checks use.
+        raise ValueError(f"{reader} requires y to be passed, but the target y is None: it reads {what}{hint}.")
+
+    def _check_contradictions(self) -> None:
+        if self.must_link is None or self.cannot_link is None:
+            return
+        both = set(map(tuple, self.must_link.tolist())) & set(map(tuple, self.cannot_link.tolist()))
+        if both:
+            i, j = min(both)
+            raise ValueError(
+                f"rows {i} and {j} are both in must_link and in cannot_link ({len(both)} such pairs); "
+                "remove them from one of the two."
+            )
+
+
+def check_pairs(pairs: Any, n_samples: int, name: str) -> np.ndarray:
+    """Pairs of distinct row numbers as a sorted array of shape (p, 2) without repeats."""
+    if isinstance(pairs, Pairs):
+        if pairs.n_samples != n_samples:
+            raise ValueError(
+                f"{name} is made for n_samples={pairs.n_samples}, but X has {n_samples} rows; "
+                f"build it as Pairs(pairs, n_samples={n_samples})."
+            )
+        return pairs.pairs
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} must have shape (n_pairs, 2), one pair of row numbers per line; got {array.shape}.")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integer row numbers, got dtype {array.dtype}; convert row ids to positions.")
+    outside = np.flatnonzero((array < 0) | (array >= n_samples))
+    if len(outside):
+        p = int(outside[0]) // 2
+        raise ValueError(
+            f"{name}[{p}] = {tuple(array[p].tolist())} is out of range: X has {n_samples} rows, numbered from 0 to "
+            f"{n_samples - 1}. Inside cross-validation pass Pairs(pairs, n_samples) instead of an index array."
+        )
+    own = np.flatnonzero(array[:, 0] == array[:, 1])
+    if len(own):
+        p = int(own[0])
+        raise ValueError(f"{name}[{p}] = {tuple(array[p].tolist())} pairs a row with itself; drop it.")
+    return np.unique(np.sort(array.astype(np.intp), axis=1), axis=0)
+
+
+def pairs_from_labels(
+    y: Any, n_pairs: int, random_state: Any = None, *, unlabeled: Any = -1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw must-link and cannot-link pairs from (partial) class labels, half of each, as in [KA] section 7.2.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels; unknown ones are not used.
+    n_pairs : int
+        Number of pairs altogether; must-link gets the larger half of an odd number.
+    random_state : int, RandomState or None
+    unlabeled : object, default=-1
+
+    Returns
+    -------
+    must_link, cannot_link : ndarray of shape (p, 2)
+        Uniform draws without repetition from the pairs of labelled rows that agree, and that differ.
+
+    Examples
+    --------
+    >>> from fiedler import pairs_from_labels
+    >>> must_link, cannot_link = pairs_from_labels([0, 0, 1, 1, -1], n_pairs=4, random_state=0)
+    >>> must_link
+    array([[0, 1],
+           [2, 3]])
+    """
+    if not isinstance(n_pairs, (int, np.integer)) or isinstance(n_pairs, bool) or n_pairs < 2:
+        raise ValueError(f"n_pairs must be an integer of at least 2, got {n_pairs!r}.")
+    codes, _ = Supervision(len(y), y, unlabeled=unlabeled).classes("pairs_from_labels")
+    rows, rng = np.flatnonzero(codes >= 0), check_random_state(random_state)
+    sizes = np.bincount(codes[rows])
+    wanted = np.array([(n_pairs + 1) // 2, n_pairs // 2])
+    agreeing = int((sizes * (sizes - 1) // 2).sum())
+    available = np.array([agreeing, len(rows) * (len(rows) - 1) // 2 - agreeing])
+    if (wanted > available).any():
+        raise ValueError(
+            f"n_pairs={n_pairs} asks for {wanted[0]} must-link and {wanted[1]} cannot-link pairs, but the "
+            f"{len(rows)} labelled rows have {available[0]} and {available[1]}; ask for fewer or label more rows."
+        )
+    must, cannot = _draw_few(rows, codes, wanted, rng) if len(rows) <= 1500 else _draw_many(rows, codes, wanted, rng)
+    return np.unique(must, axis=0), np.unique(cannot, axis=0)
+
+
+def _draw_few(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any) -> list[np.ndarray]:
+    i, j = (rows[ends] for ends in np.triu_indices(len(rows), 1))
+    differ = codes[i] != codes[j]
+    drawn = [rng.choice(np.flatnonzero(differ == kind), wanted[kind], replace=False) for kind in (0, 1)]
+    return [np.column_stack([i[d], j[d]]) for d in drawn]
+
+
+def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any) -> list[np.ndarray]:
+    """The same by rejection, for populations too large to list."""
+    drawn: tuple[dict, dict] = ({}, {})
+    while any(len(d) < w for d, w in zip(drawn, wanted, strict=True)):
+        a, b = rng.randint(len(rows), size=(2, 64 + 8 * int(wanted.sum())))
+        for i, j in zip(rows[a].tolist(), rows[b].tolist(), strict=True):
+            differ = int(codes[i] != codes[j])
+            if i != j and len(drawn[differ]) < wanted[differ]:
+                drawn[differ][(min(i, j), max(i, j))] = None
+    return [np.array(list(d), dtype=np.intp).reshape(-1, 2) for d in drawn]
+
+
+def _as_vector(y: Any, n_samples: int) -> np.ndarray:
+    y = np.asarray(y)
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} entries but X has {n_samples} rows; they must match.")
+    if y.dtype.kind in "biuf":
+        return y.astype(np.int64) if y.dtype.kind != "f" else y
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold classes or real targets.")
+    y = y.astype(object)
+    known = y[~_missing(y)]
+    if all(isinstance(v, (int, float, np.number, np.bool_)) for v in known):
+        return np.where(_missing(y), np.nan, y).astype(np.float64)  # numbers in an object array, as frames give them
+    return y
+
+
+def _missing(y: np.ndarray) -> np.ndarray:
+    """Mask of None, NaN, pandas.NA and empty strings."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.fromiter(
+        (v is None or type(v).__name__ == "NAType" or (isinstance(v, str) and v == "") or _is_nan(v) for v in y),
+        dtype=bool,
+        count=len(y),
+    )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _looks_continuous(y: np.ndarray) -> bool:
+    if y.dtype.kind != "f":
+        return False
+    known = y[~np.isnan(y)]
+    return bool((known != np.floor(known)).any()) or bool(np.isinf(known).any())
