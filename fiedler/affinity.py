@@ -254,7 +254,7 @@ class Precomputed(Recipe):
 def check_neighbors(k: Any, n_samples: int) -> int:
     """A number of neighbours that n_samples rows can provide."""
     check_integer("n_neighbors", k, 1)
-    if check_rows(n_samples) <= k:
+    if n_samples <= k:
         warnings.warn(
             f"n_neighbors={k}, but each of the {n_samples} rows has only {n_samples - 1} others: the graph is "
             "complete. Use a smaller n_neighbors.",
@@ -305,12 +305,6 @@ def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> N
         UserWarning,
         stacklevel=2,
     )
-
-
-def check_rows(n_samples: int) -> int:
-    if n_samples < 2:
-        raise ValueError(f"a graph needs at least 2 rows, but X has n_samples={n_samples} (1 sample); add rows.")
-    return n_samples
 
 
 def _check_dense(reader: str, n_samples: int) -> None:

@@ -30,14 +30,18 @@ def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array:
     """
     names = column_names if column_names is not None else getattr(X, "columns", None)
     try:
-        checked = check_array(X, accept_sparse=("csc", "csr", "coo"), dtype="numeric", ensure_all_finite=False)
+        checked = check_array(
+            X, accept_sparse=("csc", "csr", "coo"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
+        )
+        if checked.dtype.kind not in "biuf":  # lists of objects and dates pass the check above
+            checked = checked.astype(np.float64)
     except (ValueError, TypeError) as error:
         culprit = _text_column(X)
         if culprit is None:
             raise
         j, value = culprit
-        raise ValueError(
-            f"X must be numeric, but column {_name(names, j)} holds {value!r}; encode or drop that column."
+        raise type(error)(
+            f"X must be numeric, but column {_name(names, j)} holds {value!r} ({error}); encode or drop that column."
         ) from error
     if sp.issparse(checked):
         checked = sp.csc_array(checked)

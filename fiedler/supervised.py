@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._validation import check_integer, check_positive
-from .affinity import Problem, Recipe, check_neighbors, check_rows, neighbor_edges, undirected, warn_underflow
+from .affinity import Problem, Recipe, check_neighbors, neighbor_edges, undirected, warn_underflow
 from .graph import Graph
 from .neighbors import RowDistances, TargetAwareDistances, nearest_in_groups, nearest_on_line
+from .supervision import Supervision
 
 
 class ClassGraph(Recipe):
@@ -144,7 +145,7 @@ class SemiTarget(Recipe):
         check_positive("t", self.t)
         check_positive("weight_labeled", self.weight_labeled)
         target = problem.supervision.target("SemiTarget")
-        k = min(check_integer("n_neighbors", self.n_neighbors, 1), check_rows(problem.n_samples) - 1)
+        k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
         i, j, d = neighbor_edges(TargetAwareDistances(problem.X, target), k)
         both_known = ~np.isnan(target[i] + target[j])
         weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
@@ -230,20 +231,34 @@ def _indicator(codes: np.ndarray) -> sp.csr_array:
 
 def _pair_graph(problem: Problem, kind: str) -> Graph:
     known, n = problem.supervision, problem.n_samples
+    reader = kind.title().replace("_", "")
     if known.has_pairs or not known.has_classes:
         pairs = getattr(known, kind)
         if pairs is None or not len(pairs):
-            given = "real targets" if known.y is not None else "none"
-            raise ValueError(
-                f"{kind} pairs are needed, got {given}; pass must_link and cannot_link as arrays of row numbers of "
-                "shape (p, 2), with at least one pair each, or class labels y to imply them."
-            )
+            raise _no_pairs(reader, known)
         return Graph.from_edges(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), n)
-    codes, names = known.classes(kind)
+    codes, names = known.classes(reader)
     core = np.eye(len(names))
     if kind == "cannot_link":
         return Graph.from_factors(_indicator(codes), 1.0 - core)
+    if np.bincount(codes[codes >= 0]).max() < 2:
+        raise _no_pairs(reader, known)
     return Graph.from_factors(_indicator(codes), core, loops=-(codes >= 0).astype(np.float64))
+
+
+def _no_pairs(reader: str, known: Supervision) -> ValueError:
+    if known.has_pairs:
+        problem = "needs at least one pair of its kind, but got none"
+    elif known.has_classes:
+        problem = "needs two labelled rows of the same class, but y has one of each"
+    elif known.y is not None:
+        problem = "needs pairs or class labels, but y holds real targets"
+    else:  # the first clause is the one scikit-learn's own estimators and checks use
+        problem = "requires y to be passed, but the target y is None, and so are the pairs"
+    return ValueError(
+        f"{reader} {problem}; pass must_link and cannot_link as row numbers of shape (p, 2), or class labels that "
+        "imply them."
+    )
 
 
 def _as_csr(graph: Graph) -> sp.csr_array:

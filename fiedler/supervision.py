@@ -133,7 +133,7 @@ class Supervision:
         if len(names) < 2:
             raise ValueError(
                 f"{reader} needs at least two classes, but the {int(known.sum())} labelled rows of y are all of "
-                f"class {names[0]!r}; label rows of another class."
+                f"class {names[0]}; label rows of another class."
             )
         return codes, names
 
