@@ -6,39 +6,9 @@ import numpy as np
 import pytest
 import reference as ref
 import scipy.sparse as sp
+from reference import implied_pairs as implied
 
-from fiedler import (
-    EVSC,
-    KNN,
-    METHODS,
-    RBF,
-    SPEC,
-    CannotLink,
-    ClassGraph,
-    ConstraintScore,
-    Correlation,
-    Diffusion,
-    Disagreement,
-    Energy,
-    FisherScore,
-    LaplacianScore,
-    MustLink,
-    Phi,
-    Precomputed,
-    Ratio,
-    Rayleigh,
-    ReliefF,
-    ReliefGraph,
-    SemiSupervisedLaplacianScore,
-    SemiTarget,
-    Sensitivity,
-    SpectralSelector,
-    SSelect,
-    SupervisedLaplacianScore,
-    TargetKNN,
-    Variance,
-    Within,
-)
+import fiedler as fd
 
 RTOL = 1e-8
 # (seed, n, classes, scale, offset)
@@ -63,7 +33,7 @@ def make(seed, n, c, scale=1.0, offset=0.0, m=5):
     few, some = y.copy(), target.copy()
     few[rng.permutation(n)[: n // 3]] = -1
     some[rng.permutation(n)[: n // 2]] = np.nan
-    must, cannot = ref.implied_pairs(y)
+    must, cannot = implied(y)
     must = [must[i] for i in rng.permutation(len(must))[:7]]
     cannot = [cannot[i] for i in rng.permutation(len(cannot))[:6]]
     must.append(must[0][::-1])  # order inside a pair is irrelevant, repeats count once
@@ -86,47 +56,40 @@ def close(actual, expected, rtol=RTOL, atol=0.0):
 
 # name -> (what it reads, recipe for the unit of X, reference)
 GRAPHS = {
-    "knn": (None, lambda s: KNN(), lambda s: ref.knn_graph(s.X)),
-    "knn-3": (None, lambda s: KNN(3), lambda s: ref.knn_graph(s.X, 3)),
-    "knn-1-binary": (None, lambda s: KNN(1, "binary"), lambda s: ref.knn_graph(s.X, 1, "binary")),
-    "knn-7-binary": (None, lambda s: KNN(7, "binary"), lambda s: ref.knn_graph(s.X, 7, "binary")),
-    "knn-6-width": (None, lambda s: KNN(6, bandwidth=0.7 * s.u), lambda s: ref.knn_graph(s.X, 6, "rbf", 0.7 * s.u)),
-    "rbf": (None, lambda s: RBF(), lambda s: ref.rbf_graph(s.X)),
-    "rbf-width": (None, lambda s: RBF(0.9 * s.u), lambda s: ref.rbf_graph(s.X, 0.9 * s.u)),
-    "rbf-scale": (None, lambda s: RBF(scale=0.5), lambda s: ref.rbf_graph(s.X, 0.5 * ref.median_distance(s.X))),
-    "diffusion": (None, lambda s: Diffusion(), lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 10, "binary"))),
+    "knn": (None, lambda s: fd.KNN(), lambda s: ref.knn_graph(s.X)),
+    "knn-3": (None, lambda s: fd.KNN(3), lambda s: ref.knn_graph(s.X, 3)),
+    "knn-1-binary": (None, lambda s: fd.KNN(1, "binary"), lambda s: ref.knn_graph(s.X, 1, "binary")),
+    "knn-7-binary": (None, lambda s: fd.KNN(7, "binary"), lambda s: ref.knn_graph(s.X, 7, "binary")),
+    "knn-6-width": (None, lambda s: fd.KNN(6, bandwidth=0.7 * s.u), lambda s: ref.knn_graph(s.X, 6, "rbf", 0.7 * s.u)),
+    "rbf": (None, lambda s: fd.RBF(), lambda s: ref.rbf_graph(s.X)),
+    "rbf-width": (None, lambda s: fd.RBF(0.9 * s.u), lambda s: ref.rbf_graph(s.X, 0.9 * s.u)),
+    "rbf-scale": (None, lambda s: fd.RBF(scale=0.5), lambda s: ref.rbf_graph(s.X, 0.5 * ref.median_distance(s.X))),
+    "diffusion": (None, lambda s: fd.Diffusion(), lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 10, "binary"))),
     "diffusion-beta": (
         None,
-        lambda s: Diffusion(KNN(4, "binary"), beta=0.3),
+        lambda s: fd.Diffusion(fd.KNN(4, "binary"), beta=0.3),
         lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 4, "binary"), 0.3),
     ),
-    "class": ("y", lambda s: ClassGraph(), lambda s: ref.class_graph(s.y)),
-    "class-few": ("few", lambda s: ClassGraph(), lambda s: ref.class_graph(s.few)),
-    "relief": ("y", lambda s: ReliefGraph(4), lambda s: ref.relief_graph(s.X, s.y, 4)),
-    "relief-few": ("few", lambda s: ReliefGraph(3), lambda s: ref.relief_graph(s.X, s.few, 3)),
-    "target": ("target", lambda s: TargetKNN(t=s.u**2), lambda s: ref.target_graph(s.target, 5, s.u**2)),
-    "target-some": (
-        "some",
-        lambda s: TargetKNN(3, t=0.5 * s.u**2),
-        lambda s: ref.target_graph(s.some, 3, 0.5 * s.u**2),
-    ),
-    "semi": (
-        "some",
-        lambda s: SemiTarget(8, t=s.u**2),
-        lambda s: ref.semi_target_graph(s.X, s.some, 8, s.u**2),
-    ),
+    "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
+    "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
+    "relief": ("y", lambda s: fd.ReliefGraph(4), lambda s: ref.relief_graph(s.X, s.y, 4)),
+    "relief-few": ("few", lambda s: fd.ReliefGraph(3), lambda s: ref.relief_graph(s.X, s.few, 3)),
+    "target": ("target", lambda s: fd.TargetKNN(t=s.u**2), lambda s: ref.target_graph(s.target, 5, s.u**2)),
+    "target-some": ("some", lambda s: fd.TargetKNN(3, 2 * s.u**2), lambda s: ref.target_graph(s.some, 3, 2 * s.u**2)),
+    "semi": ("some", lambda s: fd.SemiTarget(8, s.u**2), lambda s: ref.semi_target_graph(s.X, s.some, 8, s.u**2)),
     "semi-all": (
         "target",
-        lambda s: SemiTarget(6, t=2 * s.u**2, weight_labeled=3.0),
+        lambda s: fd.SemiTarget(6, t=2 * s.u**2, weight_labeled=3.0),
         lambda s: ref.semi_target_graph(s.X, s.target, 6, 2 * s.u**2, 3.0),
     ),
-    "must": ("pairs", lambda s: MustLink(), lambda s: ref.pair_graph(len(s.X), s.must)),
-    "cannot": ("pairs", lambda s: CannotLink(), lambda s: ref.pair_graph(len(s.X), s.cannot)),
-    "within": ("pairs", lambda s: Within(), lambda s: ref.within_graph(s.X, s.must, s.cannot)),
-    "within-2": ("pairs", lambda s: Within(2, gamma=7.0), lambda s: ref.within_graph(s.X, s.must, s.cannot, 2, 7.0)),
-    "must-labels": ("few", lambda s: MustLink(), lambda s: ref.pair_graph(len(s.X), ref.implied_pairs(s.few)[0])),
-    "cannot-labels": ("few", lambda s: CannotLink(), lambda s: ref.pair_graph(len(s.X), ref.implied_pairs(s.few)[1])),
-    "within-labels": ("few", lambda s: Within(4), lambda s: ref.within_graph(s.X, *ref.implied_pairs(s.few), 4)),
+    "must": ("pairs", lambda s: fd.MustLink(), lambda s: ref.pair_graph(len(s.X), s.must)),
+    "cannot": ("pairs", lambda s: fd.CannotLink(), lambda s: ref.pair_graph(len(s.X), s.cannot)),
+    "within": ("pairs", lambda s: fd.Within(), lambda s: ref.within_graph(s.X, s.must, s.cannot)),
+    "within-2": ("pairs", lambda s: fd.Within(2, gamma=7.0), lambda s: ref.within_graph(s.X, s.must, s.cannot, 2, 7.0)),
+    "within-0": ("pairs", lambda s: fd.Within(0), lambda s: ref.within_graph(s.X, s.must, s.cannot, 0)),
+    "must-labels": ("few", lambda s: fd.MustLink(), lambda s: ref.pair_graph(len(s.X), implied(s.few)[0])),
+    "cannot-labels": ("few", lambda s: fd.CannotLink(), lambda s: ref.pair_graph(len(s.X), implied(s.few)[1])),
+    "within-labels": ("few", lambda s: fd.Within(4), lambda s: ref.within_graph(s.X, *implied(s.few), 4)),
 }
 
 
@@ -148,19 +111,29 @@ def test_knn_ties_and_duplicates(seed, k):
     """Integer points: many equal distances and equal rows; the smaller index wins."""
     X = np.random.default_rng(seed).integers(0, 4, size=(30, 3)).astype(float)
     for shift in (0.0, 1e4):
-        W = KNN(k, "binary").build(X + shift).toarray()
+        W = fd.KNN(k, "binary").build(X + shift).toarray()
         np.testing.assert_array_equal(W, ref.knn_graph(X, k, "binary"))
-    np.testing.assert_array_equal(KNN(k, "binary").build(sp.csr_array(X)).toarray(), ref.knn_graph(X, k, "binary"))
+    np.testing.assert_array_equal(fd.KNN(k, "binary").build(sp.csr_array(X)).toarray(), ref.knn_graph(X, k, "binary"))
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-def test_knn_cosine(sparse):
+def test_knn_cosine():
     X = np.random.default_rng(3).gamma(1.0, size=(30, 6))
-    recipe = KNN(4, metric="cosine")
-    close(recipe.build(sp.csr_array(X) if sparse else X).toarray(), ref.knn_graph(X, 4, distance=ref.cosine))
+    for given in (X, sp.csr_array(X)):
+        close(fd.KNN(4, metric="cosine").build(given).toarray(), ref.knn_graph(X, 4, distance=ref.cosine))
+
+
+def test_rbf_width_is_the_median_distance():
+    """Distances 1 2 3 4 6 7: their median is 3.5, the root of the median of their squares is not."""
+    X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    assert ref.median_distance(X) == 3.5
+    assert fd.RBF().build(X).bandwidth == pytest.approx(3.5, rel=RTOL)
 
 
 # ---------------------------------------------------------------------------------------------------------- methods
+
+
+def ls(W, f, s):
+    return ref.laplacian_score(W, f)
 
 
 def per_column(score):
@@ -195,133 +168,115 @@ def sensitivity(scale, first=None):
     return reference
 
 
+def sensitivity_knn(s):
+    W = ref.knn_graph(s.X, 7, "rbf", 2 * s.u)
+    return ref.columns(lambda f: ref.evsc(W, 2 * s.u, f), s.X)
+
+
 METHOD_CASES = {
-    "variance": (None, lambda s: Variance(), per_column(lambda s, f: ref.variance(f))),
-    "correlation": ("target", lambda s: Correlation(), per_column(lambda s, f: ref.correlation(f, s.target))),
-    "correlation-some": ("some", lambda s: Correlation(), per_column(lambda s, f: ref.correlation(f, s.some))),
-    "fisher": ("y", lambda s: FisherScore(), per_column(lambda s, f: ref.fisher(f, s.y))),
-    "fisher-few": ("few", lambda s: FisherScore(), per_column(lambda s, f: ref.fisher(f, s.few))),
-    "relieff": ("y", lambda s: ReliefF(), per_column(lambda s, f: ref.relieff(s.X, f, s.y, 10))),
-    "relieff-3": ("y", lambda s: ReliefF(3), per_column(lambda s, f: ref.relieff(s.X, f, s.y, 3))),
-    "relieff-few": ("few", lambda s: ReliefF(2), per_column(lambda s, f: ref.relieff(s.X, f, s.few, 2))),
-    "ls": (None, lambda s: LaplacianScore(), on(knn(), lambda W, f, s: ref.laplacian_score(W, f))),
-    "ls-binary": (
-        None,
-        lambda s: LaplacianScore(KNN(4, "binary")),
-        on(knn(4, "binary"), lambda W, f, s: ref.laplacian_score(W, f)),
-    ),
-    "ls-rbf": (
-        None,
-        lambda s: LaplacianScore(RBF(0.8 * s.u)),
-        on(lambda s: ref.rbf_graph(s.X, 0.8 * s.u), lambda W, f, s: ref.laplacian_score(W, f)),
-    ),
+    "variance": (None, lambda s: fd.Variance(), per_column(lambda s, f: ref.variance(f))),
+    "correlation": ("target", lambda s: fd.Correlation(), per_column(lambda s, f: ref.correlation(f, s.target))),
+    "correlation-some": ("some", lambda s: fd.Correlation(), per_column(lambda s, f: ref.correlation(f, s.some))),
+    "fisher": ("y", lambda s: fd.FisherScore(), per_column(lambda s, f: ref.fisher(f, s.y))),
+    "fisher-few": ("few", lambda s: fd.FisherScore(), per_column(lambda s, f: ref.fisher(f, s.few))),
+    "relieff": ("y", lambda s: fd.ReliefF(), per_column(lambda s, f: ref.relieff(s.X, f, s.y, 10))),
+    "relieff-3": ("y", lambda s: fd.ReliefF(3), per_column(lambda s, f: ref.relieff(s.X, f, s.y, 3))),
+    "relieff-few": ("few", lambda s: fd.ReliefF(2), per_column(lambda s, f: ref.relieff(s.X, f, s.few, 2))),
+    "ls": (None, lambda s: fd.LaplacianScore(), on(knn(), ls)),
+    "ls-binary": (None, lambda s: fd.LaplacianScore(fd.KNN(4, "binary")), on(knn(4, "binary"), ls)),
+    "ls-rbf": (None, lambda s: fd.LaplacianScore(fd.RBF(0.8 * s.u)), on(lambda s: ref.rbf_graph(s.X, 0.8 * s.u), ls)),
     "ls-diffusion": (
         None,
-        lambda s: LaplacianScore(Diffusion(KNN(5, "binary"), beta=0.4)),
-        on(
-            lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 5, "binary"), 0.4),
-            lambda W, f, s: ref.laplacian_score(W, f),
-        ),
+        lambda s: fd.LaplacianScore(fd.Diffusion(fd.KNN(5, "binary"), beta=0.4)),
+        on(lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 5, "binary"), 0.4), ls),
     ),
-    "ls-class-few": (
-        "few",
-        lambda s: LaplacianScore(ClassGraph()),
-        on(lambda s: ref.class_graph(s.few), lambda W, f, s: ref.laplacian_score(W, f)),
-    ),
-    "energy": (None, lambda s: Energy(KNN(5)), on(knn(5), lambda W, f, s: ref.energy(W, f))),
+    "ls-class-few": ("few", lambda s: fd.LaplacianScore(fd.ClassGraph()), on(lambda s: ref.class_graph(s.few), ls)),
+    "energy": (None, lambda s: fd.Energy(fd.KNN(5)), on(knn(5), lambda W, f, s: ref.energy(W, f))),
     "energy-relief": (
         "few",
-        lambda s: Energy(ReliefGraph(3)),
+        lambda s: fd.Energy(fd.ReliefGraph(3)),
         on(lambda s: ref.relief_graph(s.X, s.few, 3), lambda W, f, s: ref.energy(W, f)),
     ),
-    "sselect": ("few", lambda s: SSelect(), on(knn(), lambda W, f, s: ref.sselect(W, f, s.few))),
+    "sselect": ("few", lambda s: fd.SSelect(), on(knn(), lambda W, f, s: ref.sselect(W, f, s.few))),
+    "sselect-lam-0": ("few", lambda s: fd.SSelect(lam=0.0), on(knn(), lambda W, f, s: ref.sselect(W, f, s.few, 0.0))),
     "sselect-all": (
         "y",
-        lambda s: SSelect(KNN(4, "binary"), lam=0.6),
+        lambda s: fd.SSelect(fd.KNN(4, "binary"), lam=0.6),
         on(knn(4, "binary"), lambda W, f, s: ref.sselect(W, f, s.y, 0.6)),
     ),
     "disagreement": (
         "few",
-        lambda s: Disagreement(RBF()),
+        lambda s: fd.Disagreement(fd.RBF()),
         on(lambda s: ref.rbf_graph(s.X), lambda W, f, s: ref.disagreement(W, f, s.few)),
     ),
     "sls": (
         "target",
-        lambda s: SupervisedLaplacianScore(TargetKNN(t=s.u**2)),
+        lambda s: fd.SupervisedLaplacianScore(fd.TargetKNN(t=s.u**2)),
         per_column(lambda s, f: ref.sls(f, s.target, 5, s.u**2)),
     ),
     "sls-some": (
         "some",
-        lambda s: SupervisedLaplacianScore(TargetKNN(4, t=3 * s.u**2)),
+        lambda s: fd.SupervisedLaplacianScore(fd.TargetKNN(4, t=3 * s.u**2)),
         per_column(lambda s, f: ref.sls(f, s.some, 4, 3 * s.u**2)),
     ),
     "ssls-some": (
         "some",
-        lambda s: SemiSupervisedLaplacianScore(SemiTarget(9, t=2 * s.u**2), TargetKNN(3, t=s.u**2)),
+        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(9, t=2 * s.u**2), fd.TargetKNN(3, t=s.u**2)),
         per_column(lambda s, f: ref.ssls(s.X, f, s.some, 9, 2 * s.u**2, 5.0, 3, s.u**2)),
     ),
     "ssls-all": (
         "target",
-        lambda s: SemiSupervisedLaplacianScore(SemiTarget(7, t=s.u**2, weight_labeled=2.0), TargetKNN(t=s.u**2)),
+        lambda s: fd.SemiSupervisedLaplacianScore(
+            fd.SemiTarget(7, t=s.u**2, weight_labeled=2.0), fd.TargetKNN(t=s.u**2)
+        ),
         per_column(lambda s, f: ref.ssls(s.X, f, s.target, 7, s.u**2, 2.0, 5, s.u**2)),
     ),
-    "c1": ("pairs", lambda s: ConstraintScore(1), per_column(lambda s, f: ref.c1(f, s.must, s.cannot))),
-    "c2": ("pairs", lambda s: ConstraintScore(2), per_column(lambda s, f: ref.c2(f, s.must, s.cannot))),
+    "c1": ("pairs", lambda s: fd.ConstraintScore(1), per_column(lambda s, f: ref.c1(f, s.must, s.cannot))),
+    "c2": ("pairs", lambda s: fd.ConstraintScore(2), per_column(lambda s, f: ref.c2(f, s.must, s.cannot))),
     "c2-lam": (
         "pairs",
-        lambda s: ConstraintScore(2, lam=0.7),
+        lambda s: fd.ConstraintScore(2, 0.7),
         per_column(lambda s, f: ref.c2(f, s.must, s.cannot, 0.7)),
     ),
-    "c3": ("pairs", lambda s: ConstraintScore(3), per_column(lambda s, f: ref.c3(s.X, f, s.must, s.cannot))),
+    "c3": ("pairs", lambda s: fd.ConstraintScore(3), per_column(lambda s, f: ref.c3(s.X, f, s.must, s.cannot))),
     "c3-k-gamma": (
         "pairs",
-        lambda s: ConstraintScore(3, gamma=10.0, n_neighbors=2),
+        lambda s: fd.ConstraintScore(3, gamma=10.0, n_neighbors=2),
         per_column(lambda s, f: ref.c3(s.X, f, s.must, s.cannot, 2, 10.0)),
     ),
-    "c4": ("pairs", lambda s: ConstraintScore(), on(quarter, lambda W, f, s: ref.c4(W, f, s.must, s.cannot))),
+    "c4": ("pairs", lambda s: fd.ConstraintScore(), on(quarter, lambda W, f, s: ref.c4(W, f, s.must, s.cannot))),
     "c4-width": (
         "pairs",
-        lambda s: ConstraintScore(4, graph=RBF(bandwidth=1.1 * s.u)),
+        lambda s: fd.ConstraintScore(4, graph=fd.RBF(bandwidth=1.1 * s.u)),
         on(lambda s: ref.rbf_graph(s.X, 1.1 * s.u), lambda W, f, s: ref.c4(W, f, s.must, s.cannot)),
     ),
-    "c1-labels": (
-        "few",
-        lambda s: ConstraintScore(1),
-        per_column(lambda s, f: ref.c1(f, *ref.implied_pairs(s.few))),
-    ),
-    "c2-labels": (
-        "y",
-        lambda s: ConstraintScore(2),
-        per_column(lambda s, f: ref.c2(f, *ref.implied_pairs(s.y))),
-    ),
-    "c3-labels": (
-        "few",
-        lambda s: ConstraintScore(3),
-        per_column(lambda s, f: ref.c3(s.X, f, *ref.implied_pairs(s.few))),
-    ),
+    "c1-labels": ("few", lambda s: fd.ConstraintScore(1), per_column(lambda s, f: ref.c1(f, *implied(s.few)))),
+    "c2-labels": ("y", lambda s: fd.ConstraintScore(2), per_column(lambda s, f: ref.c2(f, *implied(s.y)))),
+    "c3-labels": ("few", lambda s: fd.ConstraintScore(3), per_column(lambda s, f: ref.c3(s.X, f, *implied(s.few)))),
     "c4-labels": (
         "few",
-        lambda s: ConstraintScore(4, graph=RBF()),
-        on(lambda s: ref.rbf_graph(s.X), lambda W, f, s: ref.c4(W, f, *ref.implied_pairs(s.few))),
+        lambda s: fd.ConstraintScore(4, graph=fd.RBF()),
+        on(lambda s: ref.rbf_graph(s.X), lambda W, f, s: ref.c4(W, f, *implied(s.few))),
     ),
     "ratio": (
         "pairs",
-        lambda s: Ratio(KNN(3), CannotLink()),
+        lambda s: fd.Ratio(fd.KNN(3), fd.CannotLink()),
         on(knn(3), lambda W, f, s: ref.energy(W, f) / ref.energy(ref.pair_graph(len(f), s.cannot), f)),
     ),
     "ls*c1": (
         "pairs",
-        lambda s: LaplacianScore() * ConstraintScore(1),
+        lambda s: fd.LaplacianScore() * fd.ConstraintScore(1),
         on(knn(), lambda W, f, s: ref.c4(W, f, s.must, s.cannot)),
     ),
     "2ls+0.5phi2": (
         None,
-        lambda s: 2 * Rayleigh(KNN(5)) + 0.5 * Phi(KNN(5), 2, gamma=4),
+        lambda s: 2 * fd.Rayleigh(fd.KNN(5)) + 0.5 * fd.Phi(fd.KNN(5), 2, gamma=4),
         on(knn(5), lambda W, f, s: 2 * ref.laplacian_score(W, f) + 0.5 * ref.phi2(W, f, 4)),
     ),
-    "evsc": (None, lambda s: EVSC(), sensitivity(1.0)),
-    "evsc-narrow": (None, lambda s: Sensitivity(RBF(scale=0.3)), sensitivity(0.3)),
-    "evsc-first-6": (None, lambda s: EVSC(RBF(scale=0.6), n_eigenvalues=6), sensitivity(0.6, 6)),
+    "evsc": (None, lambda s: fd.EVSC(), sensitivity(1.0)),
+    "evsc-narrow": (None, lambda s: fd.Sensitivity(fd.RBF(scale=0.3)), sensitivity(0.3)),
+    "evsc-knn": (None, lambda s: fd.EVSC(fd.KNN(7, bandwidth=2 * s.u)), sensitivity_knn),
+    "evsc-first-6": (None, lambda s: fd.EVSC(fd.RBF(scale=0.6), n_eigenvalues=6), sensitivity(0.6, 6)),
 }
 
 
@@ -344,13 +299,19 @@ def test_method(name, setting):
 
 
 GAMMAS = [1, 4, 2, 0.5, np.expm1, np.exp]
+
+
+def name_of(gamma):
+    return getattr(gamma, "__name__", str(gamma))
+
+
 PHI_GRAPHS = {
-    "knn": (None, lambda s: KNN(), knn()),
-    "knn-3-binary": (None, lambda s: KNN(3, "binary"), knn(3, "binary")),
-    "rbf": (None, lambda s: RBF(), lambda s: ref.rbf_graph(s.X)),
-    "diffusion": (None, lambda s: Diffusion(beta=0.2), lambda s: ref.diffusion_graph(knn(10, "binary")(s), 0.2)),
-    "class": ("y", lambda s: ClassGraph(), lambda s: ref.class_graph(s.y)),
-    "class-few": ("few", lambda s: ClassGraph(), lambda s: ref.class_graph(s.few)),
+    "knn": (None, lambda s: fd.KNN(), knn()),
+    "knn-3-binary": (None, lambda s: fd.KNN(3, "binary"), knn(3, "binary")),
+    "rbf": (None, lambda s: fd.RBF(), lambda s: ref.rbf_graph(s.X)),
+    "diffusion": (None, lambda s: fd.Diffusion(beta=0.2), lambda s: ref.diffusion_graph(knn(10, "binary")(s), 0.2)),
+    "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
+    "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
 }
 
 
@@ -360,14 +321,14 @@ def phi(kind, gamma, n_clusters):
     return lambda W, f, s: {1: ref.phi1, 2: ref.phi2}[kind](W, f, gamma)
 
 
-@pytest.mark.parametrize("setting", SETTINGS[1:], ids=str)
-@pytest.mark.parametrize("gamma", GAMMAS, ids=lambda g: getattr(g, "__name__", str(g)))
+@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (1, 3, 4, 6)], ids=str)
+@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
 @pytest.mark.parametrize("kind", [1, 2, 3])
 @pytest.mark.parametrize("name", PHI_GRAPHS)
 def test_spec(name, kind, gamma, setting):
     reads, recipe, graph = PHI_GRAPHS[name]
     n_clusters = 4 if kind == 3 and reads is None else None  # by default the number of classes
-    case = (reads, lambda s: SPEC(recipe(s), kind, gamma, n_clusters), on(graph, phi(kind, gamma, n_clusters)))
+    case = (reads, lambda s: fd.SPEC(recipe(s), kind, gamma, n_clusters), on(graph, phi(kind, gamma, n_clusters)))
     compare(case, setting)
 
 
@@ -378,7 +339,7 @@ DEFAULTS = {
     "correlation": ("some", per_column(lambda s, f: ref.correlation(f, s.some))),
     "fisher": ("few", per_column(lambda s, f: ref.fisher(f, s.few))),
     "relieff": ("y", per_column(lambda s, f: ref.relieff(s.X, f, s.y))),
-    "laplacian": (None, on(knn(), lambda W, f, s: ref.laplacian_score(W, f))),
+    "laplacian": (None, on(knn(), ls)),
     "spec": (None, on(knn(), lambda W, f, s: ref.phi2(W, f))),
     "sselect": ("few", on(knn(), lambda W, f, s: ref.sselect(W, f, s.few))),
     "sls": ("some", per_column(lambda s, f: ref.sls(f, s.some))),
@@ -388,45 +349,74 @@ DEFAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", fd.METHODS)
 def test_defaults_and_selector(name):
     """n > 31, so that no default graph is complete; the selector reports the same raw values."""
     reads, reference = DEFAULTS[name]
     s = make(7, 40, 2)
     expected = reference(s)
-    close(METHODS[name]().evaluate(s.X, **supervision(s, reads)), expected)
-    close(SpectralSelector(name).fit(s.X, **supervision(s, reads)).scores_, expected)
+    close(fd.METHODS[name]().evaluate(s.X, **supervision(s, reads)), expected)
+    close(fd.SpectralSelector(name).fit(s.X, **supervision(s, reads)).scores_, expected)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", fd.METHODS)
 def test_constant_feature_is_nan(name):
     reads, reference = DEFAULTS[name]
     s = make(8, 40, 3)
     s.X = np.column_stack([s.X, np.full(len(s.X), 0.1)])
     whole, s.X = s.X, s.X[:, :-1]
-    actual = METHODS[name]().evaluate(whole, **supervision(s, reads))
+    actual = fd.METHODS[name]().evaluate(whole, **supervision(s, reads))
     assert np.isnan(actual[-1])
     if name != "ssls":  # whose distances are means over all features, the constant one too
         close(actual[:-1], reference(s))
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_float32(name):
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_degenerate_on_the_rows_read(offset):
+    """Constant where the score looks: NaN. Constant inside every class: F = inf. x / 0 = inf, 0 / x = 0."""
+    s = make(15, 30, 3, 1.0, offset)
+    X = s.X.copy()
+    X[s.few != -1, 0] = 0.1 + offset
+    for method in (
+        fd.FisherScore(),
+        fd.ReliefF(2),
+        fd.LaplacianScore(fd.ClassGraph()),
+        fd.ConstraintScore(1),
+        fd.ConstraintScore(2),
+    ):
+        assert np.isnan(method.evaluate(X, s.few)[0])
+    X = s.X.copy()
+    X[~np.isnan(s.some), 0] = 0.1 + offset
+    for method in (fd.Correlation(), fd.SupervisedLaplacianScore(), fd.SemiSupervisedLaplacianScore(fd.SemiTarget(9))):
+        assert np.isnan(method.evaluate(X, s.some)[0])
+    X[:, 0] = np.array([0.1, 0.3, 0.7])[s.y] + offset
+    assert fd.FisherScore().evaluate(X, s.y)[0] == np.inf
+    assert fd.ConstraintScore(1).evaluate(X, s.y)[0] == 0.0
+    X[:, 0] = s.X[:, 0]
+    X[np.ravel(s.cannot), 0] = 0.1 + offset
+    assert fd.ConstraintScore(1).evaluate(X, **supervision(s, "pairs"))[0] == np.inf
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("name", fd.METHODS)
+def test_float32(name, offset):
     """Against the reference on the float64 copy of the same numbers."""
     reads, reference = DEFAULTS[name]
-    s = make(9, 38, 2)
+    s = make(9, 36, 2, 1.0, offset)
     single = s.X.astype(np.float32)
     s.X = single.astype(np.float64)
-    close(METHODS[name]().evaluate(single, **supervision(s, reads)), reference(s), rtol=1e-5)
+    expected = reference(s)
+    for X in (single, sp.csr_array(single)):
+        close(fd.METHODS[name]().evaluate(X, **supervision(s, reads)), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", fd.METHODS)
 def test_sparse_with_zeros(name):
     reads, reference = DEFAULTS[name]
     s = make(10, 38, 3)
     rng = np.random.default_rng(10)
     s.X = np.where(rng.random(s.X.shape) < 0.4, 0.0, s.X)
-    close(METHODS[name]().evaluate(sp.csr_array(s.X), **supervision(s, reads)), reference(s))
+    close(fd.METHODS[name]().evaluate(sp.csr_array(s.X), **supervision(s, reads)), reference(s))
 
 
 def test_complete_graphs():
@@ -435,33 +425,33 @@ def test_complete_graphs():
     s.some[:] = np.nan
     s.some[:5] = s.target[:5]
     with pytest.warns(UserWarning, match="complete"):
-        W = KNN(12).build(s.X).toarray()
+        W = fd.KNN(12).build(s.X).toarray()
     close(W, ref.knn_graph(s.X, 12))
-    close(SupervisedLaplacianScore().evaluate(s.X, s.some), ref.columns(lambda f: ref.sls(f, s.some), s.X))
+    close(fd.SupervisedLaplacianScore().evaluate(s.X, s.some), ref.columns(lambda f: ref.sls(f, s.some), s.X))
 
 
 # ------------------------------------------------------------------------------------- disconnected, given, signed
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
-@pytest.mark.parametrize("gamma", GAMMAS, ids=lambda g: getattr(g, "__name__", str(g)))
+@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
 @pytest.mark.parametrize("weight", ["rbf", "binary"])
 def test_disconnected(weight, gamma, offset):
     """Two far clusters and few neighbours: two components, ξ_0 is still D^½1."""
     s = make(12, 30, 2, 1.0, offset)
     s.X += 100.0 * (np.arange(30) % 2)[:, None] * np.array([1.0, 0.0, 1.0, 0.0, -1.0])
-    recipe, W = KNN(5, weight), ref.knn_graph(s.X, 5, weight)
+    recipe, W = fd.KNN(5, weight), ref.knn_graph(s.X, 5, weight)
     components = sum(value == 0 for value in ref.spectrum(W)[2]) + 1
     assert components == 2
     close(recipe.build(s.X).toarray(), W)
-    close(LaplacianScore(recipe).evaluate(s.X), ref.columns(lambda f: ref.laplacian_score(W, f), s.X))
-    close(SPEC(recipe, 1, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi1(W, f, gamma), s.X))
-    close(SPEC(recipe, 2, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi2(W, f, gamma), s.X))
+    close(fd.LaplacianScore(recipe).evaluate(s.X), ref.columns(lambda f: ref.laplacian_score(W, f), s.X))
+    close(fd.SPEC(recipe, 1, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi1(W, f, gamma), s.X))
+    close(fd.SPEC(recipe, 2, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi2(W, f, gamma), s.X))
     for k in (2, 4):
-        close(SPEC(recipe, 3, gamma, k).evaluate(s.X), ref.columns(lambda f, k=k: ref.phi3(W, f, k, gamma), s.X))
+        close(fd.SPEC(recipe, 3, gamma, k).evaluate(s.X), ref.columns(lambda f, k=k: ref.phi3(W, f, k, gamma), s.X))
 
 
-@pytest.mark.parametrize("gamma", GAMMAS, ids=lambda g: getattr(g, "__name__", str(g)))
+@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 def test_precomputed(sparse, gamma):
     """Random weights, self loops, an isolated node."""
@@ -470,12 +460,23 @@ def test_precomputed(sparse, gamma):
     W = np.triu(rng.random((25, 25)) * (rng.random((25, 25)) < 0.3))
     W[3], W[:, 3] = 0.0, 0.0
     W = W + W.T
-    recipe = Precomputed(sp.csr_array(W) if sparse else W)
+    recipe = fd.Precomputed(sp.csr_array(W) if sparse else W)
     close(recipe.build(X).toarray(), W)
-    close(Rayleigh(recipe).evaluate(X), ref.columns(lambda f: ref.laplacian_score(W, f), X))
-    close(SPEC(recipe, 1, gamma).evaluate(X), ref.columns(lambda f: ref.phi1(W, f, gamma), X))
-    close(SPEC(recipe, 2, gamma).evaluate(X), ref.columns(lambda f: ref.phi2(W, f, gamma), X))
-    close(SPEC(recipe, 3, gamma, 5).evaluate(X), ref.columns(lambda f: ref.phi3(W, f, 5, gamma), X))
+    close(fd.Rayleigh(recipe).evaluate(X), ref.columns(lambda f: ref.laplacian_score(W, f), X))
+    close(fd.SPEC(recipe, 1, gamma).evaluate(X), ref.columns(lambda f: ref.phi1(W, f, gamma), X))
+    close(fd.SPEC(recipe, 2, gamma).evaluate(X), ref.columns(lambda f: ref.phi2(W, f, gamma), X))
+    close(fd.SPEC(recipe, 3, gamma, 5).evaluate(X), ref.columns(lambda f: ref.phi3(W, f, 5, gamma), X))
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0, 1e8])
+def test_sign_of_zero(offset):
+    """On a cycle the degrees are equal and two entries of f̃ are exactly 0: they count as +1."""
+    W = np.roll(np.eye(8), 1, axis=1) + np.roll(np.eye(8), -1, axis=1)
+    f = np.array([-3.0, -1.0, 0.0, 0.0, 1.0, 3.0, -2.0, 2.0])
+    X, y = np.column_stack([f, f[::-1]]) + offset, np.array([0, 0, 1, 1, 1, 1, 0, -1])
+    expected = ref.columns(lambda g: ref.disagreement(W, g, y), X)
+    assert expected[0] == pytest.approx(0.0, abs=1e-15)
+    close(fd.Disagreement(fd.Precomputed(W)).evaluate(X, y), expected, atol=1e-15)
 
 
 @pytest.mark.parametrize("c", [2, 3])
@@ -484,4 +485,4 @@ def test_relieff_as_phi1(c):
     s = make(14, 36, c)
     X = s.X / np.linalg.norm(s.X, axis=0)
     expected = ref.columns(lambda f: ref.relieff(X, f, s.y, 4), X)
-    close(-2 * SPEC(ReliefGraph(4), phi=1).evaluate(X, s.y), expected)
+    close(-2 * fd.SPEC(fd.ReliefGraph(4), phi=1).evaluate(X, s.y), expected)

@@ -1,0 +1,114 @@
+"""The graph's storages agree, and its iterative solvers agree with the dense ones."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fiedler.graph
+import fiedler.spectral
+from fiedler import KNN, SPEC, CannotLink, ClassGraph, Graph, MustLink, Precomputed
+
+
+@pytest.fixture
+def two_clusters(rng):
+    return np.r_[rng.normal(size=(40, 4)), rng.normal(size=(25, 4)) + 50]
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_lanczos_finds_what_the_dense_solver_finds(two_clusters, monkeypatch, k):
+    graph = KNN(5).build(two_clusters)
+    assert graph.n_components == 2
+    values, vectors = graph.spectrum(k)
+    monkeypatch.setattr(fiedler.graph, "_DENSE_EIGEN", 10)
+    iterative, basis = KNN(5).build(two_clusters).spectrum(k)
+    np.testing.assert_allclose(iterative, values, atol=1e-10)
+    np.testing.assert_allclose(np.abs(vectors.T @ basis), np.eye(k), atol=1e-7)
+
+
+def test_lanczos_on_a_factored_graph(monkeypatch, rng):
+    y = rng.integers(0, 4, size=80)
+    X = rng.normal(size=(80, 3))
+    monkeypatch.setattr(fiedler.graph, "_DENSE_EIGEN", 10)
+    np.testing.assert_allclose(ClassGraph().build(X, y).spectrum(4)[0], 0, atol=1e-12)
+    dense = Graph.from_weights(CannotLink().build(X, y).toarray())
+    np.testing.assert_allclose(CannotLink().build(X, y).spectrum(3)[0], dense.spectrum(3)[0], atol=1e-9)
+
+
+def test_many_components_lose_no_zero_eigenvalue(rng):
+    X = np.concatenate([rng.normal(size=(6, 2)) + 100 * c for c in range(12)])
+    values, vectors = KNN(3).build(X).spectrum(14)
+    assert np.sum(np.abs(values) < 1e-10) == 12
+    assert values[12] > 1e-3
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(14), atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [np.expm1, lambda v: v / (1 + v), 4])
+@pytest.mark.parametrize("phi", [1, 2])
+def test_chebyshev_agrees_with_eigenpairs(two_clusters, monkeypatch, gamma, phi):
+    graph = KNN(5).build(two_clusters)
+    expected = SPEC(graph, phi, gamma).evaluate(two_clusters)
+    by_eigenpairs = SPEC(graph, phi, lambda v: v**4 if gamma == 4 else gamma(v)).evaluate(two_clusters)
+    np.testing.assert_allclose(by_eigenpairs, expected, rtol=1e-9)
+    monkeypatch.setattr(fiedler.spectral, "_ALL_PAIRS", 10)
+    np.testing.assert_allclose(SPEC(graph, phi, gamma).evaluate(two_clusters), expected, rtol=1e-9)
+
+
+def test_a_gamma_too_rough_for_chebyshev_says_so(two_clusters, monkeypatch):
+    monkeypatch.setattr(fiedler.spectral, "_ALL_PAIRS", 10)
+    with pytest.raises(ValueError, match="gamma is not smooth enough"):
+        SPEC(KNN(5), gamma=np.sqrt).evaluate(two_clusters)
+
+
+@pytest.mark.parametrize("recipe", [ClassGraph(), MustLink(), CannotLink()])
+def test_factored_graphs_equal_their_dense_twins(recipe, rng):
+    X, y = rng.normal(size=(30, 4)), rng.integers(-1, 3, size=30)
+    graph = recipe.build(X, y)
+    assert graph.storage == "factored"
+    for twin in (Graph.from_weights(graph.toarray()), Graph.from_weights(sp.csr_array(graph.toarray()))):
+        np.testing.assert_allclose(graph.degree, twin.degree, atol=1e-12)
+        np.testing.assert_allclose(graph.energy(X), twin.energy(X), rtol=1e-12)
+        np.testing.assert_allclose(graph.spectrum()[0], twin.spectrum()[0], atol=1e-12)
+        assert graph.n_edges == twin.n_edges
+        assert graph.n_isolated == twin.n_isolated
+        np.testing.assert_array_equal(graph.components, twin.components)
+
+
+def test_tiny_energies_keep_their_digits():
+    """A feature that is nearly constant in two nearly separate groups: the product form alone has no digit left."""
+    W = np.full((20, 20), 1e-14)
+    W[:10, :10] = W[10:, 10:] = 1.0
+    f = np.r_[np.zeros(10), np.ones(10)][:, None]
+    expected = 100 * 1e-14
+    assert Graph.from_weights(W).energy(f + 1e6)[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_feature_constant_in_every_class_has_no_energy_at_all():
+    y = np.repeat([0, 1, 2], [3, 7, 4])
+    assert ClassGraph().build(np.ones((14, 1)), y).energy(np.array([0.1, 0.7, 1e8 / 3])[y][:, None])[0] == 0.0
+
+
+def test_repr_tells_nodes_edges_components_isolates(rng):
+    text = repr(KNN(3).build(np.r_[rng.normal(size=(10, 2)), rng.normal(size=(10, 2)) + 90]))
+    for part in ("n_nodes=20", "n_edges=", "n_components=2", "n_isolated=0", "storage='csr'", "bandwidth="):
+        assert part in text
+
+
+def test_a_graph_survives_pickling_and_given_weights_are_not_frozen(rng):
+    X, W = rng.normal(size=(15, 3)), np.ones((15, 15))
+    graph = Precomputed(W).build(X)
+    W[0, 0] = 1.0  # still writeable
+    again = pickle.loads(pickle.dumps(graph))
+    np.testing.assert_array_equal(again.energy(X), graph.energy(X))
+
+
+def test_a_graph_named_twice_is_built_once(rng, monkeypatch):
+    built = []
+    original = KNN._build
+    monkeypatch.setattr(KNN, "_build", lambda self, problem: built.append(self) or original(self, problem))
+    from fiedler import SSelect
+
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
+    (SSelect() + SSelect(KNN(10), lam=0.5) + SSelect(KNN(4))).evaluate(X, y)
+    assert [recipe.n_neighbors for recipe in built] == [10, 4]

@@ -1,0 +1,112 @@
+"""Exact neighbours: whoever finds them, they are those of a plain sort by distance, then index."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from fiedler.neighbors import RowDistances, TargetAwareDistances, nearest, nearest_in_groups, nearest_on_line
+
+
+def by_sorting(D2, k):
+    """The k nearest of each row by (distance, index), self excluded, as sorted index lists."""
+    n = len(D2)
+    return [sorted(sorted((j for j in range(n) if j != i), key=lambda j, i=i: (D2[i, j], j))[:k]) for i in range(n)]
+
+
+def plain(X):
+    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
+def check(distances, D2, k):
+    found, squared = nearest(distances, k)
+    assert [sorted(row) for row in found.tolist()] == by_sorting(D2, k)
+    rows = np.repeat(np.arange(len(D2)), k)
+    np.testing.assert_allclose(squared.ravel(), D2[rows, found.ravel()], rtol=1e-9, atol=1e-300)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from(["normal", "grid", "counts", "clusters", "offset"]))
+def test_neighbours_are_those_of_a_plain_sort(seed, k, kind):
+    rng = np.random.default_rng(seed)
+    X = {
+        "normal": lambda: rng.normal(size=(25, 4)),
+        "grid": lambda: rng.integers(0, 4, size=(25, 2)) * 0.5,  # exact ties, not whole numbers
+        "counts": lambda: rng.integers(0, 3, size=(25, 6)).astype(float),
+        "clusters": lambda: rng.normal(size=(25, 3)) * 1e-3 + rng.integers(0, 2, size=(25, 1)) * 1e5,
+        "offset": lambda: rng.normal(size=(25, 3)) + 1e8,
+    }[kind]()
+    for given_x in (X, sp.csc_array(X)):
+        check(RowDistances(given_x), plain(X), k)
+        with config_context(working_memory=0.01):
+            check(RowDistances(given_x), plain(X), k)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, bool])
+def test_any_dtype(dtype):
+    X = np.random.default_rng(0).integers(0, 200, size=(40, 5)).astype(dtype)
+    check(RowDistances(X), plain(X.astype(float)), 6)
+
+
+def test_ties_go_to_the_smaller_index():
+    X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
+    assert sorted(nearest(RowDistances(X), 2)[0][0]) == [1, 2]
+
+
+def test_a_duplicate_row_is_a_neighbour():
+    X = np.array([[0.3, 0.1], [5.0, 5.0], [0.3, 0.1], [9.0, 1.0]])
+    found, squared = nearest(RowDistances(X), 1)
+    assert found[0, 0] == 2
+    assert squared[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_cosine(kind):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, size=(30, 5)).astype(float) * rng.uniform(0.5, 2, size=(30, 1))
+    X[4] = X[9] = 0.0
+    norms = np.linalg.norm(X, axis=1)
+    cosine = X @ X.T / np.where(norms > 0, norms, 1)[:, None] / np.where(norms > 0, norms, 1)
+    found, squared = nearest(RowDistances(kind(X), "cosine"), 5)
+    rows = np.repeat(np.arange(30), 5)
+    np.testing.assert_allclose(squared.ravel() / 2, 1 - cosine[rows, found.ravel()], atol=1e-12)
+    furthest = np.sort(np.where(np.eye(30, dtype=bool), np.inf, 1 - cosine), axis=1)[:, 4]
+    np.testing.assert_allclose(squared.max(axis=1) / 2, furthest, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.booleans())
+def test_neighbours_on_a_line(seed, k, tied):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, size=30).astype(float) if tied else rng.normal(size=30)
+    found = nearest_on_line(y, k)
+    assert [sorted(row) for row in found.tolist()] == by_sorting(plain(y[:, None]), k)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_neighbours_by_target_where_known(seed, k):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(24, 5)), rng.normal(size=24)
+    y[rng.random(24) < 0.5] = np.nan
+    D2 = plain(X) / 5
+    both = ~np.isnan(y[:, None] + y)
+    D2[both] = ((y[:, None] - y) ** 2)[both]
+    check(TargetAwareDistances(X, y), D2, k)
+    check(TargetAwareDistances(sp.csc_array(X), y), D2, k)
+
+
+@pytest.mark.parametrize("memory", [0.01, 1024])
+def test_neighbours_in_groups(memory):
+    rng = np.random.default_rng(2)
+    X, groups = rng.normal(size=(30, 3)), rng.permutation(np.r_[np.zeros(20), np.ones(8), [2, 2]]).astype(int)
+    D2, seen = plain(X), set()
+    with config_context(working_memory=memory):
+        for rows, found, group in nearest_in_groups(RowDistances(X), groups, 3):
+            for i, neighbours in zip(rows, found, strict=True):
+                others = [j for j in np.flatnonzero(groups == group) if j != i]
+                assert sorted(neighbours) == sorted(sorted(others, key=lambda j, i=i: D2[i, j])[:3])
+                seen.add((i, group))
+    assert len(seen) == 30 * 3
