@@ -160,14 +160,15 @@ class RBF(Recipe):
     def _build(self, problem: Problem) -> Graph:
         check_positive("bandwidth", self.bandwidth, optional=True)
         check_positive("scale", self.scale)
-        squared = _all_distances(RowDistances(problem.X), "RBF")
-        typical = float(np.sqrt(np.median(squared[np.triu_indices(len(squared), 1)]))) if len(squared) > 1 else 1.0
-        bandwidth = (typical or 1.0) * self.scale if self.bandwidth is None else float(self.bandwidth)
+        _check_dense("RBF", problem.n_samples)
+        squared = RowDistances(problem.X).matrix()
+        typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
+        bandwidth = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
         W = np.exp(squared / (-2.0 * bandwidth**2))
         alone = W.sum(axis=1) - W.diagonal() == 0
-        if alone.any() and len(W) > 1:
+        if alone.any():
             np.fill_diagonal(squared, np.inf)
-            works = _safe_bandwidth(typical or 1.0, squared.min(axis=1))
+            works = _safe_bandwidth(typical, squared.min(axis=1))
             warn_underflow(int(alone.sum()), "bandwidth", bandwidth, works)
         return Graph.from_weights(W, bandwidth=bandwidth)
 
@@ -277,20 +278,6 @@ def undirected(neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     i, j = np.repeat(np.arange(n), k), neighbors.ravel()
     key, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
     return key // n, key % n, first
-
-
-def _all_distances(distances: RowDistances, reader: str) -> np.ndarray:
-    """All n x n squared distances, diagonal 0, in full precision."""
-    n = distances.n
-    _check_dense(reader, n)
-    squared = np.empty((n, n))
-    for rows, block in distances.blocks():
-        block[np.arange(len(rows)), rows] = 0.0
-        squared[rows] = block
-    i, j = np.triu_indices(n, 1)
-    exact = distances.refine(i, j, squared[i, j])
-    squared[i, j] = squared[j, i] = exact
-    return squared
 
 
 def _safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:

@@ -93,6 +93,20 @@ class RowDistances:
             squared[doubtful] = self.between(i[doubtful], j[doubtful])
         return squared
 
+    def matrix(self) -> np.ndarray:
+        """All n x n squared distances with full precision, exactly symmetric, diagonal 0."""
+        squared = np.empty((self.n, self.n))
+        for rows, block in self.blocks():
+            doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
+            local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
+            if not self._exact:
+                block[local, j] = self.between(rows[local], j)
+            squared[rows] = block
+        for i in range(self.n):
+            squared[i, i] = 0.0
+            squared[i + 1 :, i] = squared[i, i + 1 :]
+        return squared
+
     def _rows(self, rows: np.ndarray) -> np.ndarray | sp.csr_array:
         picked = self._source[rows]
         if sp.issparse(picked):

@@ -6,6 +6,7 @@ dense n x n arrays W with the diagonal each formula gives. Unknown classes are -
 1e8 on the features costs no accuracy.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -285,6 +286,12 @@ def spectral(gamma, value):
 
 def spectrum(W):
     """Rows with d > 0, their degrees, and the eigenpairs j >= 1 of 𝓛 = D^-½ L D^-½ orthogonal to ξ_0 = D^½1."""
+    return _spectrum(np.asarray(W, dtype=float).tobytes(), len(W))
+
+
+@functools.lru_cache(maxsize=1)  # the features of one graph ask one after the other
+def _spectrum(weights, n):
+    W = np.frombuffer(weights).reshape(n, n)
     all_degrees = degrees(W)
     rows = [i for i in range(len(W)) if all_degrees[i] > 0]
     d = all_degrees[rows]

@@ -23,12 +23,11 @@ SETTINGS = [
 ]
 
 
-def make(seed, n, c, scale=1.0, offset=0.0, m=5):
+def make(seed, n, c, scale=1.0, offset=0.0):
     """Overlapping classes, a target, partial labels and pairs; ``u`` is the unit of X and of the target."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % c)
-    spread = np.array([1.0, 2.0, 0.5, 1.5, 0.3, 1.0])[:m]
-    X = (rng.normal(size=(n, m)) + np.outer(y, rng.normal(size=m))) * spread * scale + offset
+    X = (rng.normal(size=(n, 5)) + np.outer(y, rng.normal(size=5))) * [1.0, 2.0, 0.5, 1.5, 0.3] * scale + offset
     target = scale * (rng.normal(size=n) + (X[:, 0] - offset) / scale)
     few, some = y.copy(), target.copy()
     few[rng.permutation(n)[: n // 3]] = -1
@@ -54,6 +53,11 @@ def close(actual, expected, rtol=RTOL, atol=0.0):
 
 # ----------------------------------------------------------------------------------------------------------- graphs
 
+
+def diffused(s):
+    return ref.diffusion_graph(ref.knn_graph(s.X, 3, "binary"), 0.3)
+
+
 # name -> (what it reads, recipe for the unit of X, reference)
 GRAPHS = {
     "knn": (None, lambda s: fd.KNN(), lambda s: ref.knn_graph(s.X)),
@@ -65,11 +69,7 @@ GRAPHS = {
     "rbf-width": (None, lambda s: fd.RBF(0.9 * s.u), lambda s: ref.rbf_graph(s.X, 0.9 * s.u)),
     "rbf-scale": (None, lambda s: fd.RBF(scale=0.5), lambda s: ref.rbf_graph(s.X, 0.5 * ref.median_distance(s.X))),
     "diffusion": (None, lambda s: fd.Diffusion(), lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 10, "binary"))),
-    "diffusion-beta": (
-        None,
-        lambda s: fd.Diffusion(fd.KNN(4, "binary"), beta=0.3),
-        lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 4, "binary"), 0.3),
-    ),
+    "diffusion-3": (None, lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3), diffused),
     "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
     "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
     "relief": ("y", lambda s: fd.ReliefGraph(4), lambda s: ref.relief_graph(s.X, s.y, 4)),
@@ -106,14 +106,12 @@ def test_graph(name, setting):
 
 
 @pytest.mark.parametrize("k", [1, 3, 4, 6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_knn_ties_and_duplicates(seed, k):
     """Integer points: many equal distances and equal rows; the smaller index wins."""
     X = np.random.default_rng(seed).integers(0, 4, size=(30, 3)).astype(float)
-    for shift in (0.0, 1e4):
-        W = fd.KNN(k, "binary").build(X + shift).toarray()
-        np.testing.assert_array_equal(W, ref.knn_graph(X, k, "binary"))
-    np.testing.assert_array_equal(fd.KNN(k, "binary").build(sp.csr_array(X)).toarray(), ref.knn_graph(X, k, "binary"))
+    for given in (X, X + 1e4, sp.csr_array(X)):
+        np.testing.assert_array_equal(fd.KNN(k, "binary").build(given).toarray(), ref.knn_graph(X, k, "binary"))
 
 
 def test_knn_cosine():
@@ -185,18 +183,8 @@ METHOD_CASES = {
     "ls": (None, lambda s: fd.LaplacianScore(), on(knn(), ls)),
     "ls-binary": (None, lambda s: fd.LaplacianScore(fd.KNN(4, "binary")), on(knn(4, "binary"), ls)),
     "ls-rbf": (None, lambda s: fd.LaplacianScore(fd.RBF(0.8 * s.u)), on(lambda s: ref.rbf_graph(s.X, 0.8 * s.u), ls)),
-    "ls-diffusion": (
-        None,
-        lambda s: fd.LaplacianScore(fd.Diffusion(fd.KNN(5, "binary"), beta=0.4)),
-        on(lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 5, "binary"), 0.4), ls),
-    ),
     "ls-class-few": ("few", lambda s: fd.LaplacianScore(fd.ClassGraph()), on(lambda s: ref.class_graph(s.few), ls)),
     "energy": (None, lambda s: fd.Energy(fd.KNN(5)), on(knn(5), lambda W, f, s: ref.energy(W, f))),
-    "energy-relief": (
-        "few",
-        lambda s: fd.Energy(fd.ReliefGraph(3)),
-        on(lambda s: ref.relief_graph(s.X, s.few, 3), lambda W, f, s: ref.energy(W, f)),
-    ),
     "sselect": ("few", lambda s: fd.SSelect(), on(knn(), lambda W, f, s: ref.sselect(W, f, s.few))),
     "sselect-lam-0": ("few", lambda s: fd.SSelect(lam=0.0), on(knn(), lambda W, f, s: ref.sselect(W, f, s.few, 0.0))),
     "sselect-all": (
@@ -208,11 +196,6 @@ METHOD_CASES = {
         "few",
         lambda s: fd.Disagreement(fd.RBF()),
         on(lambda s: ref.rbf_graph(s.X), lambda W, f, s: ref.disagreement(W, f, s.few)),
-    ),
-    "sls": (
-        "target",
-        lambda s: fd.SupervisedLaplacianScore(fd.TargetKNN(t=s.u**2)),
-        per_column(lambda s, f: ref.sls(f, s.target, 5, s.u**2)),
     ),
     "sls-some": (
         "some",
@@ -226,18 +209,12 @@ METHOD_CASES = {
     ),
     "ssls-all": (
         "target",
-        lambda s: fd.SemiSupervisedLaplacianScore(
-            fd.SemiTarget(7, t=s.u**2, weight_labeled=2.0), fd.TargetKNN(t=s.u**2)
-        ),
+        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(7, s.u**2, 2.0), fd.TargetKNN(t=s.u**2)),
         per_column(lambda s, f: ref.ssls(s.X, f, s.target, 7, s.u**2, 2.0, 5, s.u**2)),
     ),
     "c1": ("pairs", lambda s: fd.ConstraintScore(1), per_column(lambda s, f: ref.c1(f, s.must, s.cannot))),
     "c2": ("pairs", lambda s: fd.ConstraintScore(2), per_column(lambda s, f: ref.c2(f, s.must, s.cannot))),
-    "c2-lam": (
-        "pairs",
-        lambda s: fd.ConstraintScore(2, 0.7),
-        per_column(lambda s, f: ref.c2(f, s.must, s.cannot, 0.7)),
-    ),
+    "c2-1": ("pairs", lambda s: fd.ConstraintScore(2, 1.0), per_column(lambda s, f: ref.c2(f, s.must, s.cannot, 1.0))),
     "c3": ("pairs", lambda s: fd.ConstraintScore(3), per_column(lambda s, f: ref.c3(s.X, f, s.must, s.cannot))),
     "c3-k-gamma": (
         "pairs",
@@ -298,13 +275,7 @@ def test_method(name, setting):
     compare(METHOD_CASES[name], setting)
 
 
-GAMMAS = [1, 4, 2, 0.5, np.expm1, np.exp]
-
-
-def name_of(gamma):
-    return getattr(gamma, "__name__", str(gamma))
-
-
+GAMMAS = [1, 4, 0.5, np.expm1, np.exp]
 PHI_GRAPHS = {
     "knn": (None, lambda s: fd.KNN(), knn()),
     "knn-3-binary": (None, lambda s: fd.KNN(3, "binary"), knn(3, "binary")),
@@ -322,7 +293,7 @@ def phi(kind, gamma, n_clusters):
 
 
 @pytest.mark.parametrize("setting", [SETTINGS[i] for i in (1, 3, 4, 6)], ids=str)
-@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
+@pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("kind", [1, 2, 3])
 @pytest.mark.parametrize("name", PHI_GRAPHS)
 def test_spec(name, kind, gamma, setting):
@@ -363,9 +334,8 @@ def test_defaults_and_selector(name):
 def test_constant_feature_is_nan(name):
     reads, reference = DEFAULTS[name]
     s = make(8, 40, 3)
-    s.X = np.column_stack([s.X, np.full(len(s.X), 0.1)])
-    whole, s.X = s.X, s.X[:, :-1]
-    actual = fd.METHODS[name]().evaluate(whole, **supervision(s, reads))
+    X = np.column_stack([s.X, np.full(len(s.X), 0.1)])
+    actual = fd.METHODS[name]().evaluate(X, **supervision(s, reads))
     assert np.isnan(actual[-1])
     if name != "ssls":  # whose distances are means over all features, the constant one too
         close(actual[:-1], reference(s))
@@ -377,13 +347,7 @@ def test_degenerate_on_the_rows_read(offset):
     s = make(15, 30, 3, 1.0, offset)
     X = s.X.copy()
     X[s.few != -1, 0] = 0.1 + offset
-    for method in (
-        fd.FisherScore(),
-        fd.ReliefF(2),
-        fd.LaplacianScore(fd.ClassGraph()),
-        fd.ConstraintScore(1),
-        fd.ConstraintScore(2),
-    ):
+    for method in (fd.FisherScore(), fd.ReliefF(2), fd.ConstraintScore(1), fd.ConstraintScore(2)):
         assert np.isnan(method.evaluate(X, s.few)[0])
     X = s.X.copy()
     X[~np.isnan(s.some), 0] = 0.1 + offset
@@ -414,16 +378,14 @@ def test_float32(name, offset):
 def test_sparse_with_zeros(name):
     reads, reference = DEFAULTS[name]
     s = make(10, 38, 3)
-    rng = np.random.default_rng(10)
-    s.X = np.where(rng.random(s.X.shape) < 0.4, 0.0, s.X)
+    s.X = np.where(np.random.default_rng(10).random(s.X.shape) < 0.4, 0.0, s.X)
     close(fd.METHODS[name]().evaluate(sp.csr_array(s.X), **supervision(s, reads)), reference(s))
 
 
 def test_complete_graphs():
     """At most k other rows: the graph is complete."""
     s = make(11, 12, 2)
-    s.some[:] = np.nan
-    s.some[:5] = s.target[:5]
+    s.some = np.where(np.arange(12) < 5, s.target, np.nan)
     with pytest.warns(UserWarning, match="complete"):
         W = fd.KNN(12).build(s.X).toarray()
     close(W, ref.knn_graph(s.X, 12))
@@ -433,25 +395,28 @@ def test_complete_graphs():
 # ------------------------------------------------------------------------------------- disconnected, given, signed
 
 
+def check_all(recipe, W, X, gamma):
+    close(recipe.build(X).toarray(), W)
+    close(fd.Rayleigh(recipe).evaluate(X), ref.columns(lambda f: ref.laplacian_score(W, f), X))
+    close(fd.SPEC(recipe, 1, gamma).evaluate(X), ref.columns(lambda f: ref.phi1(W, f, gamma), X))
+    close(fd.SPEC(recipe, 2, gamma).evaluate(X), ref.columns(lambda f: ref.phi2(W, f, gamma), X))
+    for k in (2, 4):
+        close(fd.SPEC(recipe, 3, gamma, k).evaluate(X), ref.columns(lambda f, k=k: ref.phi3(W, f, k, gamma), X))
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
-@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
+@pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("weight", ["rbf", "binary"])
 def test_disconnected(weight, gamma, offset):
     """Two far clusters and few neighbours: two components, ξ_0 is still D^½1."""
     s = make(12, 30, 2, 1.0, offset)
     s.X += 100.0 * (np.arange(30) % 2)[:, None] * np.array([1.0, 0.0, 1.0, 0.0, -1.0])
-    recipe, W = fd.KNN(5, weight), ref.knn_graph(s.X, 5, weight)
-    components = sum(value == 0 for value in ref.spectrum(W)[2]) + 1
-    assert components == 2
-    close(recipe.build(s.X).toarray(), W)
-    close(fd.LaplacianScore(recipe).evaluate(s.X), ref.columns(lambda f: ref.laplacian_score(W, f), s.X))
-    close(fd.SPEC(recipe, 1, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi1(W, f, gamma), s.X))
-    close(fd.SPEC(recipe, 2, gamma).evaluate(s.X), ref.columns(lambda f: ref.phi2(W, f, gamma), s.X))
-    for k in (2, 4):
-        close(fd.SPEC(recipe, 3, gamma, k).evaluate(s.X), ref.columns(lambda f, k=k: ref.phi3(W, f, k, gamma), s.X))
+    W = ref.knn_graph(s.X, 5, weight)
+    assert ref.spectrum(W)[2].count(0.0) == 1  # besides the trivial one
+    check_all(fd.KNN(5, weight), W, s.X, gamma)
 
 
-@pytest.mark.parametrize("gamma", GAMMAS, ids=name_of)
+@pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 def test_precomputed(sparse, gamma):
     """Random weights, self loops, an isolated node."""
@@ -460,12 +425,7 @@ def test_precomputed(sparse, gamma):
     W = np.triu(rng.random((25, 25)) * (rng.random((25, 25)) < 0.3))
     W[3], W[:, 3] = 0.0, 0.0
     W = W + W.T
-    recipe = fd.Precomputed(sp.csr_array(W) if sparse else W)
-    close(recipe.build(X).toarray(), W)
-    close(fd.Rayleigh(recipe).evaluate(X), ref.columns(lambda f: ref.laplacian_score(W, f), X))
-    close(fd.SPEC(recipe, 1, gamma).evaluate(X), ref.columns(lambda f: ref.phi1(W, f, gamma), X))
-    close(fd.SPEC(recipe, 2, gamma).evaluate(X), ref.columns(lambda f: ref.phi2(W, f, gamma), X))
-    close(fd.SPEC(recipe, 3, gamma, 5).evaluate(X), ref.columns(lambda f: ref.phi3(W, f, 5, gamma), X))
+    check_all(fd.Precomputed(sp.csr_array(W) if sparse else W), W, X, gamma)
 
 
 @pytest.mark.parametrize("offset", [0.0, 5.0, 1e8])
