@@ -165,7 +165,7 @@ class RBF(Recipe):
         typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
         bandwidth = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
         W = np.exp(squared / (-2.0 * bandwidth**2))
-        alone = W.sum(axis=1) - W.diagonal() == 0
+        alone = np.count_nonzero(W, axis=1) == 1  # nothing but its own diagonal
         if alone.any():
             np.fill_diagonal(squared, np.inf)
             works = _safe_bandwidth(typical, squared.min(axis=1))
@@ -287,8 +287,8 @@ def _safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
 
 def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> None:
     warnings.warn(
-        f"{name}={value:.6g} is so small that all weights of {n_rows} rows underflow to 0 and those rows are left "
-        f"out of the graph; {name}={suggestion:.6g} works on these data.",
+        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0, which "
+        f"cuts those rows off the graph; {name}={suggestion:.6g} works on these data.",
         UserWarning,
         stacklevel=2,
     )
