@@ -37,7 +37,7 @@ class Problem:
         """The graph of a recipe; its nodes count as rows the score reads."""
         key = _key(recipe)
         if key not in self._graphs:
-            self._graphs[key] = recipe._build(self)
+            self._graphs[key] = recipe._build(self).for_columns(self.n_features)
         graph = self._graphs[key]
         self.rows_read |= graph.active
         return graph

@@ -6,7 +6,7 @@ float64 ndarray of shape (n, b), or a float64 ``csc_array`` when X is sparse. Va
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.utils import check_array
 
-# Wide blocks waste cache, narrow ones waste calls: 256 columns is a flat optimum between 200 and 200,000 rows.
-_WIDEST_BLOCK = 256
+from ._threads import for_each, n_threads
+
+_CACHE = 2**17  # float64 values that stay in a core's own cache
 
 
 def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array:
@@ -52,15 +53,29 @@ def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array:
     return checked
 
 
-def column_blocks(X: np.ndarray | sp.csc_array) -> Iterator[tuple[slice, np.ndarray | sp.csc_array]]:
-    """Yield ``(columns, block)`` over all columns of X; the block width follows sklearn's ``working_memory``."""
+def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
+    """All columns in blocks: narrow enough for the cache and for sklearn's ``working_memory``, one per thread at least.
+
+    A score keeps up to eight arrays of a block's size alive in every thread.
+    """
     n, m = X.shape
-    # A score keeps a handful of arrays of the block's size alive, hence the factor 8.
-    affordable = int(get_config()["working_memory"] * 2**20 / (8 * 8 * max(n, 1)))
-    width = max(1, min(_WIDEST_BLOCK, affordable))
-    for start in range(0, m, width):
-        columns = slice(start, min(start + width, m))
-        yield columns, take_columns(X, columns)
+    affordable = get_config()["working_memory"] * 2**20 / (8 * 8 * max(n, 1) * n_threads())
+    # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
+    best = 4096 if sp.issparse(X) else min(512, max(64, _CACHE // max(n, 1)))
+    width = int(max(1, min(best, affordable, -(-m // n_threads()))))
+    return [slice(start, min(start + width, m)) for start in range(0, m, width)]
+
+
+def map_columns(function: Callable[[Any], np.ndarray], X: np.ndarray | sp.csc_array) -> np.ndarray:
+    """One value per column of X: ``function(block)`` over all blocks, on all allowed cores."""
+    values = np.empty(X.shape[1])
+
+    def work(columns: slice) -> None:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            values[columns] = function(take_columns(X, columns))
+
+    for_each(work, column_spans(X), float(X.shape[0]) * X.shape[1])
+    return values
 
 
 def take_columns(X: np.ndarray | sp.csc_array, columns: Any) -> np.ndarray | sp.csc_array:
@@ -99,8 +114,8 @@ def _check_finite(X: np.ndarray | sp.csc_array, names: Any) -> None:
         if np.isfinite(np.sum(values, dtype=np.float64)):  # one pass, no temporary, true for nearly all data
             return
     bad = []
-    for columns, block in column_blocks(X):
-        finite = ~np.isfinite(dense(block))
+    for columns in column_spans(X):
+        finite = ~np.isfinite(dense(take_columns(X, columns)))
         bad += [(columns.start + j, finite[:, j]) for j in np.flatnonzero(finite.any(axis=0))]
     if not bad:  # the sum overflowed, the values are fine
         return

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 
 from ._validation import call_repr, check_choice, check_integer
 from .affinity import Precomputed, Problem, Recipe
-from .columns import column_blocks, dense, is_constant, take_rows, validate_X
+from .columns import dense, is_constant, map_columns, validate_X
 from .graph import Graph
 from .spectral import quadratic_form, spectral_function
 from .supervision import Supervision
@@ -89,11 +89,7 @@ class Criterion(BaseEstimator):
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
             warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
         scorer = self._scorer(problem)
-        scores = np.empty(problem.n_features)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for columns, block in column_blocks(problem.X):
-                scores[columns] = np.where(is_constant(block, problem.rows_read), np.nan, scorer(block))
-        return scores
+        return map_columns(lambda F: np.where(is_constant(F, problem.rows_read), np.nan, scorer(F)), problem.X)
 
     def _scorer(self, problem: Problem) -> Scorer:
         raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")
@@ -352,7 +348,7 @@ class Disagreement(Criterion):
         member = np.equal.outer(np.arange(len(names)), codes[rows]).astype(np.float64)
 
         def score(F: Any) -> np.ndarray:
-            centred = take_rows(F, rows) - graph.moments(F)[0] if sp.issparse(F) else graph.centre(F)[rows]
+            centred = graph.centred_rows(F, rows)
             positive = member @ (centred >= 0)  # contingency counts of all features at once
             joint = np.stack([positive, member.sum(axis=1)[:, None] - positive]) / len(rows)
             of_sign, of_class = entr(joint.sum(axis=1)).sum(axis=0), entr(joint.sum(axis=0)).sum(axis=0)

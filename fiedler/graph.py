@@ -12,6 +12,7 @@ the textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol return noise.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +22,8 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .columns import dense
+from ._kernels import as_block, kernels
+from .columns import dense, take_rows
 
 _DENSE_EIGEN = 3000  # nodes of a component up to which LAPACK's full solver beats Lanczos
 _EDGES_AT_ONCE = 2048  # edges whose differences are held together: keeps the temporaries inside the cache
@@ -68,13 +70,17 @@ class Graph:
         storage = "csr" if csr is not None else "dense" if full is not None else "factored"
         # The only assignment: afterwards __setattr__ refuses.
         vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth)
-        vars(self).update(n_nodes=int(stored.shape[0]))
+        vars(self).update(n_nodes=int(stored.shape[0]), _compiled=None)
         row_sums = self.dot(np.ones((self.n_nodes, 1)))[:, 0]
         degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
         vars(self).update(_row_sums=row_sums, degree=degree, volume=float(degree.sum()))
+        vars(self).update(_reference=int(np.argmax(degree > 0)))
         for array in (degree, row_sums, full):
             if array is not None:
                 array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_compiled": None}  # compiled code does not travel
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
@@ -88,6 +94,8 @@ class Graph:
     _full: np.ndarray | None
     _factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None
     _row_sums: np.ndarray
+    _reference: int  # a node with a degree, whose value columns are shifted by
+    _compiled: Any
 
     # ---------------------------------------------------------------- builders
 
@@ -118,6 +126,13 @@ class Graph:
         loops = np.zeros(Z.shape[0]) if loops is None else np.asarray(loops, dtype=np.float64)
         return cls(factors=(Z, np.asarray(core, dtype=np.float64), loops))
 
+    def for_columns(self, n_columns: int) -> Graph:
+        """The same graph, with compiled kernels where they pay for that many columns."""
+        work = float(self._csr.nnz) * n_columns if self._csr is not None else 0.0
+        twin = copy.copy(self)
+        vars(twin).update(_compiled=kernels(work))
+        return twin
+
     # ---------------------------------------------------------------- the matrix
 
     def dot(self, V: np.ndarray) -> np.ndarray:
@@ -146,7 +161,15 @@ class Graph:
 
     def centre(self, F: np.ndarray) -> np.ndarray:
         """f̃ = f - (f'd / vol) 1 for each column of a dense block; then <f̃, d> = 0."""
-        return self._shifted(F)[0]
+        centred = F - F[self._reference]
+        centred -= self.degree @ centred / (self.volume or 1.0)
+        return centred
+
+    def centred_rows(self, F: Any, rows: np.ndarray) -> np.ndarray:
+        """The given rows of f̃, as an ndarray, without centring the others."""
+        if sp.issparse(F):
+            return take_rows(F, rows) - self._sparse_moments(F)[0]
+        return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def mass(self, F: Any) -> np.ndarray:
         """f̃'D f̃ for each column of a block."""
@@ -156,23 +179,28 @@ class Graph:
         """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
         if sp.issparse(F):
             return self._sparse_moments(F)
-        centred, mean = self._shifted(F)
-        return mean, np.einsum("i,ij,ij->j", self.degree, centred, centred)
+        shift, mass = self._shift_and_mass(F)
+        return F[self._reference] + shift, mass
 
     def energy(self, F: Any) -> np.ndarray:
         """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
-        if self._csr is not None:
-            return self._sparse_edge_energy(F) if sp.issparse(F) else self._edge_energy(F)
+        if self._csr is not None and sp.issparse(F):
+            return self._sparse_edge_energy(F)
         F = dense(F)
-        return self._dense_energy(F) if self._full is not None else self._factored_energy(F)
+        if self._factors is not None:
+            return self._factored_energy(F)
+        return self._product_energy(F) if self._compiled is None else self._edge_energy(F)
 
-    def _shifted(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # A first shift by one sample makes the weighted mean exact at large offsets and constants exactly zero.
-        reference = F[np.argmax(self.degree > 0)]
-        centred = F - reference
-        mean = self.degree @ centred / (self.volume or 1.0)
-        centred -= mean
-        return centred, reference + mean
+    def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Relative to one sample the weighted mean is exact at large offsets, and constants are exactly zero.
+        if self._compiled is None:
+            centred = F - F[self._reference]
+            shift = self.degree @ centred / (self.volume or 1.0)
+            centred -= shift
+            return shift, np.einsum("i,ij,ij->j", self.degree, centred, centred)
+        shift, mass = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+        self._compiled.moments(as_block(F), self.degree, self._reference, shift, mass)
+        return shift, mass
 
     def _sparse_moments(self, F: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
         d, columns = self.degree[F.indices], np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
@@ -184,20 +212,18 @@ class Graph:
         return mean, stored + left * mean**2
 
     def _edge_energy(self, F: np.ndarray) -> np.ndarray:
-        i, j, w = self.edges
-        energy = np.zeros(F.shape[1])
-        for start in range(0, len(w), _EDGES_AT_ONCE):
-            part = slice(start, start + _EDGES_AT_ONCE)
-            difference = F[i[part]]
-            difference -= F[j[part]]
-            difference *= difference
-            energy += w[part] @ difference
+        energy, upper = np.zeros(F.shape[1]), self._upper
+        self._compiled.edge_energy(as_block(F), upper.indptr, upper.indices, upper.data, energy)
         return energy
 
     def _sparse_edge_energy(self, F: sp.csc_array) -> np.ndarray:
+        energy = np.zeros(F.shape[1])
+        if self._compiled is not None:
+            W, column = self._csr, np.zeros(self.n_nodes)
+            self._compiled.sparse_edge_energy(F.indptr, F.indices, F.data, W.indptr, W.indices, W.data, column, energy)
+            return energy
         i, j, w = self.edges
         F = F.tocsr()
-        energy = np.zeros(F.shape[1])
         step = 32 * _EDGES_AT_ONCE
         for start in range(0, len(w), step):
             part = slice(start, start + step)
@@ -206,14 +232,14 @@ class Graph:
             energy += difference.T @ w[part]
         return energy
 
-    def _dense_energy(self, F: np.ndarray) -> np.ndarray:
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
         energy = np.einsum("ij,ij->j", centred, self.laplacian_dot(centred))
-        # The product form loses digits where the energy is tiny beside Σ d f̃²: those few columns go edge by edge.
+        # The product loses digits where the energy is tiny beside Σ d f̃²: those few columns go edge by edge.
         scale = np.einsum("i,ij,ij->j", np.abs(self._row_sums), centred, centred)
         for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
-            f = centred[:, column]
-            energy[column] = 0.5 * sum(row @ (f - value) ** 2 for row, value in zip(self._full, f, strict=True))
+            i, j, w = self.edges
+            energy[column] = w @ (centred[i, column] - centred[j, column]) ** 2
         return energy
 
     def group_moments(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -247,11 +273,14 @@ class Graph:
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
-        if self._csr is None:
-            W = sp.csr_array(np.triu(self.toarray(), 1)).tocoo()
-        else:
-            W = sp.triu(self._csr, 1, format="coo")
+        W = self._upper.tocoo()
         return W.row.astype(np.intp), W.col.astype(np.intp), W.data
+
+    @cached_property
+    def _upper(self) -> sp.csr_array:
+        if self._csr is None:
+            return sp.csr_array(np.triu(self.toarray(), 1))
+        return sp.csr_array(sp.triu(self._csr, 1, format="csr"))
 
     @property
     def n_edges(self) -> int:

@@ -1,9 +1,9 @@
 """The k nearest neighbours of every row, exactly; nothing else in the package knows how neighbours are found.
 
-Distances come in blocks of rows from one Gram product, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows.
-That form carries a rounding error; wherever the error could change who is a neighbour, the distances in question are
-computed again from the differences. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour
-go to the smaller index.
+Candidates come from one Gram product, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision
+where that pays. The product carries a rounding error with a known bound, so every row that could be a neighbour within
+that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in double
+precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller index.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 
-_EPS = np.finfo(np.float64).eps
-# Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the Gram product has fewer than ten good digits.
+from ._kernels import as_block, kernels
+from ._threads import for_each, n_threads
+
+_CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
+_SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+# Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
 _ILL_CONDITIONED = 1e-5
 
 
@@ -25,7 +29,7 @@ def _budget() -> int:
 
 
 class RowDistances:
-    """Squared distances between the rows of X.
+    """Squared distances between the rows of X: approximate in blocks, with a bound, and exact for chosen pairs.
 
     Parameters
     ----------
@@ -36,208 +40,332 @@ class RowDistances:
     """
 
     def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
-        self.n = X.shape[0]
-        self._source = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else X
-        self._scale = np.ones(self.n)
-        norms = self._row_norms(np.zeros(X.shape[1]))
-        self._empty = np.zeros(self.n)
+        self.n, self.m = X.shape
+        self._sparse = sp.issparse(X)
+        self._source = sp.csr_array(X, dtype=np.float64) if self._sparse else X
+        self._twin = sp.csc_array(self._source) if self._sparse else None
+        self._scale, self._empty = None, np.zeros(self.n)
+        self._mean = None
+        norms = self._row_norms()
         if metric == "cosine":
             self._empty = (norms == 0).astype(np.float64)
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
-            norms = (norms > 0).astype(np.float64)
+            norms = 1.0 - self._empty
+            if self._sparse:
+                self._source = sp.csr_array(self._source.multiply(self._scale[:, None]))
+                self._twin = sp.csc_array(self._source)
         # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
-        self._exact = metric == "euclidean" and self._is_integer() and norms.max(initial=0.0) < 2**50
-        self._mean = np.zeros(X.shape[1])
-        if not (self._exact or sp.issparse(X) or metric == "cosine"):
+        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and self._is_integer()
+        self._single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
+        if not (self.exact or self._sparse or metric == "cosine"):
             self._mean = X.mean(axis=0, dtype=np.float64)
-            norms = self._row_norms(self._mean)
+            norms = self._row_norms()
         self._norms = norms
-        self._relative_error = 0.0 if self._exact else 8 * _EPS * max(16, X.shape[1])
+        self._keys: np.ndarray | None = None
 
-    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield ``(rows, squared distances to all rows, self at inf)``."""
-        step = max(1, _budget() // max(self.n, 1))
-        for start in range(0, self.n, step):
-            rows = np.arange(start, min(start + step, self.n))
-            distances = self._gram(rows)
-            distances *= -2.0
-            distances += self._norms[rows, None] + self._empty[rows, None]
-            distances += self._norms + self._empty
-            np.maximum(distances, 0.0, out=distances)
-            distances[np.arange(len(rows)), rows] = np.inf
-            yield rows, distances
+    @property
+    def exact(self) -> bool:
+        """Whether the distances in the blocks are free of rounding."""
+        return self._integer and not self._single
 
-    def margin(self, rows: np.ndarray) -> np.ndarray:
-        """A bound on the rounding error of the distances in the blocks, one per row."""
-        return self._relative_error * (self._norms[rows] + self._norms.max(initial=0.0))
+    @property
+    def relative_error(self) -> float:
+        """Bound on the error of a squared distance from a block, relative to ‖x_i‖² + ‖x_j‖²."""
+        if self.exact:
+            return 0.0
+        if self._sparse:
+            terms = int(np.diff(self._source.indptr).max(initial=0))
+        else:
+            terms = min(self.m, _CHUNK) + self.m // _CHUNK
+        return (terms + 8) * (2.0**-24 if self._single else 2.0**-53)
+
+    def use_double(self) -> None:
+        """Give up single precision: the rows are so close together that it tells too few of them apart."""
+        self._single, self._keys = False, None
+        if self.exact and self._mean is not None:
+            self._mean = None
+            self._norms = self._row_norms()
+
+    def row_blocks(self) -> list[np.ndarray]:
+        """Rows in blocks whose distances to all rows fit the memory budget, at least one per thread."""
+        rows = max(1, min(_budget() // max(self.n, 1) // n_threads(), -(-self.n // n_threads())))
+        if self._keys is None and not self._sparse and self.n**2 <= _budget():
+            # All at once, BLAS computes one triangle only.
+            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
+        return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
+
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """(‖x_j‖² / 2 - x_i'x_j) for some rows i and all j, self at inf: half the squared distance less ‖x_i‖² / 2."""
+        if self._keys is not None:
+            return self._keys[rows[0] : rows[-1] + 1]
+        return self._as_keys(rows, self._gram(rows))
+
+    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """Squared distances from the entries of a block."""
+        return np.maximum(2.0 * key.astype(np.float64) + (self._norms + self._empty)[i], 0.0)
+
+    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The bound for row i and column j as a sum of two vectors a_i + b_j."""
+        error = self.relative_error / 2.0
+        return error * self._norms[rows], error * self._norms
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Squared distances of the pairs (i, j), from the differences themselves."""
-        out = np.empty(len(i))
-        step = max(1, _budget() // max(self._source.shape[1], 1))
-        for start in range(0, len(i), step):
-            part = slice(start, start + step)
-            difference = self._rows(i[part]) - self._rows(j[part])
-            if sp.issparse(difference):
-                out[part] = difference.multiply(difference).sum(axis=1)
-            else:
-                out[part] = np.einsum("ij,ij->i", difference, difference)
-            out[part] += self._empty[i[part]] + self._empty[j[part]]
-        return out
+        """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
+        if self._sparse:
+            squared = self._sparse_between(i, j)
+        else:
+            squared = np.zeros(len(i))
+            compiled = kernels(float(len(i)) * self.m)
+            for piece in self._pieces(centred=False):
+                if compiled is None:
+                    _add_squared(piece, i, j, squared)
+                else:
+                    F, parts = as_block(piece), np.array_split(np.arange(len(i)), max(1, 4 * n_threads()))
+                    spans = [slice(p[0], p[-1] + 1) for p in parts if len(p)]
+                    for_each(
+                        lambda s, F=F: compiled.pair_squared_distances(F, i[s], j[s], squared[s]),
+                        spans,
+                        squared.size * 64.0,
+                    )
+        squared += self._empty[i] + self._empty[j]
+        return squared
 
-    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> np.ndarray:
-        """Squared distances with full precision: the doubtful ones are computed again."""
-        doubtful = np.flatnonzero(squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j]))
-        if not self._exact and len(doubtful):
-            squared = squared.copy()
-            squared[doubtful] = self.between(i[doubtful], j[doubtful])
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
+        """Distances from a block in full precision: those marked doubtful, and all that need it, computed again."""
+        if self.exact:
+            return squared
+        if not self._single:
+            again = np.flatnonzero(doubtful | (squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
+        else:
+            again = np.arange(len(i))
+        squared = squared.astype(np.float64)
+        squared[again] = self.between(i[again], j[again])
         return squared
 
     def matrix(self) -> np.ndarray:
         """All n x n squared distances with full precision, exactly symmetric, diagonal 0."""
+        self.use_double()
         squared = np.empty((self.n, self.n))
-        for rows, block in self.blocks():
+        for rows in self.row_blocks():
+            block = self.from_key(rows[:, None], self.block(rows))
             doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
             local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
-            if not self._exact:
+            if not self.exact:
                 block[local, j] = self.between(rows[local], j)
             squared[rows] = block
+        self._keys = None
         for i in range(self.n):
             squared[i, i] = 0.0
             squared[i + 1 :, i] = squared[i, i + 1 :]
         return squared
 
-    def _rows(self, rows: np.ndarray) -> np.ndarray | sp.csr_array:
-        picked = self._source[rows]
-        if sp.issparse(picked):
-            return picked if (self._scale == 1).all() else sp.csr_array(picked * self._scale[rows, None])
-        return picked.astype(np.float64) * self._scale[rows, None]
+    def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
+        """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
+        for start in range(0, self.m, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            piece = self._source[:, part]
+            if centred and self._mean is not None:
+                piece = piece - self._mean[part]
+            if self._scale is not None:
+                piece = piece * self._scale[:, None]
+            yield piece
 
-    def _row_norms(self, mean: np.ndarray) -> np.ndarray:
-        if sp.issparse(self._source):
+    def _row_norms(self) -> np.ndarray:
+        if self._sparse:
             return np.asarray(self._source.multiply(self._source).sum(axis=1)).ravel()
         norms = np.zeros(self.n)
-        for block in self._column_pieces(mean):
-            norms += np.einsum("ij,ij->i", block, block)
+        for piece in self._pieces(centred=True):
+            piece = piece.astype(np.float64, copy=False)
+            norms += np.einsum("ij,ij->i", piece, piece)
         return norms
 
-    def _column_pieces(self, mean: np.ndarray) -> Iterator[np.ndarray]:
-        X = self._source
-        step = max(1, _budget() // max(self.n, 1))
-        for start in range(0, X.shape[1], step):
-            part = slice(start, start + step)
-            yield (X[:, part].astype(np.float64) - mean[part]) * self._scale[:, None]
-
     def _is_integer(self) -> bool:
-        values = self._source.data if sp.issparse(self._source) else self._source
+        values = self._source.data if self._sparse else self._source
         if values.dtype.kind in "iub":
             return True
-        # Row by row the answer is nearly always "no" after the first few values.
-        return all(bool((piece == np.floor(piece)).all()) for piece in np.array_split(values, 16) if piece.size)
+        # The first few values nearly always settle it.
+        return bool((values[:1] == np.floor(values[:1])).all()) and bool((values == np.floor(values)).all())
+
+    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
+        np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
+        gram[np.arange(len(rows)), rows] = np.inf
+        return gram
+
+    def _whole_gram(self) -> np.ndarray:
+        dtype = np.float32 if self._single else np.float64
+        gram = np.zeros((self.n, self.n), dtype=dtype)
+        for piece in self._pieces(centred=True):
+            piece = np.ascontiguousarray(piece, dtype=dtype)
+            gram += piece @ piece.T
+        return gram
 
     def _gram(self, rows: np.ndarray) -> np.ndarray:
-        if sp.issparse(self._source):
-            return (self._rows(rows) @ self._rows(np.arange(self.n)).T).toarray()
-        gram = np.zeros((len(rows), self.n))
-        for block in self._column_pieces(self._mean):
-            # The same array on both sides lets BLAS use its symmetric product.
-            gram += block @ block.T if len(rows) == self.n else block[rows] @ block.T
+        if self._sparse:
+            return self._sparse_gram(rows)
+        dtype = np.float32 if self._single else np.float64
+        gram = np.zeros((len(rows), self.n), dtype=dtype)
+        for piece in self._pieces(centred=True):
+            piece = piece.astype(dtype, copy=False)
+            gram += piece[rows] @ piece.T
         return gram
+
+    def _sparse_gram(self, rows: np.ndarray) -> np.ndarray:
+        X, twin = self._source, self._twin
+        fan_out = float(np.diff(twin.indptr).astype(np.float64) @ np.diff(twin.indptr))
+        compiled = kernels(4.0 * fan_out)
+        if compiled is None:
+            return (X[rows] @ X.T).toarray()
+        gram = np.zeros((len(rows), self.n))
+        compiled.sparse_gram(rows, X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data, gram)
+        return gram
+
+    def _sparse_between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        squared, step = np.empty(len(i)), 2**14
+        for start in range(0, len(i), step):
+            part = slice(start, start + step)
+            difference = self._source[i[part]] - self._source[j[part]]
+            squared[part] = difference.multiply(difference).sum(axis=1)
+        return squared
 
 
 class TargetAwareDistances:
     """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
 
     def __init__(self, X: np.ndarray | sp.csc_array, target: np.ndarray):
-        self._features, self._n_features = RowDistances(X), X.shape[1]
-        self.n = self._features.n
+        self._features = RowDistances(X)
+        self.n, self._m = self._features.n, self._features.m
         self._target = target
         self._labeled = np.flatnonzero(~np.isnan(target))
+        self.exact = False
 
-    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """As :meth:`RowDistances.blocks`."""
-        y = self._target[self._labeled]
-        for rows, distances in self._features.blocks():
-            distances /= self._n_features
-            known = np.flatnonzero(~np.isnan(self._target[rows]))
-            distances[np.ix_(known, self._labeled)] = (self._target[rows[known], None] - y) ** 2
-            distances[np.arange(len(rows)), rows] = np.inf
-            yield rows, distances
+    def use_double(self) -> None:
+        """As :meth:`RowDistances.use_double`."""
+        self._features.use_double()
 
-    def margin(self, rows: np.ndarray) -> np.ndarray:
-        """As :meth:`RowDistances.margin`."""
-        return self._features.margin(rows) / self._n_features
+    def row_blocks(self) -> list[np.ndarray]:
+        """As :meth:`RowDistances.row_blocks`."""
+        return self._features.row_blocks()
 
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """As :meth:`RowDistances.between`."""
-        by_target = (self._target[i] - self._target[j]) ** 2
-        return np.where(np.isnan(by_target), self._features.between(i, j) / self._n_features, by_target)
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """The distances themselves, self at inf."""
+        distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
+        known = np.flatnonzero(~np.isnan(self._target[rows]))
+        by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
+        distances[np.ix_(known, self._labeled)] = by_target
+        distances[np.arange(len(rows)), rows] = np.inf
+        return distances
 
-    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`RowDistances.uncertainty`."""
+        a, b = self._features.uncertainty(rows)
+        return 2.0 * a / self._m, 2.0 * b / self._m
+
+    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """As :meth:`RowDistances.from_key`."""
+        return key
+
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
         """As :meth:`RowDistances.refine`."""
-        by_target = (self._target[i] - self._target[j]) ** 2
-        by_features = self._features.refine(i, j, squared * self._n_features) / self._n_features
-        return np.where(np.isnan(by_target), by_features, by_target)
+        result = (self._target[i] - self._target[j]) ** 2
+        rest = np.flatnonzero(np.isnan(result))
+        result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
+        return result
 
 
-def nearest(distances: RowDistances | TargetAwareDistances, k: int) -> tuple[np.ndarray, np.ndarray]:
+Distances = RowDistances | TargetAwareDistances
+
+
+def nearest(distances: Distances, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (n, k) of the k nearest neighbours of each row, unordered, and their squared distances."""
-    indices, squared = np.empty((distances.n, k), dtype=np.intp), np.empty((distances.n, k))
-    for rows, D2 in distances.blocks():
-        chosen = _k_smallest(D2, k, distances, rows, np.arange(distances.n))
-        indices[rows] = np.nonzero(chosen)[1].reshape(len(rows), k)
-        squared[rows] = D2[chosen].reshape(len(rows), k)
-    owner = np.repeat(np.arange(distances.n), k)
-    return indices, distances.refine(owner, indices.ravel(), squared.ravel()).reshape(-1, k)
+    _, j, squared, _ = _search(distances, [np.arange(distances.n)], np.zeros(distances.n, dtype=np.intp), k)
+    return j.reshape(distances.n, k), squared.reshape(distances.n, k)
 
 
-def nearest_in_groups(
-    distances: RowDistances, groups: np.ndarray, k: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield ``(rows, neighbours, group)``: the k nearest members of every group, for rows in it and rows outside it.
+def nearest_in_groups(distances: RowDistances, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """Arrays ``(i, j, group)``: j is one of the k nearest members of that group to i, i itself never.
 
     A group with fewer than k members (other than the row itself) gives all it has.
     """
     members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
-    for rows, D2 in distances.blocks():
-        for group, columns in enumerate(members):
-            inside = groups[rows] == group
-            for some, available in ((inside, len(columns) - 1), (~inside, len(columns))):
-                picked, width = np.flatnonzero(some), min(k, available)
-                if len(picked) and width:
-                    chosen = _k_smallest(D2[np.ix_(picked, columns)], width, distances, rows[picked], columns)
-                    yield rows[picked], columns[np.nonzero(chosen)[1]].reshape(-1, width), group
+    i, j, _, group = _search(distances, members, groups, k)
+    return i, j, group
 
 
-def _k_smallest(
-    D2: np.ndarray,
-    k: int,
-    distances: RowDistances | TargetAwareDistances,
-    rows: np.ndarray,
-    columns: np.ndarray,
-) -> np.ndarray:
-    """Mask of the k smallest entries of each row, equal ones by index, as exact arithmetic would choose them."""
-    margin = distances.margin(rows)[:, None]
-    threshold = np.partition(D2, k - 1, axis=1)[:, k - 1 : k]
-    lower, upper = threshold - margin, threshold + margin
-    chosen = D2 < lower
-    tied = (D2 <= upper) & ~chosen
-    wanted = k - chosen.sum(axis=1)
-    surplus = tied.sum(axis=1) > wanted
-    # Where rounding may hide the true order, the tied distances are computed again and the cut made on those.
-    uncertain = np.flatnonzero(surplus & (margin[:, 0] > 0))
-    local, column = np.nonzero(tied[uncertain])
-    if len(local):
-        exact = distances.between(rows[uncertain[local]], columns[column])
-        order = np.lexsort((column, exact, local))
-        starts = np.searchsorted(local, np.arange(len(uncertain)))  # local is sorted, and so is local[order]
-        keep = order[np.arange(len(order)) - starts[local] < wanted[uncertain[local]]]
-        tied[uncertain] = False
-        tied[uncertain[local[keep]], column[keep]] = True
-    plain = surplus & (margin[:, 0] == 0)
-    if plain.any():
-        tied[plain] &= np.cumsum(tied[plain], axis=1) <= wanted[plain, None]
-    return chosen | tied
+def _search(
+    distances: Distances, members: list[np.ndarray], own: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The k nearest members of every group for every row, as arrays (i, j, squared distance, group) sorted by i."""
+    blocks = distances.row_blocks()
+    probe = _candidates(distances, blocks[0][:64], members, own, k)
+    if not distances.exact and len(probe[0]) > len(blocks[0][:64]) * (4 * k + 32) * len(members):
+        distances.use_double()  # single precision cannot tell these rows apart
+        blocks = distances.row_blocks()
+    found = [None] * len(blocks)
+
+    def collect(b: int) -> None:
+        found[b] = _candidates(distances, blocks[b], members, own, k)
+
+    for_each(collect, range(len(blocks)), float(distances.n) ** 2)
+    i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+    squared = distances.refine(i, j, squared, surplus)
+    if surplus.any():
+        order = np.lexsort((j, squared, group, i))
+        i, j, squared, group = i[order], j[order], squared[order], group[order]
+        starts = np.flatnonzero(np.r_[True, (i[1:] != i[:-1]) | (group[1:] != group[:-1])])
+        place = np.arange(len(i)) - np.repeat(starts, np.diff(np.r_[starts, len(i)]))
+        keep = place < k
+        i, j, squared, group = i[keep], j[keep], squared[keep], group[keep]
+    return i, j, squared, group
+
+
+def _candidates(
+    distances: Distances, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
+) -> tuple[np.ndarray, ...]:
+    """(i, j, approximate squared distance, group, surplus) of everyone who may be among the k nearest of a group."""
+    key = distances.block(rows)
+    a, b = distances.uncertainty(rows)
+    parts = []
+    for group, columns in enumerate(members):
+        part = key if len(columns) == distances.n else key[:, columns]
+        # With so few members all are neighbours; the row itself, at inf, is not.
+        few = k >= len(columns) - (own[rows] == group)
+        chosen = (
+            np.isfinite(part)
+            if few.all()
+            else _within_reach(part, a, b[columns], min(k, len(columns)), distances.exact)
+        )
+        chosen[few] = np.isfinite(part[few])
+        local, column = np.nonzero(chosen)
+        surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
+        squared = distances.from_key(rows[local], part[local, column])
+        parts.append((rows[local], columns[column], squared, np.full(len(local), group), surplus))
+    merged = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
+
+
+def _within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> np.ndarray:
+    """Mask of the entries that may be among the k smallest of their row when each is off by at most a_i + b_j."""
+    if exact:
+        threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
+        less, tied = key < threshold, key == threshold
+        wanted = k - less.sum(axis=1)
+        over = np.flatnonzero(tied.sum(axis=1) > wanted)
+        if len(over):  # equal distances go to the smaller index
+            tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
+        return less | tied
+    # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
+    a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
+    upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
+    return key - b <= upper + a
+
+
+def _add_squared(piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> None:
+    step = max(1, 2**18 // max(piece.shape[1], 1))
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        difference = piece[i[part]].astype(np.float64)
+        difference -= piece[j[part]]
+        squared[part] += np.einsum("ij,ij->i", difference, difference)
 
 
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:

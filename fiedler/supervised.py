@@ -68,13 +68,14 @@ class ReliefGraph(Recipe):
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
         known = codes[labeled]
         X = problem.X if len(labeled) == n else (problem.X.tocsr() if sp.issparse(problem.X) else problem.X)[labeled]
-        i, j, w = [labeled], [labeled], [np.ones(len(labeled))]
-        for rows, found, group in nearest_in_groups(RowDistances(X), known, self.n_neighbors):
-            weight = 1.0 if known[rows[0]] == group else -1.0 / (len(names) - 1)
-            i.append(np.repeat(labeled[rows], found.shape[1]))
-            j.append(labeled[found.ravel()])
-            w.append(np.full(found.size, weight / found.shape[1]))
-        W = sp.csr_array((np.concatenate(w), (np.concatenate(i), np.concatenate(j))), shape=(n, n))
+        i, j, group = nearest_in_groups(RowDistances(X), known, self.n_neighbors)
+        pair = i * len(names) + group  # row i has as many neighbours in a group as this occurs
+        weight = np.where(known[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
+        entries = (
+            np.r_[np.ones(len(labeled)), weight],
+            (labeled[np.r_[: len(labeled), i]], labeled[np.r_[: len(labeled), j]]),
+        )
+        W = sp.csr_array(entries, shape=(n, n))
         return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
 
 

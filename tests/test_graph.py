@@ -112,3 +112,31 @@ def test_a_graph_named_twice_is_built_once(rng, monkeypatch):
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
     (SSelect() + SSelect(KNN(10), lam=0.5) + SSelect(KNN(4))).evaluate(X, y)
     assert [recipe.n_neighbors for recipe in built] == [10, 4]
+
+
+@pytest.mark.parametrize("recipe", [KNN(5), KNN(3, "binary"), KNN(1)])
+def test_compiled_kernels_agree_with_the_plain_path(recipe, rng, monkeypatch):
+    pytest.importorskip("numba")
+    X = rng.normal(size=(60, 7)) + [0, 1e8, -3, 1e3, 0, 0, 5]
+    X[:, 6] = np.where(rng.random(60) < 0.7, 0.0, X[:, 6])
+    plain = recipe.build(X)
+    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    fast = plain.for_columns(7)
+    assert plain._compiled is None
+    assert fast._compiled is not None
+    for F in (X, np.asfortranarray(X), sp.csc_array(X)):
+        np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
+        for ours, theirs in zip(fast.moments(F), plain.moments(F), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    np.testing.assert_allclose(fast.centred_rows(X, np.array([3, 9])), plain.centre(X)[[3, 9]], atol=1e-9)
+    assert pickle.loads(pickle.dumps(fast)).n_edges == plain.n_edges
+
+
+def test_explicit_zeros_in_sparse_columns(rng, monkeypatch):
+    pytest.importorskip("numba")
+    X = rng.normal(size=(20, 3))
+    F = sp.csc_array(X)
+    F.data[::4] = 0.0
+    graph = KNN(3).build(X)
+    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    np.testing.assert_allclose(graph.for_columns(3).energy(F), graph.energy(F.toarray()), rtol=1e-12)

@@ -102,11 +102,30 @@ def test_neighbours_by_target_where_known(seed, k):
 def test_neighbours_in_groups(memory):
     rng = np.random.default_rng(2)
     X, groups = rng.normal(size=(30, 3)), rng.permutation(np.r_[np.zeros(20), np.ones(8), [2, 2]]).astype(int)
-    D2, seen = plain(X), set()
+    D2 = plain(X)
     with config_context(working_memory=memory):
-        for rows, found, group in nearest_in_groups(RowDistances(X), groups, 3):
-            for i, neighbours in zip(rows, found, strict=True):
-                others = [j for j in np.flatnonzero(groups == group) if j != i]
-                assert sorted(neighbours) == sorted(sorted(others, key=lambda j, i=i: D2[i, j])[:3])
-                seen.add((i, group))
-    assert len(seen) == 30 * 3
+        found = set(zip(*(part.tolist() for part in nearest_in_groups(RowDistances(X), groups, 3)), strict=True))
+    expected = set()
+    for i in range(30):
+        for group in range(3):
+            others = [j for j in np.flatnonzero(groups == group).tolist() if j != i]
+            expected |= {(i, j, group) for j in sorted(others, key=lambda j, i=i: D2[i, j])[:3]}
+    assert found == expected
+
+
+@pytest.mark.parametrize("kind", ["normal", "clusters", "outlier"])
+def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 30))
+    if kind == "clusters":  # too close together for single precision: the search must notice
+        X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
+    if kind == "outlier":
+        X[7] *= 1e5
+    monkeypatch.setattr("fiedler.neighbors._SINGLE_PAYS", 0)
+    check(RowDistances(X), plain(X), 6)
+    pytest.importorskip("numba")
+    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    check(RowDistances(X), plain(X), 6)
+    counts = rng.integers(0, 3, size=(60, 9)).astype(float)
+    check(RowDistances(sp.csc_array(counts)), plain(counts), 4)
+    check(RowDistances(sp.csc_array(X)), plain(X), 6)

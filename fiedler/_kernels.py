@@ -1,0 +1,111 @@
+"""Compiled loops on raw arrays; the only module that imports the compiler (numba, extra ``fast``).
+
+Every kernel here has a plain NumPy twin where it is called, and tests hold the two together. Kernels release the GIL,
+so blocks of columns run in threads; each column is summed in one fixed order, so neither the number of threads nor the
+width of a block changes a digit. They are compiled on first use and cached on disk.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+# Scalar operations below which the plain path wins: loading the compiler costs a good part of a second per process.
+_WORTH_COMPILING = 3e7
+_REORDER = {"reassoc", "contract"}  # lets sums over columns use vector registers
+
+
+@functools.cache
+def load() -> Any:
+    """The compiled kernels as a namespace, or None where numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    compiled = {
+        function.__name__: numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=flags)(function)
+        for function, flags in (
+            (edge_energy, False),
+            (moments, False),
+            (sparse_edge_energy, False),
+            (pair_squared_distances, _REORDER),
+            (sparse_gram, False),
+        )
+    }
+    return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
+
+
+def kernels(operations: float) -> Any:
+    """The compiled kernels if a job of that many scalar operations is worth them, else None."""
+    return load() if operations >= _WORTH_COMPILING else None
+
+
+def edge_energy(F, indptr, indices, weights, energy):
+    """energy[c] += Σ_{i<j} w_ij (f_ic - f_jc)² for a C-ordered block F and the upper triangle of W in csr."""
+    for i in range(F.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            j, w = indices[p], weights[p]
+            for c in range(F.shape[1]):
+                difference = F[i, c] - F[j, c]
+                energy[c] += w * difference * difference
+
+
+def moments(F, degree, reference, shift, mass):
+    """Degree-weighted mean relative to a reference row, and mass around it."""
+    volume = degree.sum()
+    for i in range(F.shape[0]):
+        for c in range(F.shape[1]):
+            shift[c] += degree[i] * (F[i, c] - F[reference, c])
+    for c in range(F.shape[1]):
+        shift[c] /= volume
+    for i in range(F.shape[0]):
+        for c in range(F.shape[1]):
+            centred = F[i, c] - F[reference, c] - shift[c]
+            mass[c] += degree[i] * centred * centred
+
+
+def sparse_edge_energy(f_indptr, f_indices, f_data, indptr, indices, weights, column, energy):
+    """The same for a csc block and the whole of W in csr: each edge of a stored value once, zeros never visited."""
+    for c in range(len(f_indptr) - 1):
+        for p in range(f_indptr[c], f_indptr[c + 1]):
+            column[f_indices[p]] = f_data[p]
+        total = 0.0
+        for p in range(f_indptr[c], f_indptr[c + 1]):
+            i, value = f_indices[p], f_data[p]
+            if value != 0.0:
+                for e in range(indptr[i], indptr[i + 1]):
+                    j = indices[e]
+                    # An edge between two stored values is met from both ends and counted from the smaller one.
+                    if column[j] == 0.0 or i < j:
+                        total += weights[e] * (value - column[j]) * (value - column[j])
+        energy[c] = total
+        for p in range(f_indptr[c], f_indptr[c + 1]):
+            column[f_indices[p]] = 0.0
+
+
+def pair_squared_distances(F, i, j, squared):
+    """squared[p] += ‖F[i_p] - F[j_p]‖² for a C-ordered block of columns."""
+    for p in range(len(i)):
+        a, b = i[p], j[p]
+        total = 0.0
+        for c in range(F.shape[1]):
+            difference = F[a, c] - F[b, c]
+            total += difference * difference
+        squared[p] += total
+
+
+def sparse_gram(rows, indptr, indices, data, c_indptr, c_indices, c_data, gram):
+    """gram[r] = X x_rows[r] for a block of rows of a csr X, through its csc twin."""
+    for r in range(len(rows)):
+        row = rows[r]
+        for p in range(indptr[row], indptr[row + 1]):
+            value, column = data[p], indices[p]
+            for q in range(c_indptr[column], c_indptr[column + 1]):
+                gram[r, c_indices[q]] += value * c_data[q]
+
+
+def as_block(F: np.ndarray) -> np.ndarray:
+    """A C-ordered float64 array, as the kernels expect."""
+    return np.ascontiguousarray(F, dtype=np.float64)

@@ -1,0 +1,41 @@
+"""Blocks of work on all allowed cores: threads over blocks, one BLAS thread in each, never more than allowed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through the loaded libraries once; scipy and numpy are in by now
+
+
+def n_threads() -> int:
+    """Number of threads allowed here: the cores, ``OMP_NUM_THREADS``, and any threadpoolctl limit on BLAS."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    stated = os.environ.get("OMP_NUM_THREADS", "")
+    blas = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
+    return max(1, min([cores, *blas, *([int(stated)] if stated.isdigit() else [])]))
+
+
+def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
+    """Call function on every item, in threads when there are enough operations to share; interruptible."""
+    items = list(items)
+    threads = min(n_threads(), len(items)) if operations > 1e6 and len(items) > 1 else 1
+    if threads == 1:
+        for item in items:
+            function(item)
+        return
+    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        try:
+            for _ in pool.map(function, items):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
