@@ -11,11 +11,12 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 - ``graph``        the immutable graph: energy, mass, eigenpairs
 - ``affinity``     recipes from X alone: KNN RBF Diffusion Precomputed
 - ``supervised``   recipes that read labels, targets or pairs: ClassGraph ReliefGraph TargetKNN SemiTarget MustLink ...
-- ``criterion``    formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement Sensitivity
+- ``criterion``    formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement; ``sensitivity``
 - ``methods``      the papers' methods by name, ``METHODS``
 - ``supervision``  labels and pairs, known in part
 - ``selector``     the scikit-learn estimator and the ranking rule
-- ``evaluate``     how stable a ranking is
+- ``evaluate``     how good and how stable a ranking is; ``tuning``, ``compare``
+- ``io``, ``cli``  files in and out, the command line
 - ``datasets``     the papers' toys
 
 The papers behind the equation numbers in the docstrings: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
@@ -23,64 +24,57 @@ The papers behind the equation numbers in the docstrings: [ZL] Zhao & Liu, SDM 2
 2011 (EVSC).
 """
 
-from .affinity import KNN, RBF, Diffusion, Precomputed, Recipe
-from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Sensitivity
-from .graph import Graph
-from .methods import (
-    EVSC,
-    METHODS,
-    SPEC,
-    ConstraintScore,
-    Correlation,
-    FisherScore,
-    LaplacianScore,
-    ReliefF,
-    SemiSupervisedLaplacianScore,
-    SSelect,
-    SupervisedLaplacianScore,
-    Variance,
-)
-from .selector import SpectralSelector
-from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
-from .supervision import Pairs, Supervision, pairs_from_labels
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .affinity import KNN, RBF, Diffusion, Precomputed, Recipe
+    from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh
+    from .graph import Graph
+    from .methods import (
+        EVSC,
+        METHODS,
+        SPEC,
+        ConstraintScore,
+        Correlation,
+        FisherScore,
+        LaplacianScore,
+        ReliefF,
+        SemiSupervisedLaplacianScore,
+        SSelect,
+        SupervisedLaplacianScore,
+        Variance,
+    )
+    from .selector import SpectralSelector
+    from .sensitivity import Sensitivity
+    from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
+    from .supervision import Pairs, Supervision, pairs_from_labels
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "EVSC",
-    "KNN",
-    "METHODS",
-    "RBF",
-    "SPEC",
-    "CannotLink",
-    "ClassGraph",
-    "ConstraintScore",
-    "Correlation",
-    "Criterion",
-    "Diffusion",
-    "Disagreement",
-    "Energy",
-    "FisherScore",
-    "Graph",
-    "LaplacianScore",
-    "MustLink",
-    "Pairs",
-    "Phi",
-    "Precomputed",
-    "Ratio",
-    "Rayleigh",
-    "Recipe",
-    "ReliefF",
-    "ReliefGraph",
-    "SSelect",
-    "SemiSupervisedLaplacianScore",
-    "SemiTarget",
-    "Sensitivity",
-    "SpectralSelector",
-    "SupervisedLaplacianScore",
-    "Supervision",
-    "TargetKNN",
-    "Variance",
-    "Within",
-    "pairs_from_labels",
-]
+# Where each public name lives; modules are imported when first asked for, because scikit-learn alone takes seconds.
+_HOME = {
+    "affinity": "Diffusion KNN Precomputed RBF Recipe",
+    "criterion": "Criterion Disagreement Energy Phi Ratio Rayleigh",
+    "graph": "Graph",
+    "methods": "ConstraintScore Correlation EVSC FisherScore LaplacianScore METHODS ReliefF "
+    "SPEC SSelect SemiSupervisedLaplacianScore SupervisedLaplacianScore Variance",
+    "selector": "SpectralSelector",
+    "sensitivity": "Sensitivity",
+    "supervised": "CannotLink ClassGraph MustLink ReliefGraph SemiTarget TargetKNN Within",
+    "supervision": "Pairs Supervision pairs_from_labels",
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = sorted(_MODULE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f".{_MODULE[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

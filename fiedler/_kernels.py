@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-# Scalar operations below which the plain path wins: loading the compiler costs a good part of a second per process.
-_WORTH_COMPILING = 3e7
+# Scalar operations from which compiled code pays: before and after the compiler, a good part of a second, is loaded.
+_WORTH_COMPILING, _WORTH_CALLING = 3e7, 1e6
 _REORDER = {"reassoc", "contract"}  # lets sums over columns use vector registers
 
 
@@ -32,6 +32,7 @@ def load() -> Any:
             (sparse_edge_energy, False),
             (pair_squared_distances, _REORDER),
             (sparse_gram, False),
+            (within_reach, False),
         )
     }
     return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
@@ -39,7 +40,8 @@ def load() -> Any:
 
 def kernels(operations: float) -> Any:
     """The compiled kernels if a job of that many scalar operations is worth them, else None."""
-    return load() if operations >= _WORTH_COMPILING else None
+    loaded = load.cache_info().currsize > 0
+    return load() if operations >= min(_WORTH_COMPILING, _WORTH_CALLING if loaded else np.inf) else None
 
 
 def edge_energy(F, indptr, indices, weights, energy):
@@ -104,6 +106,40 @@ def sparse_gram(rows, indptr, indices, data, c_indptr, c_indices, c_data, gram):
             value, column = data[p], indices[p]
             for q in range(c_indptr[column], c_indptr[column + 1]):
                 gram[r, c_indices[q]] += value * c_data[q]
+
+
+def within_reach(key, a, b, k, exact, smallest, found, count):
+    """Columns that may be among the k smallest keys of each row when key_ij is off by at most a_i + b_j.
+
+    With exact keys those are the k smallest themselves, equal ones by index. ``smallest`` is scratch of length k;
+    ``count`` tells how many there are, also where ``found`` has too few columns to hold them.
+    """
+    for i in range(key.shape[0]):
+        smallest[:] = np.inf  # the k smallest upper bounds so far, ascending
+        for j in range(key.shape[1]):
+            upper = key[i, j] + b[j]
+            if upper < smallest[k - 1]:
+                p = k - 1
+                while p > 0 and smallest[p - 1] > upper:
+                    smallest[p] = smallest[p - 1]
+                    p -= 1
+                smallest[p] = upper
+        limit = smallest[k - 1] + a[i] + a[i]
+        free = k  # how many of the keys equal to the limit are still wanted
+        if exact:
+            for p in range(k):
+                free -= smallest[p] < limit
+        c = 0
+        for j in range(key.shape[1]):
+            reached = key[i, j] - b[j] <= limit
+            if exact and reached and key[i, j] == limit:
+                free -= 1
+                reached = free >= 0
+            if reached:
+                if c < found.shape[1]:
+                    found[i, c] = j
+                c += 1
+        count[i] = c
 
 
 def as_block(F: np.ndarray) -> np.ndarray:

@@ -8,7 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+_WORTH_SHARING = 1e6  # scalar operations below which starting threads costs more than it saves
 
 
 @cache
@@ -16,8 +19,10 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()  # looks through the loaded libraries once; scipy and numpy are in by now
 
 
-def n_threads() -> int:
-    """Number of threads allowed here: the cores, ``OMP_NUM_THREADS``, and any threadpoolctl limit on BLAS."""
+def n_threads(operations: float = np.inf) -> int:
+    """Number of threads for a job: the cores, ``OMP_NUM_THREADS`` and any threadpoolctl limit on BLAS allowing."""
+    if operations < _WORTH_SHARING:
+        return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     stated = os.environ.get("OMP_NUM_THREADS", "")
     blas = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
@@ -27,7 +32,7 @@ def n_threads() -> int:
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
     """Call function on every item, in threads when there are enough operations to share; interruptible."""
     items = list(items)
-    threads = min(n_threads(), len(items)) if operations > 1e6 and len(items) > 1 else 1
+    threads = min(n_threads(operations), len(items)) if len(items) > 1 else 1
     if threads == 1:
         for item in items:
             function(item)

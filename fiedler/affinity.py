@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator
 
 from ._validation import call_repr, check_choice, check_integer, check_positive
 from .columns import validate_X
+from .distances import Distances, RowDistances
 from .graph import Graph
-from .neighbors import RowDistances, TargetAwareDistances, nearest
+from .neighbors import find_neighbors, nearest
 from .supervision import Supervision
 
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
@@ -102,6 +103,9 @@ class KNN(Recipe):
         δ; by default the mean distance over the edges of the graph.
     metric : {"euclidean", "cosine"}, default="euclidean"
         d is the Euclidean distance, or 1 - cos (1 to a row of zeros).
+    algorithm : {"auto", "exact", "approximate"}, default="auto"
+        "approximate" needs the extra ``fast``; the recall it reached is measured and shown by the graph. "auto" is
+        exact up to 50,000 different rows, and approximate beyond where X is dense and the extra is installed.
 
     Examples
     --------
@@ -113,23 +117,33 @@ class KNN(Recipe):
     """
 
     def __init__(
-        self, n_neighbors: int = 10, weight: str = "rbf", bandwidth: float | None = None, metric: str = "euclidean"
+        self,
+        n_neighbors: int = 10,
+        weight: str = "rbf",
+        bandwidth: float | None = None,
+        metric: str = "euclidean",
+        algorithm: str = "auto",
     ):
-        self.n_neighbors, self.weight, self.bandwidth, self.metric = n_neighbors, weight, bandwidth, metric
+        self.n_neighbors, self.weight, self.bandwidth = n_neighbors, weight, bandwidth
+        self.metric, self.algorithm = metric, algorithm
 
     def _build(self, problem: Problem) -> Graph:
         check_choice("weight", self.weight, ("rbf", "binary"))
         check_choice("metric", self.metric, ("euclidean", "cosine"))
         check_positive("bandwidth", self.bandwidth, optional=True)
+        check_choice("algorithm", self.algorithm, ("auto", "exact", "approximate"))
         k = check_neighbors(self.n_neighbors, problem.n_samples)
-        i, j, squared = neighbor_edges(RowDistances(problem.X, self.metric), k)
+        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm)
+        i, j, first = undirected(found)
+        squared = squared.ravel()[first]
         if self.weight == "binary":
-            return Graph.from_edges(i, j, np.ones(len(i)), problem.n_samples)
+            return Graph.from_edges(i, j, np.ones(len(i)), problem.n_samples, recall=recall)
         if self.metric == "cosine":
             squared = (squared / 2.0) ** 2  # on unit rows ‖u - v‖² = 2 (1 - cos)
         usual = float(np.sqrt(squared).mean()) or 1.0  # 1 when all neighbours are duplicates
         bandwidth = usual if self.bandwidth is None else float(self.bandwidth)
-        graph = Graph.from_edges(i, j, np.exp(-squared / (2.0 * bandwidth**2)), problem.n_samples, bandwidth=bandwidth)
+        weights = np.exp(-squared / (2.0 * bandwidth**2))
+        graph = Graph.from_edges(i, j, weights, problem.n_samples, bandwidth=bandwidth, recall=recall)
         if graph.n_isolated:
             far = np.full(problem.n_samples, np.inf)
             np.minimum.at(far, np.r_[i, j], np.r_[squared, squared])
@@ -265,7 +279,7 @@ def check_neighbors(k: Any, n_samples: int) -> int:
     return min(int(k), n_samples - 1)
 
 
-def neighbor_edges(distances: RowDistances | TargetAwareDistances, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def neighbor_edges(distances: Distances, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edges (i < j) of the union kNN graph, each once, with squared distances."""
     found, squared = nearest(distances, k)
     i, j, first = undirected(found)

@@ -59,10 +59,11 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
     A score keeps up to eight arrays of a block's size alive in every thread.
     """
     n, m = X.shape
-    affordable = get_config()["working_memory"] * 2**20 / (8 * 8 * max(n, 1) * n_threads())
+    threads = n_threads(float(n) * m)
+    affordable = get_config()["working_memory"] * 2**20 / (8 * 8 * max(n, 1) * threads)
     # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
     best = 4096 if sp.issparse(X) else min(512, max(64, _CACHE // max(n, 1)))
-    width = int(max(1, min(best, affordable, -(-m // n_threads()))))
+    width = int(max(1, min(best, affordable, -(-m // threads))))
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
 
 

@@ -22,14 +22,12 @@ from sklearn.base import BaseEstimator
 
 from ._validation import call_repr, check_choice, check_integer
 from .affinity import Precomputed, Problem, Recipe
-from .columns import dense, is_constant, map_columns, validate_X
+from .columns import is_constant, map_columns, validate_X
 from .graph import Graph
 from .spectral import quadratic_form, spectral_function
 from .supervision import Supervision
 
 Scorer = Callable[[Any], np.ndarray]  # a float64 block of columns, dense or csc -> one score per column
-
-_MATRIX_CELLS = 2**21  # cells of the eigenpair-by-edge matrix of EVSC held at once
 
 
 class Criterion(BaseEstimator):
@@ -306,9 +304,9 @@ class Phi(Criterion):
         leading = np.sqrt(graph.degree)[:, None] * vectors[:, 1:k]
 
         def score(F: Any) -> np.ndarray:
-            F = dense(F)
             mean, mass = graph.moments(F)
-            return weights @ (leading.T @ graph.centre(F)) ** 2 / (mass + graph.volume * mean**2)
+            alpha = _sparse_projection(F, leading, mean) if sp.issparse(F) else leading.T @ graph.centre(F)
+            return weights @ alpha**2 / (mass + graph.volume * mean**2)
 
         return score
 
@@ -359,56 +357,6 @@ class Disagreement(Criterion):
         return score
 
 
-class Sensitivity(Criterion):
-    """Σ_r |dλ_r / dw_t| at w = 1, the eigenvalue sensitivity of [EV] eq. 12 and 15; large is good.
-
-    dλ_r/dw_t = -δ^-2 Σ_{i<j} w_ij (f_i - f_j)² [ (q_ri - q_rj)² - λ_r (q_ri² + q_rj²) ] over the eigenpairs of
-    Lq = λDq, q'Dq = 1, as one product of an (eigenpairs x edges) with an (edges x features) matrix, in blocks. The
-    graph needs RBF weights: RBF(), or KNN() whose edges are then held fixed.
-
-    Parameters
-    ----------
-    graph : Recipe
-    n_eigenvalues : int, optional
-        Use only the smallest eigenvalues, the trivial one included; by default all.
-
-    Examples
-    --------
-    >>> from fiedler import RBF, Sensitivity
-    >>> Sensitivity(RBF(1.0)).evaluate([[0.0, 3.0], [1.0, 3.0], [3.0, 3.1]]).round(4)
-    array([1.1337, 0.0016])
-    """
-
-    greater_is_better = property(lambda self: True)
-
-    def __init__(self, graph: Recipe, n_eigenvalues: int | None = None):
-        self.graph, self.n_eigenvalues = graph, n_eigenvalues
-
-    def _scorer(self, problem: Problem) -> Scorer:
-        graph = problem.graph(as_recipe(self.graph))
-        if graph.bandwidth is None:
-            raise ValueError(
-                f"EVSC differentiates RBF weights, but {self.graph!r} has none; use RBF() or KNN(weight='rbf')."
-            )
-        k = None if self.n_eigenvalues is None else check_integer("n_eigenvalues", self.n_eigenvalues, 1)
-        values, vectors = graph.spectrum(k)
-        q = graph.inverse_root_degree[:, None] * vectors
-        i, j, w = graph.edges
-        step = max(1, _MATRIX_CELLS // max(len(values), 1))
-
-        def score(F: Any) -> np.ndarray:
-            F = dense(F)
-            change = np.zeros((len(values), F.shape[1]))
-            for start in range(0, len(w), step):
-                part = slice(start, start + step)
-                qi, qj = q[i[part]], q[j[part]]
-                derivative = w[part, None] * ((qi - qj) ** 2 - values * (qi**2 + qj**2))
-                change += derivative.T @ (F[i[part]] - F[j[part]]) ** 2
-            return np.abs(change).sum(axis=0) / graph.bandwidth**2
-
-        return score
-
-
 def as_recipe(graph: Any) -> Recipe:
     """A recipe as it is; a Graph or a matrix of weights as Precomputed."""
     if isinstance(graph, Recipe):
@@ -416,6 +364,16 @@ def as_recipe(graph: Any) -> Recipe:
     if isinstance(graph, (Graph, np.ndarray)) or sp.issparse(graph):
         return Precomputed(graph)
     raise TypeError(f"graph must be a recipe such as KNN(), a Graph or a matrix of weights, got {graph!r}.")
+
+
+def _sparse_projection(F: sp.csc_array, basis: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """basis'(f - mean 1) for sparse columns and a basis whose columns sum to 0: zeros enter through the stored rest."""
+    columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
+    stored, where = (
+        sp.csc_array((d, F.indices, F.indptr), shape=F.shape) for d in (F.data - mean[columns], F.data * 0 + 1)
+    )
+    full = np.diff(F.indptr) == F.shape[0]
+    return (stored.T @ basis).T + np.where(full, 0.0, mean) * (where.T @ basis).T
 
 
 def _check_directions(verb: str, left: Criterion, right: Criterion) -> None:

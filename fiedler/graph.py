@@ -24,8 +24,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ._kernels import as_block, kernels
 from .columns import dense, take_rows
+from .moments import group_moments, sparse_group_moments, sparse_moments
 
-_DENSE_EIGEN = 3000  # nodes of a component up to which LAPACK's full solver beats Lanczos
+_DENSE_EIGEN = 400  # nodes of a component up to which LAPACK's full solver beats Lanczos
 _EDGES_AT_ONCE = 2048  # edges whose differences are held together: keeps the temporaries inside the cache
 
 
@@ -45,6 +46,8 @@ class Graph:
         Sum of the degrees.
     bandwidth : float or None
         Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
+    recall : float or None
+        Measured share of true neighbours, where the neighbours are approximate.
 
     Examples
     --------
@@ -65,11 +68,12 @@ class Graph:
         factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None = None,
         degree: np.ndarray | None = None,
         bandwidth: float | None = None,
+        recall: float | None = None,
     ):
         stored = csr if csr is not None else full if full is not None else factors[0]
         storage = "csr" if csr is not None else "dense" if full is not None else "factored"
         # The only assignment: afterwards __setattr__ refuses.
-        vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth)
+        vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth, recall=recall)
         vars(self).update(n_nodes=int(stored.shape[0]), _compiled=None)
         row_sums = self.dot(np.ones((self.n_nodes, 1)))[:, 0]
         degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
@@ -90,6 +94,7 @@ class Graph:
     degree: np.ndarray
     volume: float
     bandwidth: float | None
+    recall: float | None
     _csr: sp.csr_array | None
     _full: np.ndarray | None
     _factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None
@@ -100,24 +105,24 @@ class Graph:
     # ---------------------------------------------------------------- builders
 
     @classmethod
-    def from_weights(cls, W: Any, *, degree: np.ndarray | None = None, bandwidth: float | None = None) -> Graph:
-        """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input."""
+    def from_weights(cls, W: Any, **properties: Any) -> Graph:
+        """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input.
+
+        ``properties`` are degree, bandwidth and recall, as in the attributes.
+        """
         if sp.issparse(W):
             W = sp.csr_array(W, dtype=np.float64, copy=True)
             W.sum_duplicates()
             W.eliminate_zeros()
-            return cls(csr=W, degree=degree, bandwidth=bandwidth)
-        return cls(full=np.asarray(W, dtype=np.float64).view(), degree=degree, bandwidth=bandwidth)
+            return cls(csr=W, **properties)
+        return cls(full=np.asarray(W, dtype=np.float64).view(), **properties)
 
     @classmethod
-    def from_edges(
-        cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: np.ndarray | None = None,
-        bandwidth: float | None = None,
-    ) -> Graph:  # fmt: skip
+    def from_edges(cls, i: Any, j: Any, weights: Any, n_nodes: int, **properties: Any) -> Graph:
         """A graph from undirected edges, each given once as (i, j, weight)."""
         i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
         W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n_nodes, n_nodes))
-        return cls.from_weights(W, degree=degree, bandwidth=bandwidth)
+        return cls.from_weights(W, **properties)
 
     @classmethod
     def from_factors(cls, Z: Any, core: Any, loops: Any = None) -> Graph:
@@ -168,7 +173,7 @@ class Graph:
     def centred_rows(self, F: Any, rows: np.ndarray) -> np.ndarray:
         """The given rows of f̃, as an ndarray, without centring the others."""
         if sp.issparse(F):
-            return take_rows(F, rows) - self._sparse_moments(F)[0]
+            return take_rows(F, rows) - sparse_moments(F, self.degree)[0]
         return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def mass(self, F: Any) -> np.ndarray:
@@ -178,17 +183,17 @@ class Graph:
     def moments(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
         """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
         if sp.issparse(F):
-            return self._sparse_moments(F)
+            return sparse_moments(F, self.degree)
         shift, mass = self._shift_and_mass(F)
         return F[self._reference] + shift, mass
 
     def energy(self, F: Any) -> np.ndarray:
         """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
+        if self._factors is not None:
+            return self._factored_energy(F)
         if self._csr is not None and sp.issparse(F):
             return self._sparse_edge_energy(F)
         F = dense(F)
-        if self._factors is not None:
-            return self._factored_energy(F)
         return self._product_energy(F) if self._compiled is None else self._edge_energy(F)
 
     def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -201,15 +206,6 @@ class Graph:
         shift, mass = np.zeros(F.shape[1]), np.zeros(F.shape[1])
         self._compiled.moments(as_block(F), self.degree, self._reference, shift, mass)
         return shift, mass
-
-    def _sparse_moments(self, F: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
-        d, columns = self.degree[F.indices], np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
-        mean = np.bincount(columns, d * F.data, F.shape[1]) / (self.volume or 1.0)
-        stored = np.bincount(columns, d * (F.data - mean[columns]) ** 2, F.shape[1])
-        # The implicit zeros carry what is left of the volume; none is left when every node with a degree is stored.
-        full = np.bincount(columns, d > 0, F.shape[1]) == np.count_nonzero(self.degree)
-        left = np.where(full, 0.0, self.volume - np.bincount(columns, d, F.shape[1]))
-        return mean, stored + left * mean**2
 
     def _edge_energy(self, F: np.ndarray) -> np.ndarray:
         energy, upper = np.zeros(F.shape[1]), self._upper
@@ -242,24 +238,15 @@ class Graph:
             energy[column] = w @ (centred[i, column] - centred[j, column]) ** 2
         return energy
 
-    def group_moments(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def group_moments(self, F: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia.
 
         Means are relative to the first row, so that their differences are exact at large offsets.
         """
-        Z = self._factors[0].tocoo()
-        rows, groups, z = Z.row, Z.col, Z.data
-        pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
-        sizes = pool.sum(axis=1)
-        first = np.zeros(Z.shape[1], dtype=np.intp)
-        first[groups[::-1]] = rows[::-1]  # one member of each group, so that a constant group has scatter exactly 0
-        F = F - F[0]
-        shifted = F[rows] - F[first][groups]
-        mean = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
-        shifted -= mean[groups]
-        return sizes, F[first] + mean, pool @ (shifted * shifted)
+        Z = self._factors[0]
+        return sparse_group_moments(F, Z) if sp.issparse(F) else group_moments(F, Z)
 
-    def _factored_energy(self, F: np.ndarray) -> np.ndarray:
+    def _factored_energy(self, F: Any) -> np.ndarray:
         # ½ Σ_ab c_ab [ s_b S_a + s_a S_b + s_a s_b (μ_a - μ_b)² ]: every term non-negative, nothing cancels.
         core = self._factors[1]
         sizes, mean, scatter = self.group_moments(F)
@@ -365,7 +352,7 @@ class Graph:
         ground /= np.linalg.norm(ground)
         if k == 0:
             return np.empty(0), np.empty((size, 0)), ground[:, None]
-        if size <= _DENSE_EIGEN or k > size // 3:
+        if size <= _DENSE_EIGEN or k > size // 10:
             L = -self._submatrix(nodes)
             L.flat[:: size + 1] += self._row_sums[nodes]
             L *= root[:, None] * root
@@ -373,19 +360,41 @@ class Graph:
             L += (3.0 + np.abs(L).sum(axis=1).max()) * np.outer(ground, ground)
             values, vectors = eigh(L, subset_by_index=[0, k - 1])
             return values, vectors, ground[:, None]
+        values, vectors = self._lanczos(nodes, k, ground[:, None])
+        while True:
+            # Lanczos may miss copies of a repeated eigenvalue: look once more, away from what it found.
+            missed, vector = self._lanczos(nodes, 1, np.column_stack([ground, vectors]))
+            if missed[0] > values[-1] - 1e-10:
+                return values, vectors, ground[:, None]
+            order = np.argsort(np.r_[values, missed], kind="stable")[:k]
+            values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
 
-        def shifted_adjacency(v: np.ndarray) -> np.ndarray:
-            placed = np.zeros((self.n_nodes, 1))
-            placed[nodes, 0] = v.ravel()
-            result = v.ravel() - self.normalized_laplacian_dot(placed)[nodes, 0]
-            return result - 4.0 * ground * (ground @ v.ravel())
+    def _lanczos(self, nodes: np.ndarray, k: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest eigenpairs of 𝓛 on one component, in the complement of some known eigenvectors."""
+        root, whole = self.inverse_root_degree[nodes], len(nodes) == self.n_nodes
+        L = self._row_sums[nodes]
+        W = self if whole or self._csr is None else self._csr[nodes][:, nodes]
 
-        operator = LinearOperator((size, size), matvec=shifted_adjacency, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(size)
-        start -= ground * (ground @ start)
-        values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=min(size, max(3 * k + 1, 40)))
-        order = np.argsort(-values)
-        return 1.0 - values[order], vectors[:, order], ground[:, None]
+        def adjacency(v: np.ndarray) -> np.ndarray:
+            v = v.ravel()
+            x = root * v
+            if W is not self:
+                Wx = W @ x
+            else:
+                placed = x
+                if not whole:
+                    placed = np.zeros(self.n_nodes)
+                    placed[nodes] = x
+                Wx = self.dot(placed[:, None])[nodes, 0]
+            # I - 𝓛, with the known vectors moved far below the others.
+            return v - root * (L * x - Wx) - 4.0 * (known @ (known.T @ v))
+
+        operator = LinearOperator((len(nodes), len(nodes)), matvec=adjacency, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(len(nodes))
+        start -= known @ (known.T @ start)
+        values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=min(len(nodes), max(2 * k + 1, 40)))
+        order = np.argsort(-values, kind="stable")
+        return 1.0 - values[order], vectors[:, order]
 
     def _submatrix(self, nodes: np.ndarray) -> np.ndarray:
         if self._csr is not None:
@@ -397,9 +406,10 @@ class Graph:
 
     def __repr__(self) -> str:
         bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
+        recall = "" if self.recall is None else f", recall={self.recall:.3f}"
         return (
             f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, n_components={self.n_components}, "
-            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth})"
+            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{recall})"
         )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._validation import check_choice, check_positive, check_share
 from .affinity import KNN, RBF, Problem, Recipe
-from .columns import dense, take_columns, take_rows
-from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, Sensitivity, as_recipe
+from .columns import take_columns, take_rows
+from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, as_recipe
 from .graph import Graph
+from .moments import sparse_moments
+from .sensitivity import Sensitivity
 from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
 
 
@@ -110,8 +113,9 @@ class SSelect(Method):
     Parameters
     ----------
     graph : Recipe, default=KNN()
-    lam : float in [0, 1], default=0.1
-        Weight of the graph against the labels.
+    lam : float in [0, 1] or "auto", default=0.1
+        Weight of the graph against the labels. "auto" chooses it when the features are scored, by the cut value of the
+        first ten ([ZL] Algorithm 3); :func:`fiedler.evaluate.tune_lambda` shows the values behind the choice.
 
     Examples
     --------
@@ -122,12 +126,16 @@ class SSelect(Method):
 
     _default_graph = KNN
 
-    def __init__(self, graph: Recipe | None = None, lam: float = 0.1):
+    def __init__(self, graph: Recipe | None = None, lam: float | str = 0.1):
         self.graph, self.lam = graph, lam
 
     def formula(self) -> Criterion:
-        check_share("lam", self.lam)
         graph = self._recipe("graph")
+        if isinstance(self.lam, str) and self.lam == "auto":
+            from .tuning import AutoLambda  # built on the methods, hence not at the top
+
+            return AutoLambda(graph)
+        check_share("lam", self.lam)
         return self.lam * Rayleigh(graph) + (1.0 - self.lam) * Disagreement(graph)
 
 
@@ -242,6 +250,9 @@ class EVSC(Method):
     graph : Recipe, default=RBF()
     n_eigenvalues : int, optional
         Use only the smallest eigenvalues; by default all, as in the paper.
+    mode : {"exact", "trace"}, default="exact"
+        "trace" is n times cheaper: the sum over all eigenvalues from their trace and a few leading pairs; it warns
+        when those may not be enough.
 
     Examples
     --------
@@ -252,11 +263,11 @@ class EVSC(Method):
 
     _default_graph = RBF
 
-    def __init__(self, graph: Recipe | None = None, n_eigenvalues: int | None = None):
-        self.graph, self.n_eigenvalues = graph, n_eigenvalues
+    def __init__(self, graph: Recipe | None = None, n_eigenvalues: int | None = None, mode: str = "exact"):
+        self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
 
     def formula(self) -> Criterion:
-        return Sensitivity(self._recipe("graph"), self.n_eigenvalues)
+        return Sensitivity(self._recipe("graph"), self.n_eigenvalues, self.mode)
 
 
 class ReliefF(Method):
@@ -348,7 +359,9 @@ class Variance(Criterion):
 
     def _scorer(self, problem: Problem) -> Scorer:
         problem.rows_read[:] = True
-        return lambda F: np.mean(_centred(dense(F)) ** 2, axis=0)
+        n = problem.n_samples
+        ones = np.ones(n)
+        return lambda F: sparse_moments(F, ones)[1] / n if sp.issparse(F) else np.mean(_centred(F) ** 2, axis=0)
 
 
 METHODS: dict[str, type[Criterion]] = {
@@ -367,7 +380,7 @@ METHODS: dict[str, type[Criterion]] = {
 
 
 def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndarray]:
-    sizes, mean, scatter = class_graph.group_moments(dense(F))
+    sizes, mean, scatter = class_graph.group_moments(F)
     overall = sizes @ mean / sizes.sum()
     return sizes @ (mean - overall) ** 2, scatter.sum(axis=0)
 

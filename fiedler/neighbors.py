@@ -1,278 +1,50 @@
 """The k nearest neighbours of every row, exactly; nothing else in the package knows how neighbours are found.
 
-Candidates come from one Gram product, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision
-where that pays. The product carries a rounding error with a known bound, so every row that could be a neighbour within
-that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in double
-precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller index.
+Distances come from one product that carries a rounding error with a known bound. Every row that could be a neighbour
+within that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in
+double precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller
+index. Beyond some size, and on request, :mod:`fiedler._approximate` finds most of them much faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import get_config
 
-from ._kernels import as_block, kernels
+from . import _approximate
+from ._kernels import kernels
 from ._threads import for_each, n_threads
+from .distances import Distances, RowDistances
 
-_CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
-_SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
-# Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
-_ILL_CONDITIONED = 1e-5
+_MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
 
 
-def _budget() -> int:
-    """Number of float64 values one temporary may hold."""
-    return int(get_config()["working_memory"] * 2**20 / (4 * 8))
+def find_neighbors(
+    X: np.ndarray | sp.csc_array, k: int, metric: str = "euclidean", algorithm: str = "auto"
+) -> tuple[np.ndarray, np.ndarray, float | None]:
+    """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
-
-class RowDistances:
-    """Squared distances between the rows of X: approximate in blocks, with a bound, and exact for chosen pairs.
-
-    Parameters
-    ----------
-    X : ndarray or csc_array of shape (n, m)
-    metric : {"euclidean", "cosine"}
-        With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
-        a row of zeros is at cosine 0 to every row.
+    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
+    installed or X is sparse.
     """
-
-    def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
-        self.n, self.m = X.shape
-        self._sparse = sp.issparse(X)
-        self._source = sp.csr_array(X, dtype=np.float64) if self._sparse else X
-        self._twin = sp.csc_array(self._source) if self._sparse else None
-        self._scale, self._empty = None, np.zeros(self.n)
-        self._mean = None
-        norms = self._row_norms()
-        if metric == "cosine":
-            self._empty = (norms == 0).astype(np.float64)
-            self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
-            norms = 1.0 - self._empty
-            if self._sparse:
-                self._source = sp.csr_array(self._source.multiply(self._scale[:, None]))
-                self._twin = sp.csc_array(self._source)
-        # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
-        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and self._is_integer()
-        self._single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
-        if not (self.exact or self._sparse or metric == "cosine"):
-            self._mean = X.mean(axis=0, dtype=np.float64)
-            norms = self._row_norms()
-        self._norms = norms
-        self._keys: np.ndarray | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether the distances in the blocks are free of rounding."""
-        return self._integer and not self._single
-
-    @property
-    def relative_error(self) -> float:
-        """Bound on the error of a squared distance from a block, relative to ‖x_i‖² + ‖x_j‖²."""
-        if self.exact:
-            return 0.0
-        if self._sparse:
-            terms = int(np.diff(self._source.indptr).max(initial=0))
-        else:
-            terms = min(self.m, _CHUNK) + self.m // _CHUNK
-        return (terms + 8) * (2.0**-24 if self._single else 2.0**-53)
-
-    def use_double(self) -> None:
-        """Give up single precision: the rows are so close together that it tells too few of them apart."""
-        self._single, self._keys = False, None
-        if self.exact and self._mean is not None:
-            self._mean = None
-            self._norms = self._row_norms()
-
-    def row_blocks(self) -> list[np.ndarray]:
-        """Rows in blocks whose distances to all rows fit the memory budget, at least one per thread."""
-        rows = max(1, min(_budget() // max(self.n, 1) // n_threads(), -(-self.n // n_threads())))
-        if self._keys is None and not self._sparse and self.n**2 <= _budget():
-            # All at once, BLAS computes one triangle only.
-            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
-        return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """(‖x_j‖² / 2 - x_i'x_j) for some rows i and all j, self at inf: half the squared distance less ‖x_i‖² / 2."""
-        if self._keys is not None:
-            return self._keys[rows[0] : rows[-1] + 1]
-        return self._as_keys(rows, self._gram(rows))
-
-    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
-        """Squared distances from the entries of a block."""
-        return np.maximum(2.0 * key.astype(np.float64) + (self._norms + self._empty)[i], 0.0)
-
-    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The bound for row i and column j as a sum of two vectors a_i + b_j."""
-        error = self.relative_error / 2.0
-        return error * self._norms[rows], error * self._norms
-
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
-        if self._sparse:
-            squared = self._sparse_between(i, j)
-        else:
-            squared = np.zeros(len(i))
-            compiled = kernels(float(len(i)) * self.m)
-            for piece in self._pieces(centred=False):
-                if compiled is None:
-                    _add_squared(piece, i, j, squared)
-                else:
-                    F, parts = as_block(piece), np.array_split(np.arange(len(i)), max(1, 4 * n_threads()))
-                    spans = [slice(p[0], p[-1] + 1) for p in parts if len(p)]
-                    for_each(
-                        lambda s, F=F: compiled.pair_squared_distances(F, i[s], j[s], squared[s]),
-                        spans,
-                        squared.size * 64.0,
-                    )
-        squared += self._empty[i] + self._empty[j]
-        return squared
-
-    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
-        """Distances from a block in full precision: those marked doubtful, and all that need it, computed again."""
-        if self.exact:
-            return squared
-        if not self._single:
-            again = np.flatnonzero(doubtful | (squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
-        else:
-            again = np.arange(len(i))
-        squared = squared.astype(np.float64)
-        squared[again] = self.between(i[again], j[again])
-        return squared
-
-    def matrix(self) -> np.ndarray:
-        """All n x n squared distances with full precision, exactly symmetric, diagonal 0."""
-        self.use_double()
-        squared = np.empty((self.n, self.n))
-        for rows in self.row_blocks():
-            block = self.from_key(rows[:, None], self.block(rows))
-            doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
-            local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
-            if not self.exact:
-                block[local, j] = self.between(rows[local], j)
-            squared[rows] = block
-        self._keys = None
-        for i in range(self.n):
-            squared[i, i] = 0.0
-            squared[i + 1 :, i] = squared[i, i + 1 :]
-        return squared
-
-    def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
-        """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
-        for start in range(0, self.m, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            piece = self._source[:, part]
-            if centred and self._mean is not None:
-                piece = piece - self._mean[part]
-            if self._scale is not None:
-                piece = piece * self._scale[:, None]
-            yield piece
-
-    def _row_norms(self) -> np.ndarray:
-        if self._sparse:
-            return np.asarray(self._source.multiply(self._source).sum(axis=1)).ravel()
-        norms = np.zeros(self.n)
-        for piece in self._pieces(centred=True):
-            piece = piece.astype(np.float64, copy=False)
-            norms += np.einsum("ij,ij->i", piece, piece)
-        return norms
-
-    def _is_integer(self) -> bool:
-        values = self._source.data if self._sparse else self._source
-        if values.dtype.kind in "iub":
-            return True
-        # The first few values nearly always settle it.
-        return bool((values[:1] == np.floor(values[:1])).all()) and bool((values == np.floor(values)).all())
-
-    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
-        np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
-        gram[np.arange(len(rows)), rows] = np.inf
-        return gram
-
-    def _whole_gram(self) -> np.ndarray:
-        dtype = np.float32 if self._single else np.float64
-        gram = np.zeros((self.n, self.n), dtype=dtype)
-        for piece in self._pieces(centred=True):
-            piece = np.ascontiguousarray(piece, dtype=dtype)
-            gram += piece @ piece.T
-        return gram
-
-    def _gram(self, rows: np.ndarray) -> np.ndarray:
-        if self._sparse:
-            return self._sparse_gram(rows)
-        dtype = np.float32 if self._single else np.float64
-        gram = np.zeros((len(rows), self.n), dtype=dtype)
-        for piece in self._pieces(centred=True):
-            piece = piece.astype(dtype, copy=False)
-            gram += piece[rows] @ piece.T
-        return gram
-
-    def _sparse_gram(self, rows: np.ndarray) -> np.ndarray:
-        X, twin = self._source, self._twin
-        fan_out = float(np.diff(twin.indptr).astype(np.float64) @ np.diff(twin.indptr))
-        compiled = kernels(4.0 * fan_out)
-        if compiled is None:
-            return (X[rows] @ X.T).toarray()
-        gram = np.zeros((len(rows), self.n))
-        compiled.sparse_gram(rows, X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data, gram)
-        return gram
-
-    def _sparse_between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        squared, step = np.empty(len(i)), 2**14
-        for start in range(0, len(i), step):
-            part = slice(start, start + step)
-            difference = self._source[i[part]] - self._source[j[part]]
-            squared[part] = difference.multiply(difference).sum(axis=1)
-        return squared
-
-
-class TargetAwareDistances:
-    """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
-
-    def __init__(self, X: np.ndarray | sp.csc_array, target: np.ndarray):
-        self._features = RowDistances(X)
-        self.n, self._m = self._features.n, self._features.m
-        self._target = target
-        self._labeled = np.flatnonzero(~np.isnan(target))
-        self.exact = False
-
-    def use_double(self) -> None:
-        """As :meth:`RowDistances.use_double`."""
-        self._features.use_double()
-
-    def row_blocks(self) -> list[np.ndarray]:
-        """As :meth:`RowDistances.row_blocks`."""
-        return self._features.row_blocks()
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """The distances themselves, self at inf."""
-        distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
-        known = np.flatnonzero(~np.isnan(self._target[rows]))
-        by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
-        distances[np.ix_(known, self._labeled)] = by_target
-        distances[np.arange(len(rows)), rows] = np.inf
-        return distances
-
-    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`RowDistances.uncertainty`."""
-        a, b = self._features.uncertainty(rows)
-        return 2.0 * a / self._m, 2.0 * b / self._m
-
-    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
-        """As :meth:`RowDistances.from_key`."""
-        return key
-
-    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
-        """As :meth:`RowDistances.refine`."""
-        result = (self._target[i] - self._target[j]) ** 2
-        rest = np.flatnonzero(np.isnan(result))
-        result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
-        return result
-
-
-Distances = RowDistances | TargetAwareDistances
+    dense = not sp.issparse(X)
+    first, group = _unique_rows(X) if dense and len(X) >= _MANY_ROWS else (None, None)
+    if first is not None and len(first) < X.shape[0]:
+        found, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
+        return (*_expand(found, squared, group, k), recall)
+    distances = RowDistances(X, metric)
+    wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
+    if not (wanted and dense and _approximate.available()):
+        if algorithm == "approximate":
+            raise ImportError(
+                "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
+            )
+        return (*nearest(distances, k), None)
+    found, recall = _approximate.search(distances.single_precision(), k, n_threads())
+    squared = distances.between(np.repeat(np.arange(distances.n), k), found.ravel())
+    return found, squared.reshape(found.shape), recall
 
 
 def nearest(distances: Distances, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -327,15 +99,16 @@ def _candidates(
     parts = []
     for group, columns in enumerate(members):
         part = key if len(columns) == distances.n else key[:, columns]
-        # With so few members all are neighbours; the row itself, at inf, is not.
+        # A group with at most k members beside the row itself, which is at inf, gives all of them.
         few = k >= len(columns) - (own[rows] == group)
-        chosen = (
-            np.isfinite(part)
-            if few.all()
-            else _within_reach(part, a, b[columns], min(k, len(columns)), distances.exact)
-        )
-        chosen[few] = np.isfinite(part[few])
-        local, column = np.nonzero(chosen)
+        if few.all():
+            local, column = np.nonzero(np.isfinite(part))
+        else:
+            local, column = _within_reach(part, a, b[columns], k, distances.exact)
+            if few.any():
+                rest = ~few[local]
+                more = np.nonzero(np.isfinite(part) & few[:, None])
+                local, column = np.r_[local[rest], more[0]], np.r_[column[rest], more[1]]
         surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
         squared = distances.from_key(rows[local], part[local, column])
         parts.append((rows[local], columns[column], squared, np.full(len(local), group), surplus))
@@ -343,8 +116,15 @@ def _candidates(
     return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
 
 
-def _within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> np.ndarray:
-    """Mask of the entries that may be among the k smallest of their row when each is off by at most a_i + b_j."""
+def _within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
+    compiled = kernels(8.0 * key.size)
+    if compiled is not None:
+        found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
+        compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
+        if count.max(initial=0) <= found.shape[1]:
+            local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
+            return local, found[local, place]
     if exact:
         threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
         less, tied = key < threshold, key == threshold
@@ -352,20 +132,51 @@ def _within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: 
         over = np.flatnonzero(tied.sum(axis=1) > wanted)
         if len(over):  # equal distances go to the smaller index
             tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
-        return less | tied
+        return np.nonzero(less | tied)
     # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
     a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
     upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
-    return key - b <= upper + a
+    return np.nonzero(key - b <= upper + a)
 
 
-def _add_squared(piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> None:
-    step = max(1, 2**18 // max(piece.shape[1], 1))
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
-        difference = piece[i[part]].astype(np.float64)
-        difference -= piece[j[part]]
-        squared[part] += np.einsum("ij,ij->i", difference, difference)
+def _unique_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First occurrence of every different row, and which of them each row equals."""
+    seen: dict[bytes, int] = {}
+    group = np.fromiter(
+        (seen.setdefault(hashlib.blake2b(np.ascontiguousarray(row), digest_size=16).digest(), len(seen)) for row in X),
+        dtype=np.intp,
+        count=len(X),
+    )
+    return np.unique(group, return_index=True)[1], group
+
+
+def _expand(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours among all rows from the neighbours among the different ones: by distance, then by index."""
+    n, n_groups = len(group), len(found)
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    # Only the k + 1 first members of a group can be anyone's neighbours, and of a group that large only its own.
+    own = np.arange(n_groups)
+    near = np.column_stack([own, found])
+    usable = np.minimum(sizes[near], k + 1)
+    usable[sizes > k, 1:] = 0
+    total = usable.sum(axis=1)
+    owner = np.repeat(own, total)
+    flat, counts = near.ravel(), usable.ravel()
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    member = order[np.repeat(starts[flat], counts) + within]
+    distance = np.repeat(np.column_stack([np.zeros(n_groups), squared]).ravel(), counts)
+    by = np.lexsort((member, distance, owner))
+    member, distance = member[by], distance[by]
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(total) - total, total)
+    top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
+    kept = place <= k
+    top_member[owner[kept], place[kept]], top_distance[owner[kept], place[kept]] = member[kept], distance[kept]
+    # Each row takes the list of its group without itself, or without the last where it is not among the first k + 1.
+    keep = top_member[group] != np.arange(n)[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
 
 
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:

@@ -6,7 +6,6 @@ large is good; equal scores keep column order.
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from typing import Any
 
@@ -20,6 +19,7 @@ from .columns import validate_X
 from .criterion import Criterion
 from .methods import METHODS
 from .supervision import Supervision
+from .syntax import parse
 
 
 def rank_features(scores: np.ndarray, greater_is_better: bool, tie_breaker: np.ndarray | None = None) -> np.ndarray:
@@ -44,7 +44,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     ----------
     criterion : Criterion or str, default="laplacian"
         What to score features by: a method such as ``SSelect(lam=0.1)``, a formula of your own such as
-        ``LaplacianScore() * ConstraintScore(1)``, or a name in ``fiedler.METHODS``.
+        ``LaplacianScore() * ConstraintScore(1)``, or text: a name in ``fiedler.METHODS``, with parameters as in
+        ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
     n_features_to_select : int, float or None, default=None
         A number of features, a share of them in (0, 1], or None for half.
     unlabeled : object, default=-1
@@ -159,15 +160,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
 
 def as_criterion(criterion: Any) -> Criterion:
-    """A criterion as it is, or the method of that name."""
+    """A criterion as it is, or the one a text such as ``sselect[lam=0.1]`` describes."""
     if isinstance(criterion, Criterion):
         return criterion
     if isinstance(criterion, str):
-        if criterion in METHODS:
-            return METHODS[criterion]()
-        close = difflib.get_close_matches(criterion.lower(), METHODS, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"criterion={criterion!r} is not a method; {hint}Known: {', '.join(METHODS)}.")
+        return parse(criterion)
     raise TypeError(f"criterion must be a Criterion or one of {', '.join(METHODS)}, got {criterion!r}.")
 
 

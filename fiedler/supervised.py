@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from ._validation import check_integer, check_positive
 from .affinity import Problem, Recipe, check_neighbors, neighbor_edges, undirected, warn_underflow
+from .distances import RowDistances, TargetAwareDistances
 from .graph import Graph
-from .neighbors import RowDistances, TargetAwareDistances, nearest_in_groups, nearest_on_line
+from .neighbors import nearest_in_groups, nearest_on_line
 from .supervision import Supervision
 
 

@@ -117,7 +117,7 @@ def test_a_graph_named_twice_is_built_once(rng, monkeypatch):
 @pytest.mark.parametrize("recipe", [KNN(5), KNN(3, "binary"), KNN(1)])
 def test_compiled_kernels_agree_with_the_plain_path(recipe, rng, monkeypatch):
     pytest.importorskip("numba")
-    X = rng.normal(size=(60, 7)) + [0, 1e8, -3, 1e3, 0, 0, 5]
+    X = rng.normal(size=(60, 7)) + np.array([0, 1e8, -3, 1e3, 0, 0, 5])
     X[:, 6] = np.where(rng.random(60) < 0.7, 0.0, X[:, 6])
     plain = recipe.build(X)
     monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)

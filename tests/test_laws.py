@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from problems import CRITERIA, NOT_SCALE_INVARIANT, NOT_SHIFT_INVARIANT, Data, evaluate, make
 from scipy.stats import friedmanchisquare, rankdata
 from sklearn import config_context
+from sklearn.datasets import load_digits
 
 from fiedler import (
     EVSC,
@@ -384,6 +385,26 @@ def test_evsc_limits(rng):
     leading = np.array([EVSC(RBF(2.0), n_eigenvalues=k).evaluate(X) for k in (2, 5, 20)])
     assert (np.diff(leading, axis=0) >= 0).all()
     close(leading[-1], EVSC(RBF(2.0)).evaluate(X), rtol=RTOL)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.25])
+def test_evsc_by_trace_equals_exact(scale):
+    offsets = np.array([0, 1e4, -50, 0, 0, 0, 1e6, 0, 3])
+    X = make("evsc", 7, n=60, m=9).X + offsets
+    close(EVSC(RBF(scale=scale), mode="trace").evaluate(X), EVSC(RBF(scale=scale)).evaluate(X), rtol=1e-8)
+
+
+def test_evsc_by_trace_says_when_too_few_pairs_were_used():
+    X = load_digits().data[:200]
+    exact, graph = EVSC(RBF(scale=0.5)).evaluate(X), RBF(scale=0.5).build(X)
+    close(EVSC(graph, mode="trace").evaluate(X), exact, rtol=1e-9)
+    with pytest.warns(UserWarning, match=r"n_eigenvalues=4 misses at least 0\.\d+ of a score.*raise n_eigenvalues"):
+        few = EVSC(graph, n_eigenvalues=4, mode="trace").evaluate(X)
+    assert np.nanmax(np.abs(few / exact - 1)) > 1e-3
+    with pytest.raises(
+        ValueError, match=r"mode='trace' needs the full graph RBF\(\), but KNN\(n_neighbors=6\) is sparse"
+    ):
+        EVSC(KNN(6), mode="trace").evaluate(X)
 
 
 # ---------------------------------------------------------------- ReliefF, Kendall

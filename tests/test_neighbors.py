@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from fiedler.neighbors import RowDistances, TargetAwareDistances, nearest, nearest_in_groups, nearest_on_line
+from fiedler import KNN
+from fiedler.distances import RowDistances, TargetAwareDistances
+from fiedler.neighbors import find_neighbors, nearest, nearest_in_groups, nearest_on_line
 
 
 def by_sorting(D2, k):
@@ -121,7 +123,7 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
         X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
     if kind == "outlier":
         X[7] *= 1e5
-    monkeypatch.setattr("fiedler.neighbors._SINGLE_PAYS", 0)
+    monkeypatch.setattr("fiedler.distances._SINGLE_PAYS", 0)
     check(RowDistances(X), plain(X), 6)
     pytest.importorskip("numba")
     monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
@@ -129,3 +131,48 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
     counts = rng.integers(0, 3, size=(60, 9)).astype(float)
     check(RowDistances(sp.csc_array(counts)), plain(counts), 4)
     check(RowDistances(sp.csc_array(X)), plain(X), 6)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 7), st.integers(2, 30))
+def test_identical_rows_are_searched_once_and_found_again(seed, k, n_different):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_different, 3))[rng.integers(0, n_different, size=30)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fiedler.neighbors._MANY_ROWS", 0)
+        found, squared, recall = find_neighbors(X, k)
+    assert recall is None
+    D2 = plain(X)
+    assert [sorted(row) for row in found.tolist()] == by_sorting(D2, k)
+    np.testing.assert_allclose(squared, np.take_along_axis(D2, found, axis=1), rtol=1e-9)
+
+
+def test_approximate_neighbours_tell_their_recall(monkeypatch):
+    pytest.importorskip("faiss")
+    X = np.random.default_rng(4).normal(size=(3000, 8))
+    exact, _, _ = find_neighbors(X, 10, algorithm="exact")
+    found, squared, recall = find_neighbors(X, 10, algorithm="approximate")
+    true = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found, exact, strict=True)])
+    assert true >= 0.95
+    assert recall == pytest.approx(true, abs=0.03)
+    np.testing.assert_allclose(
+        squared.ravel(), ((X[np.repeat(np.arange(3000), 10)] - X[found.ravel()]) ** 2).sum(axis=1)
+    )
+    assert not (found == np.arange(3000)[:, None]).any()
+    assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
+    monkeypatch.setattr("fiedler.neighbors._EXACT_UP_TO", 1000)
+    assert KNN().build(X).recall == recall
+    assert KNN(algorithm="exact").build(X).recall is None
+
+
+def test_approximate_neighbours_without_faiss_or_of_sparse_rows(monkeypatch):
+    X = np.random.default_rng(5).normal(size=(50, 3))
+    with pytest.raises(ImportError, match=r"needs a dense X and faiss: pip install 'fiedler\[fast\]'"):
+        KNN(3, algorithm="approximate").build(sp.csr_array(X))
+    monkeypatch.setattr("fiedler._approximate.available", lambda: False)
+    with pytest.raises(ImportError, match="faiss"):
+        KNN(3, algorithm="approximate").build(X)
+    monkeypatch.setattr("fiedler.neighbors._EXACT_UP_TO", 10)
+    assert KNN(3).build(X).recall is None  # "auto" falls back to the exact search
+    with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'exact', 'approximate'"):
+        KNN(3, algorithm="fast").build(X)

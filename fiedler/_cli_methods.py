@@ -1,0 +1,70 @@
+"""``fiedler methods``: a line per method, read off the classes themselves, so that it cannot disagree with them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from typing import Any
+
+import numpy as np
+
+import fiedler
+
+from .methods import METHODS
+from .syntax import nearest
+
+_NEEDS = {"classes": "class labels", "target": "real target", "pairs": "pairs or class labels"}
+_PAPER = re.compile(r"\s*\(([^()]*\[[A-Z]+\][^()]*)\)")
+_EQUATION = re.compile(r"(\[[A-Z]+\] eq\. \d+)")
+_SENTENCE = re.compile(r"\.(?: (?=[A-Z])|$)|; see ")
+
+
+def columns(stacked: bool = False) -> dict[str, list[str]]:
+    """Name, meaning, formula, needs, direction and paper of every method; meaning over formula when stacked."""
+    rows = [_row(name, cls) for name, cls in METHODS.items()]
+    names = ("method", "score", "formula", "needs", "direction", "paper")
+    found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    if stacked:
+        found["score"] = [f"{s}\n{f}".rstrip() for s, f in zip(found["score"], found.pop("formula"), strict=True)]
+    return found
+
+
+def _row(name: str, cls: type) -> tuple[str, ...]:
+    first = (inspect.getdoc(cls) or "").partition("\n")[0]
+    paper = _PAPER.search(first) or _EQUATION.search(first)
+    score = _PAPER.sub("", first) if paper else first
+    method = cls()
+    formula = repr(method.formula()) if hasattr(method, "formula") else ""
+    needs = " and ".join(_NEEDS[kind] for kind in sorted(method.reads)) or "nothing"
+    direction = "large is good" if method.greater_is_better else "small is good"
+    return name, _SENTENCE.split(score)[0], formula, needs, direction, paper.group(1) if paper else ""
+
+
+def legend() -> None:
+    """What the papers' short names stand for, below the table in a terminal."""
+    text = (fiedler.__doc__ or "").partition("The papers behind")[2]
+    if text and sys.stdout.isatty():
+        print("\nPapers: " + " ".join(text.partition(": ")[2].split()))
+
+
+def explain(name: str) -> str:
+    """Signature and documentation of one method."""
+    if name not in METHODS:
+        raise ValueError(f"{name!r} is not a method; {nearest(name, METHODS)}Known: {', '.join(METHODS)}.")
+    cls = METHODS[name]
+    parameters = ",".join(f"{p}={info.default}" for p, info in inspect.signature(cls).parameters.items())
+    return f"{name}[{parameters}]\n\n{inspect.getdoc(cls)}"
+
+
+def demo_ranking() -> dict[str, Any]:
+    """Breast cancer with the first five labels of each class."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    few = np.full(len(data.target), -1)
+    for label in (0, 1):
+        few[np.flatnonzero(data.target == label)[:5]] = label
+    selector = fiedler.SpectralSelector("sselect").fit(data.data, few)
+    order = selector.order_
+    return {"feature": data.feature_names[order], "score": selector.scores_[order], "rank": selector.ranking_[order]}

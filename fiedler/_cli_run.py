@@ -1,0 +1,206 @@
+"""From options to results: read the files, choose the method, fit, and lay the ranking out in columns."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from ._cli_screen import Screen
+from ._writers import replacing, write_ranking
+from .criterion import Criterion
+from .io import Table, fill_missing, known, read_pairs, read_table
+from .selector import SpectralSelector, as_criterion
+from .supervision import Supervision
+from .syntax import unparse
+
+
+@dataclass
+class Job:
+    """Everything a command needs, read and checked."""
+
+    table: Table
+    X: Any
+    pairs: dict[str, np.ndarray]
+    unlabeled: Any
+    options: dict[str, Any]
+
+    @property
+    def y(self) -> np.ndarray | None:
+        return self.table.y
+
+    def fit(self, criterion: Criterion, n_features: int | float) -> SpectralSelector:
+        selector = SpectralSelector(criterion, n_features_to_select=n_features, unlabeled=self.unlabeled)
+        return selector.fit(self.X, self.y, **self.pairs)
+
+    def about(self, criterion: Criterion) -> dict[str, Any]:
+        """What was run, for the file that keeps it."""
+        return {
+            "fiedler": __version__,
+            "source": str(self.table.source),
+            "n_samples": self.table.shape[0],
+            "n_features": self.table.shape[1],
+            "method": text_of(criterion),
+            "direction": direction(criterion),
+            "seed": self.options["seed"],
+        }
+
+
+def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
+    """Read the table, its labels and its pairs."""
+    marker = options["unlabeled"]
+    keep_all = marker is not None and marker.lower() == "none"
+    with screen.working(f"reading {data}"):
+        table = read_table(
+            data,
+            target=options["target"],
+            id_column=options["id_columns"] or None,
+            labels=options["labels"],
+            names=options["names"],
+            layer=options["layer"],
+            unlabeled=None if keep_all else marker,
+            header=not options["no_header"],
+        )
+        X = fill_missing(table, options["impute"])
+        pairs = _pairs(table, options)
+    # A marker that was named has been applied by the reader: -1 is then a class like any other.
+    return Job(table, X, pairs, -1 if marker is None else None, options)
+
+
+def _pairs(table: Table, options: dict[str, Any]) -> dict[str, np.ndarray]:
+    files = {"must": options.get("must_link"), "cannot": options.get("cannot_link"), None: options.get("pairs")}
+    read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
+    if not read:
+        return {}
+    must, cannot = (np.concatenate(part) for part in zip(*read, strict=True))
+    return {"must_link": must, "cannot_link": cannot}
+
+
+def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
+    """The method asked for, or the one that reads what is known."""
+    if method is not None:
+        criterion = as_criterion(method)
+        given = {"--target": job.options["target"], "--labels": job.options["labels"]}
+        if not criterion.reads and any(value is not None for value in given.values()):
+            screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
+        return criterion
+    if job.pairs:
+        name = "constraint"
+    elif job.y is None or not known(job.y).any():
+        name = "laplacian"
+    else:
+        name = "sselect" if Supervision(len(job.y), job.y).has_classes else "ssls"
+    screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
+    return as_criterion(name)
+
+
+@contextmanager
+def limited(jobs: int | None) -> Iterator[None]:
+    """At most so many threads in here."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=jobs):
+        yield
+
+
+def ranking(
+    job: Job, selector: SpectralSelector, top: int | None, frequency: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Feature, score and rank (and selection frequency), best first."""
+    order = selector.order_[:top]
+    columns = {
+        "feature": job.table.feature_names[order],
+        "score": selector.scores_[order],
+        "rank": selector.ranking_[order],
+    }
+    if frequency is not None:
+        columns["frequency"] = frequency[order]
+    return columns
+
+
+def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
+    """How often each feature is among the first k when the method sees part of the rows."""
+    from .evaluate import stability
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
+        return stability(
+            criterion,
+            job.X,
+            job.y,
+            k=k,
+            n_draws=n_draws,
+            unlabeled=job.unlabeled,
+            random_state=job.options["seed"],
+            **job.pairs,
+        )
+
+
+def comparison(job: Job, screen: Screen) -> Any:
+    from .evaluate import compare
+
+    options = job.options
+    with screen.progress("comparing") as progress:
+        return compare(
+            options["methods"],
+            job.X,
+            job.y,
+            n_features=options["features"],
+            n_draws=options["draws"],
+            n_labels=options["shown"],
+            metrics=options["metrics"] or None,
+            unlabeled=job.unlabeled,
+            random_state=options["seed"],
+            n_jobs=options["jobs"] or -1,
+            progress=progress,
+        )
+
+
+def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
+    """One row per method, best first: its mean rank, its best mean value and where, seconds and stability there."""
+    summary = result.summary()
+    metric, settings = summary["settings"]["metrics"][0], summary["settings"]
+    best = np.argmin if metric == "rmse" else np.argmax
+    rows = []
+    for name, about in summary["methods"].items():
+        curve = about["curves"][metric]
+        at = int(best(curve["mean"]))
+        overlap = np.nan if about["stability"] is None else about["stability"]["jaccard"][at]
+        size, value = curve["n_features"][at], curve["mean"][at]
+        rows.append((name, about["average_rank"][metric], value, size, about["seconds"], overlap))
+    rows.sort(key=lambda row: row[1])
+    names = ("method", "mean_rank", f"best_{metric}", "n_features", "seconds", "stability")
+    columns = {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
+    return columns, f"{metric} of {len(rows)} methods, {settings['n_draws']} draws; mean rank 1 is best"
+
+
+def write_comparison(path: str, result: Any, force: bool) -> None:
+    """The summary as JSON, every value as anything else."""
+    if not path.lower().endswith(".json"):
+        write_ranking(path, result.table, force=force)
+        return
+    with replacing(path, force) as temporary:
+        temporary.write_text(json.dumps(result.summary(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def direction(criterion: Criterion) -> str:
+    return "large is good" if criterion.greater_is_better else "small is good"
+
+
+def text_of(criterion: Criterion) -> str:
+    """A criterion in the syntax of the command line, or its repr where that has no words for it."""
+    try:
+        return unparse(criterion)
+    except ValueError:
+        return repr(criterion)
+
+
+def title(job: Job, criterion: Criterion) -> str:
+    n, m = job.table.shape
+    return f"{text_of(criterion)} on {job.table.source.name}: {n} rows, {m} features; {direction(criterion)}"

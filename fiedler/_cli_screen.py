@@ -1,0 +1,171 @@
+"""What the command line shows: results on stdout, everything else as single lines on stderr.
+
+A result is a rich table in a terminal and CSV in a pipe. Warnings of the library become notes; every failure is one
+line and an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. ``FIEDLER_TRACEBACK=1`` shows where it failed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+# How the library's messages name things, and how the command line does.
+_WORDING = {
+    "Pass unlabeled=None": "Pass --unlabeled none",
+    "n_features_to_select": "--top",
+    "must_link and cannot_link": "--must-link and --cannot-link",
+}
+
+
+class Commands(click.Group):
+    """A group of commands whose failures are one line on stderr."""
+
+    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(args, prog_name, **extra)
+        except (click.Abort, KeyboardInterrupt):
+            code = _fail("interrupted", 130)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "fiedler"
+            code = _fail(f"{error.format_message()} (see {command} --help)", 2)
+        except click.ClickException as error:
+            code = _fail(error.format_message(), error.exit_code)
+        except Exception as error:
+            if os.environ.get("FIEDLER_TRACEBACK"):
+                raise
+            code = _fail(describe(error), 1)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order they are written
+
+
+def describe(error: Exception) -> str:
+    """An exception in words; one that is not meant for users says so."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory{': ' + text if text else ''}"
+    elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):
+        text = f"internal error, {type(error).__name__}: {text}; FIEDLER_TRACEBACK=1 shows where"
+    for words, options in _WORDING.items():
+        text = text.replace(words, options)
+    return text
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"fiedler: {one_line(message)}", err=True)
+    return code
+
+
+def one_line(text: Any) -> str:
+    """Text on one line without control characters, so that a hostile name cannot drive the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(str(text).split()))
+
+
+class Screen:
+    """Notes and progress on stderr, results on stdout."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+        self._console: Any = None
+        self._said: set[str] = set()
+
+    def note(self, text: Any) -> None:
+        """One line on stderr, once."""
+        line = f"note: {one_line(text)}"
+        if self.quiet or line in self._said:
+            return
+        self._said.add(line)
+        if self._console is not None:  # above the line that is being redrawn
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            click.echo(line, err=True)
+
+    def done(self, text: str) -> None:
+        if not self.quiet:
+            click.echo(one_line(text), err=True)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """Say what takes time, in a terminal only, and take it back afterwards."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        self._console = Console(stderr=True)
+        try:
+            with self._console.status(one_line(text)):
+                yield
+        finally:
+            self._console = None
+
+    @contextmanager
+    def progress(self, text: str) -> Iterator[Any]:
+        """A bar to move by calling ``move(done, total)``, in a terminal only."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._console = Console(stderr=True)
+        try:
+            with Progress(console=self._console, transient=True) as bar:
+                task = bar.add_task(one_line(text), total=None)
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+        finally:
+            self._console = None
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Warnings meant for users as notes; those for developers not at all."""
+
+        def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+            if issubclass(category, (UserWarning, RuntimeWarning)):
+                self.note(message)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
+
+    def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
+        """Columns as a table in a terminal, as CSV in a pipe."""
+        if not sys.stdout.isatty():
+            from ._writers import ranking_text
+
+            click.echo(ranking_text(columns), nl=False)
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        shown = Table(box=None, header_style="bold", pad_edge=False)
+        for name, values in columns.items():
+            numeric = getattr(values, "dtype", None) is not None and values.dtype.kind in "iuf"
+            shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        rows = list(zip(*columns.values(), strict=True))
+        for row in rows[:top]:
+            shown.add_row(*(Text(_cell(value)) for value in row))
+        console = Console()
+        if title:
+            console.print(Text(one_line(title), style="italic"))
+        console.print(shown)
+        if top is not None and len(rows) > top:
+            console.print(f"... {len(rows) - top} more; --top or --out shows them", style="dim", highlight=False)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return "\n".join(map(one_line, str(value).split("\n")))

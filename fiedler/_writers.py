@@ -1,0 +1,366 @@
+"""Results out: rankings, reduced tables in the format they came in, and columns of an AnnData.
+
+Every file is written under another name in the same folder and moved into place when complete, so neither a failure
+nor Ctrl-C leaves half a file; an existing file is replaced only by force.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._delimited import read_header, rows_of
+from ._matrices import load_mtx, load_npy
+from ._tables import load_liac_arff, open_arrow, require
+
+if TYPE_CHECKING:
+    from .io import Table
+
+
+@contextmanager
+def replacing(path: str | Path, force: bool = False) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its place on success and vanishes on failure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fiedler._writers import replacing
+    >>> file = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing(file) as temporary:
+    ...     _ = temporary.write_text("done"), file.exists()
+    >>> file.read_text()
+    'done'
+    """
+    path = check_writable(path, force)
+    temporary = path.with_name(f".{os.getpid()}.part.{path.name}")
+    try:
+        yield temporary
+        if temporary.is_dir() and path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path, force: bool = False) -> Path:
+    """The path, links resolved, or an error that says why it cannot be written: before the work, not after."""
+    path = Path(path).resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to.")
+    if path.exists() and not path.is_file() and path.suffix != ".zarr":
+        raise ValueError(f"{path} exists and is not a file; choose another name.")
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists; use --force (force=True in Python) to replace it.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"the folder {path.parent} is not writable.")
+    return path
+
+
+# -------------------------------------------------------------------- rankings
+
+
+def write_ranking(
+    path: str | Path, columns: dict[str, Any], *, force: bool = False, about: dict[str, Any] | None = None
+) -> Path:
+    """Write a ranking as CSV, TSV, JSON, Parquet or Feather, by suffix.
+
+    Parameters
+    ----------
+    path : str or Path
+    columns : dict of str to array
+        Columns of equal length, such as ``feature``, ``score``, ``rank``.
+    force : bool, default=False
+        Replace an existing file.
+    about : dict, optional
+        What was run; JSON keeps it beside the features.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fiedler.io import write_ranking
+    >>> file = Path(tempfile.mkdtemp()) / "ranking.csv"
+    >>> print(write_ranking(file, {"feature": ["a", "b"], "score": [0.25, float("nan")]}).read_text(), end="")
+    feature,score
+    a,0.25
+    b,
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in RANKING_SUFFIXES:
+        raise ValueError(
+            f"{path}: a ranking is written as {', '.join(RANKING_SUFFIXES)}, not {suffix or 'no suffix'!r}."
+        )
+    if suffix in (".parquet", ".feather"):
+        require("pyarrow", "io", Path(path))  # before a temporary file exists
+    with replacing(path, force) as temporary:
+        if suffix in (".parquet", ".feather"):
+            _write_arrow(temporary, columns)
+        else:
+            temporary.write_text(ranking_text(columns, suffix, about), encoding="utf-8", newline="")
+    return Path(path)
+
+
+RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".feather")
+
+
+def ranking_text(columns: dict[str, Any], suffix: str = ".csv", about: dict[str, Any] | None = None) -> str:
+    """A ranking as CSV, TSV or JSON; numbers are written so that they read back exactly, NaN as nothing."""
+    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    if suffix == ".json":
+        records = [{k: _json_value(v) for k, v in zip(columns, row, strict=True)} for row in rows]
+        return json.dumps({**(about or {}), "features": records}, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if v != v else v for v in row] for row in rows)
+    return text.getvalue()
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else str(value)  # JSON has neither
+    return value
+
+
+def _write_arrow(path: Path, columns: dict[str, Any]) -> None:
+    pa = require("pyarrow", "io", path)
+    table = pa.table({name: np.asarray(values).tolist() for name, values in columns.items()})
+    _save_arrow(table, path)
+
+
+def _save_arrow(table: Any, path: Path) -> None:
+    if path.suffix in (".parquet", ".pq"):
+        require("pyarrow.parquet", "io", path).write_table(table, path)
+    else:
+        require("pyarrow.feather", "io", path).write_feather(table, str(path))
+
+
+# -------------------------------------------------------------------- reduced tables
+
+
+def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
+    """Write a table with only the selected features, in the format it was read from.
+
+    Ids and labels are kept, columns stay in their order and values are those of the file, missing ones included.
+
+    Parameters
+    ----------
+    path : str or Path
+        With the suffix of the table's own format.
+    table : Table
+        As :func:`read_table` gave it; its file is read again where that keeps more of it.
+    selected : ndarray
+        Column numbers, or a boolean mask.
+    force : bool, default=False
+
+    Returns
+    -------
+    Path
+    """
+    from .io import file_format
+
+    if file_format(path) != table.format:
+        own = table.source.suffix
+        raise ValueError(f"{path}: the reduced table is written in the format of {table.source}; use the suffix {own}.")
+    mask = np.zeros(table.shape[1], dtype=bool)
+    mask[selected] = True
+    with replacing(path, force) as temporary:
+        _WRITERS[table.format](temporary, table, np.flatnonzero(mask))
+    return Path(path)
+
+
+def _dropped(table: Table, selected: np.ndarray) -> set[int]:
+    """Positions in the file of the features that go; ids, target and whatever else it holds stay."""
+    features = table.layout["features"]
+    return set(features) - {features[j] for j in selected}
+
+
+def _write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
+    delimiter, header = table.layout["delimiter"], table.layout["header"]
+    names, _ = read_header(table.source, header)
+    dropped = _dropped(table, selected)
+    kept = [j for j in range(len(names)) if j not in dropped]
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wt", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, delimiter="\t" if ".tsv" in path.suffixes else delimiter, lineterminator="\n")
+        if header:
+            out.writerow(names[j] for j in kept)
+        out.writerows([row[j] for j in kept] for _, row in rows_of(table.source, delimiter, header))
+
+
+def _write_arrow_table(path: Path, table: Table, selected: np.ndarray) -> None:
+    names, _, load = open_arrow(table.source)
+    dropped = _dropped(table, selected)
+    _save_arrow(load([j for j in range(len(names)) if j not in dropped]), path)
+
+
+def _write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
+    arff = require("arff", "io", table.source)
+    sparse = "sparse" in table.layout
+    content = load_liac_arff(table.source, sparse)
+    dropped = _dropped(table, selected)
+    kept = [j for j in range(len(content["attributes"])) if j not in dropped]
+    content["attributes"] = [content["attributes"][j] for j in kept]
+    new = {j: k for k, j in enumerate(kept)}
+    if sparse:
+        content["data"] = [{new[j]: v for j, v in row.items() if j in new} for row in content["data"]]
+    else:
+        content["data"] = [[row[j] for j in kept] for row in content["data"]]
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wt", encoding="utf-8") as file:
+        arff.dump(content, file)
+
+
+def _write_npy(path: Path, table: Table, selected: np.ndarray) -> None:
+    with open(path, "wb") as file:
+        np.save(file, _kept_columns(load_npy(table.source), table, selected), allow_pickle=False)
+
+
+def _kept_columns(X: Any, table: Table, selected: np.ndarray) -> Any:
+    dropped = _dropped(table, selected)
+    return X[:, [j for j in range(X.shape[1]) if j not in dropped]]
+
+
+def _write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
+    arrays = _named_arrays(table, selected)
+    if sp.issparse(X := arrays["X"]):
+        del arrays["X"]
+        arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        arrays["format"] = np.array(X.format.encode())
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _write_mat(path: Path, table: Table, selected: np.ndarray) -> None:
+    from scipy.io import savemat
+
+    arrays = _named_arrays(table, selected)
+    arrays["feature_names"] = arrays["feature_names"].astype(object)
+    if "y" in arrays:
+        arrays["Y"] = arrays.pop("y").reshape(-1, 1)
+    with open(path, "wb") as file:
+        savemat(file, arrays, do_compression=True)
+
+
+def _named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
+    arrays = {"X": table.X[:, selected], "feature_names": table.feature_names[selected].astype(str)}
+    if table.layout["y"] is not None:  # as in the file, unknown ones by the name they have there
+        arrays["y"] = np.asarray(table.layout["y"])
+    if table.row_ids is not None:
+        arrays["row_ids"] = table.row_ids.astype(str)
+    return arrays
+
+
+def _write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
+    from sklearn.datasets import dump_svmlight_file
+
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wb") as file:
+        X = sp.csr_matrix(sp.csr_array(table.X)[:, selected])
+        X.indices, X.indptr = X.indices.astype(np.intc), X.indptr.astype(np.intc)  # the writer knows no other
+        dump_svmlight_file(X, table.layout["y"], file, zero_based=False)  # from 1, as the format's own tools do
+
+
+def _write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
+    from scipy.io import mmwrite
+
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wb") as file:
+        mmwrite(file, _kept_columns(load_mtx(table.source), table, selected))
+
+
+def _write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
+    anndata = require("anndata", "anndata", path)
+    adata = anndata.read_h5ad(table.source, backed="r")
+    adata[:, selected].to_memory().write_h5ad(path)
+    adata.file.close()
+
+
+def _write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
+    zarr = require("zarr", "zarr", path)
+    store = zarr.open(str(table.source), mode="r")
+    if isinstance(store, zarr.Array):
+        zarr.save_array(str(path), _kept_columns(store[...], table, selected))
+    elif "obs" in store:
+        adata = require("anndata", "anndata", path).read_zarr(str(table.source))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about Zarr's versions, nothing the user could act on
+            adata[:, selected].write_zarr(str(path))
+    else:
+        group = zarr.open_group(str(path), mode="w")
+        for name, values in _named_arrays(table, selected).items():
+            if values.dtype.kind == "U":
+                group.attrs[name] = values.tolist()
+            else:
+                group.create_array(name, data=values)
+
+
+_WRITERS = {
+    "csv": _write_csv,
+    "parquet": _write_arrow_table,
+    "feather": _write_arrow_table,
+    "arff": _write_arff,
+    "npy": _write_npy,
+    "npz": _write_npz,
+    "mat": _write_mat,
+    "svmlight": _write_svmlight,
+    "mtx": _write_mtx,
+    "h5ad": _write_h5ad,
+    "zarr": _write_zarr,
+}
+
+# -------------------------------------------------------------------- AnnData
+
+
+def annotate(
+    adata: Any, selector: Any, *, key_added: str = "fiedler", subset: bool = False, inplace: bool = True
+) -> Any:
+    """Write a fitted selector's result into an AnnData: ``var[key_score]``, ``_rank``, ``_selected``, ``uns[key]``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the features the selector was fitted on, in the same order.
+    selector : SpectralSelector
+        Fitted.
+    key_added : str, default="fiedler"
+        Prefix of the columns.
+    subset : bool, default=False
+        Keep only the selected features.
+    inplace : bool, default=True
+        Change ``adata``, or return a changed copy.
+
+    Returns
+    -------
+    AnnData or None
+    """
+    if adata.n_vars != len(selector.scores_):
+        raise ValueError(f"adata has {adata.n_vars} features, but the selector was fitted on {len(selector.scores_)}.")
+    adata = adata if inplace else adata.copy()
+    columns = {"score": selector.scores_, "rank": selector.ranking_, "selected": selector.support_}
+    for name, values in columns.items():
+        adata.var[f"{key_added}_{name}"] = values
+    direction = bool(selector.criterion_.greater_is_better)
+    adata.uns[key_added] = {"criterion": repr(selector.criterion_), "greater_is_better": direction}
+    if subset:
+        adata._inplace_subset_var(selector.support_)
+    return None if inplace else adata

@@ -1,0 +1,356 @@
+"""The command ``fiedler``: rank, select, compare and report on tables in files, without writing Python.
+
+    fiedler rank genes.csv --target label --method 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --out ranking.csv
+
+Only click is imported here; a command imports what it needs, so ``fiedler --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import Any
+
+import click
+
+from ._cli_screen import Commands, Screen
+
+# As in fiedler.METHODS, which takes a second to import and completion should not.
+METHOD_NAMES = (
+    *("variance", "correlation", "fisher", "relieff", "laplacian", "spec"),
+    *("sselect", "sls", "ssls", "constraint", "evsc"),
+)
+
+
+class Examples(click.Command):
+    """A command whose examples are shown as they are written."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line.strip()}\n" for line in self.epilog.strip().splitlines()))
+
+
+class NumberOrShare(click.ParamType):
+    """``20`` features, or the share ``0.1`` of them."""
+
+    name = "number|share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | float:
+        try:
+            number = float(value) if "." in str(value) else int(value)
+        except ValueError:
+            number = 0
+        if number <= 0 or (isinstance(number, float) and number > 1):
+            self.fail(f"{value!r} is neither a number of features nor a share in (0, 1].", param, ctx)
+        return number
+
+
+class Numbers(click.ParamType):
+    """``5,10,20``."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
+        try:
+            return [int(part) for part in str(value).split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not a list of whole numbers such as 5,10,20.", param, ctx)
+
+
+def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in METHOD_NAMES if name.startswith(incomplete)]
+
+
+def _options(*options: Any) -> Any:
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+_file = click.Path(dir_okay=False)
+data_options = _options(
+    click.argument("data", type=click.Path()),
+    click.option("--target", metavar="COL", help="Column of the labels: name, or number from 0."),
+    click.option("--labels", type=_file, help="File of labels: one per row, or 'row,label' for a few rows."),
+    click.option("--id", "id_columns", metavar="COL", multiple=True, help="Column that is no feature; names the rows."),
+    click.option("--names", type=_file, help="File of feature names, one per line."),
+    click.option("--layer", help="Layer of an h5ad file."),
+    click.option("--no-header", is_flag=True, help="The first line of a CSV is data."),
+    click.option("--unlabeled", metavar="V", help="Label that means unknown; 'none' when -1 is a class."),
+    click.option("--impute", type=click.Choice(["median", "mean", "zero"]), help="Fill missing cells."),
+)
+pair_options = _options(
+    click.option("--must-link", type=_file, help="Pairs of rows (ids, or numbers from 0) that belong together."),
+    click.option("--cannot-link", type=_file, help="Pairs of rows that do not."),
+    click.option("--pairs", type=_file, help="Both, with a third column: must or cannot."),
+)
+run_options = _options(
+    click.option(
+        "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything random."
+    ),
+    click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="Threads; all cores by default."),
+    click.option("--force", is_flag=True, help="Replace existing files."),
+    click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
+)
+method_option = click.option(
+    *("-m", "--method"),
+    shell_complete=complete_method,
+    help="name[param=value,...] of a method, or a formula of them; see 'fiedler methods'.",
+)
+report_option = click.option("--report", type=_file, help="Also write an HTML report.")
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="fiedler", message="fiedler %(version)s")
+def main() -> None:
+    """Spectral feature selection: which columns of a table respect the similarity of its rows?
+
+    Works without labels, with a few, with all, with real targets, and with must-link and cannot-link pairs. DATA is a
+    CSV, TSV (also .gz), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad or Zarr file.
+    """
+
+
+@main.command(
+    cls=Examples,
+    epilog="""
+    fiedler rank genes.csv --target label --top 50 --out ranking.csv
+    fiedler rank cells.h5ad --target kind -m 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --stability 50
+    fiedler rank spectra.parquet --pairs pairs.csv --id sample -m 'laplacian * constraint[variant=1]' | head
+    """,
+)
+@data_options
+@pair_options
+@method_option
+@click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
+@click.option(
+    "--stability", type=click.IntRange(min=2), metavar="N", help="Also how often each is selected in N draws."
+)
+@click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather instead of printing.")
+@report_option
+@run_options
+def rank(data: str, **options: Any) -> None:
+    """Rank the features of DATA, best first."""
+    screen = Screen(options["quiet"])
+    with screen.warnings_as_notes():
+        _early_errors(options)
+        from . import _cli_run as run
+        from ._writers import write_ranking
+
+        with run.limited(options["jobs"]):
+            job, criterion = _prepare(data, options, screen)
+            m, top = job.table.shape[1], options["top"]
+            if top is not None and top > m:
+                screen.note(f"--top {top}, but {data} has only {m} features")
+            k = min(top or (10 if options["stability"] else 1), m)
+            with screen.working(f"ranking {m} features"):
+                selector = job.fit(criterion, k)
+                drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
+        columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency)
+        if drawn is not None:
+            screen.note(f"{drawn.n_draws} draws of 80 % of the rows: first {k} features overlap by {drawn.jaccard:.2f}")
+        if options["out"]:
+            write_ranking(options["out"], columns, force=options["force"], about=job.about(criterion))
+            screen.done(f"wrote {options['out']}")
+        else:
+            screen.table(columns, run.title(job, criterion), top or 20)
+        if options["report"]:
+            _report(options["report"], job, selector, screen, stability=drawn)
+
+
+@main.command(
+    cls=Examples,
+    epilog="""
+    fiedler select genes.csv --target label --top 100 --out small.csv
+    fiedler select news.svmlight --top 0.1 --out small.svmlight
+    """,
+)
+@data_options
+@pair_options
+@method_option
+@click.option("--top", type=NumberOrShare(), required=True, help="How many features to keep: 100, or a share: 0.1.")
+@click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
+@run_options
+def select(data: str, **options: Any) -> None:
+    """Write DATA with only its best features.
+
+    Ids and labels are kept, columns stay in their order, values are those of DATA.
+    """
+    screen = Screen(options["quiet"])
+    with screen.warnings_as_notes():
+        _early_errors(options)
+        from . import _cli_run as run
+        from .io import file_format, write_table
+
+        if file_format(options["out"]) != file_format(data):
+            raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
+        with run.limited(options["jobs"]):
+            job, criterion = _prepare(data, options, screen)
+            with screen.working("selecting"):
+                selector = job.fit(criterion, options["top"])
+        with screen.working(f"writing {options['out']}"):
+            write_table(options["out"], job.table, selector.support_, force=options["force"])
+        kept = f"{selector.n_features_} of {job.table.shape[1]} features"
+        screen.done(f"wrote {options['out']}: {kept} by {run.text_of(criterion)}")
+
+
+@main.command(
+    cls=Examples,
+    epilog="""
+    fiedler compare genes.csv --target label -m laplacian -m 'sselect[lam=0.1]' -m fisher --shown 10
+    fiedler compare juice.csv --target sugar -m ssls -m correlation --features 5,10,20 --out values.csv
+    """,
+)
+@data_options
+@click.option(
+    "-m", "--method", "methods", multiple=True, required=True, shell_complete=complete_method, help="Repeat it."
+)
+@click.option("--features", type=Numbers(), metavar="K,K", help="Numbers of features; 5, 10, ..., 50 by default.")
+@click.option("--draws", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="Repetitions.")
+@click.option(
+    "--shown", metavar="N", type=click.IntRange(min=1), help="Labels a draw shows; by default all but a fold."
+)
+@click.option(
+    "--metric", "metrics", multiple=True, help="accuracy, clustering_accuracy, nmi, rmse or jaccard; repeat it."
+)
+@click.option("--out", type=_file, help="Write every value as .csv, .tsv, .parquet or .feather; a summary as .json.")
+@report_option
+@run_options
+def compare(data: str, **options: Any) -> None:
+    """Compare methods by what can be predicted.
+
+    Ranks with each method, predicts the labels from its first k features, beside random features, the variance, and
+    all features. Without labels, compares neighbourhoods.
+    """
+    screen = Screen(options["quiet"])
+    with screen.warnings_as_notes():
+        _early_errors(options)
+        from . import _cli_run as run
+
+        job = run.load(data, _checked(options, *options["methods"]), screen)
+        result = run.comparison(job, screen)
+        columns, about = run.comparison_columns(result)
+        screen.table(columns, about)
+        if options["out"]:
+            run.write_comparison(options["out"], result, options["force"])
+            screen.done(f"wrote {options['out']}")
+        if options["report"]:
+            first = job.fit(run.as_criterion(options["methods"][0]), max(result.settings["n_features"]))
+            _report(options["report"], job, first, screen, comparison=result)
+
+
+@main.command(cls=Examples, epilog="fiedler report genes.csv --target label --top 50 --out report.html")
+@data_options
+@pair_options
+@method_option
+@click.option(
+    "--top", metavar="K", type=click.IntRange(min=1), help="How many features to call selected; half by default."
+)
+@click.option("--out", type=_file, default="report.html", show_default=True, help="The report, one HTML file.")
+@run_options
+def report(data: str, **options: Any) -> None:
+    """Rank the features of DATA, write an HTML report."""
+    screen = Screen(options["quiet"])
+    with screen.warnings_as_notes():
+        _early_errors(options)
+        from . import _cli_run as run
+
+        with run.limited(options["jobs"]):
+            job, criterion = _prepare(data, options, screen)
+            with screen.working("ranking"):
+                selector = job.fit(criterion, options["top"])
+            _report(options["out"], job, selector, screen)
+
+
+@main.command()
+@click.argument("name", required=False, shell_complete=complete_method)
+def methods(name: str | None) -> None:
+    """List the methods, or explain one.
+
+    With formula, the supervision they need, the direction of the score, and the paper.
+    """
+    from . import _cli_methods as listing
+
+    if name is not None:
+        click.echo(listing.explain(name))
+        return
+    Screen().table(listing.columns(stacked=sys.stdout.isatty()), "'fiedler methods NAME' explains one")
+    listing.legend()
+
+
+@main.command()
+@click.option("-q", "--quiet", is_flag=True, help="No notes and no progress.")
+def demo(quiet: bool) -> None:
+    """Rank real features with 10 labels.
+
+    The data are scikit-learn's breast cancer, 569 rows.
+    """
+    if importlib.util.find_spec("fiedler.demo"):
+        from .demo import main as run_demo
+
+        run_demo()
+        return
+    screen = Screen(quiet)
+    with screen.warnings_as_notes(), screen.working("ranking 30 features with 10 labels"):
+        from ._cli_methods import demo_ranking
+
+        columns = demo_ranking()
+    screen.table(columns, "sselect on breast cancer, 10 of 569 labels known; small is good", 10)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a shell's completion script.
+
+    In bash: eval "$(fiedler completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    click.echo(kind(main, {}, "fiedler", "_FIEDLER_COMPLETE").source())
+
+
+def _early_errors(options: dict[str, Any]) -> None:
+    """What can be known to fail before any file is read."""
+    from ._writers import RANKING_SUFFIXES, check_writable
+
+    if options["target"] is not None and options["labels"] is not None:
+        raise click.UsageError("--target and --labels both give the labels; choose one.")
+    outputs = [path for path in (options["out"], options.get("report")) if path]
+    if "report" in options and options["out"] and not options["out"].lower().endswith(RANKING_SUFFIXES):
+        raise click.UsageError(f"--out {options['out']}: results are written as {', '.join(RANKING_SUFFIXES)}.")
+    for path in outputs:
+        check_writable(path, options["force"])
+
+
+def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
+    """The options, unless a method cannot be: that should be known before a file is read."""
+    from .selector import as_criterion
+
+    for method in methods:
+        _ = method is not None and as_criterion(method).greater_is_better
+    return options
+
+
+def _prepare(data: str, options: dict[str, Any], screen: Screen) -> tuple[Any, Any]:
+    from . import _cli_run as run
+
+    job = run.load(data, _checked(options, options["method"]), screen)
+    return job, run.choose(options["method"], job, screen)
+
+
+def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) -> None:
+    """One HTML file about a fitted selector, with the stability or the comparison where there is one."""
+    from ._writers import replacing
+    from .report import render_html, summarize
+
+    with screen.working("writing the report"):
+        about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
+        summary = summarize(selector, job.X, job.y, **about, **job.pairs, **results)
+        with replacing(path, job.options["force"]) as temporary:
+            temporary.write_text(render_html(summary), encoding="utf-8")
+    screen.done(f"wrote {path}")

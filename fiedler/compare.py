@@ -1,0 +1,649 @@
+"""Many methods, numbers of features and draws at once, beside the baselines that any method has to beat.
+
+One draw of [ZL] Algorithm 2: show a few labels, rank the features with them and all rows, predict every row from the
+others on the first k features. A *cell* is one method on one draw; cells run in parallel, each is seeded by its draw
+alone, and each is kept as a file of its own when asked, so an interrupted comparison goes on where it stopped::
+
+    methods x draws -> cells -> table (method, n_features, draw, metric, value, seconds) -> summary
+
+Baselines are always there: random features, the variance, and all features.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+from ._validation import check_choice, check_integer
+from .columns import validate_X
+from .criterion import Criterion
+from .evaluate import (
+    Target,
+    check_sizes,
+    clustered,
+    folds,
+    jaccard_curve,
+    predicted,
+    prepared,
+    read_target,
+    spread,
+    to_frame,
+    top_k_overlap,
+    whole_seed,
+)
+from .methods import Variance
+from .selector import as_criterion
+from .supervision import pairs_from_labels
+from .tuning import check_reads, check_scored, fit_ranking
+
+__all__ = ["Comparison", "LabelBudget", "compare", "label_budget"]
+
+BASELINES = ("random", "variance", "all")
+RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
+
+_FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
+_METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "rmse": ("rmse", "jaccard")}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What every method achieved.
+
+    Attributes
+    ----------
+    table : dict of ndarray
+        Columns of equal length: method, n_features, draw, metric, value, and the seconds its ranking took.
+    settings : dict
+        How the comparison was run, plain values only.
+    criteria : dict
+        Name to formula; "random" and "all" have none.
+    orders : dict
+        Name to the rankings used, best first, as far as they were used; empty where nothing was redrawn.
+    """
+
+    table: dict[str, np.ndarray]
+    settings: dict[str, Any]
+    criteria: dict[str, str | None]
+    orders: dict[str, list[list[int]]]
+
+    def frame(self) -> Any:
+        """The table as a pandas DataFrame."""
+        return to_frame(self.table)
+
+    def values(self, method: str, metric: str | None = None) -> np.ndarray:
+        """The values of one method, shape (draws, sizes); "all" has a single size."""
+        metric = self.settings["metrics"][0] if metric is None else metric
+        mine = (self.table["method"] == method) & (self.table["metric"] == metric)
+        if not mine.any():
+            raise ValueError(
+                f"no values of method={method!r} and metric={metric!r}; methods: {', '.join(self.criteria)}."
+            )
+        return self.table["value"][mine].reshape(len(np.unique(self.table["draw"][mine])), -1)
+
+    def summary(self) -> dict[str, Any]:
+        """One plain dict: settings; per method its curves with 95 % bands, average ranks, seconds and stability; best.
+
+        The average rank is over draws and numbers of features, 1 is best and equal values share their mean rank. A
+        value that cannot be had (a band over a single draw) is None.
+        """
+        ranks = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}
+        methods = {name: self._about(name) for name in self.criteria}
+        for name, about in methods.items():
+            about["average_rank"] = {metric: found[name] for metric, found in ranks.items()}
+        best = {metric: min(found, key=found.get) for metric, found in ranks.items()}
+        return {"settings": self.settings, "baselines": list(BASELINES), "methods": methods, "best": best}
+
+    def _about(self, name: str) -> dict[str, Any]:
+        mine = self.table["method"] == name
+        sizes = np.unique(self.table["n_features"][mine]).tolist()
+        curves = {}
+        for metric in self.settings["metrics"]:
+            columns = spread(self.values(name, metric))
+            curves[metric] = {"n_features": sizes} | {key: _plain(column) for key, column in columns.items()}
+        overlap = None
+        if len(self.orders[name]) > 1:
+            m, orders = self.settings["n_columns"], self.orders[name]
+            overlap = {i: _plain([top_k_overlap(orders, k, i, m) for k in sizes]) for i in ("jaccard", "kuncheva")}
+        return {
+            "criterion": self.criteria[name],
+            "baseline": name in BASELINES,
+            "curves": curves,
+            "seconds": float(self.table["seconds"][mine].mean()),
+            "stability": overlap,
+        }
+
+    def _average_ranks(self, metric: str) -> dict[str, float]:
+        n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
+        values = [np.broadcast_to(self.values(name, metric)[:n_draws], (n_draws, n_sizes)) for name in self.criteria]
+        ranks = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
+        return dict(zip(self.criteria, ranks.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        metric = self.settings["metrics"][0]
+        ranks = self._average_ranks(metric)
+        n_draws = self.settings["n_draws"]
+        what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}"
+        lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
+        for name in sorted(ranks, key=ranks.get):
+            mean = self.values(name).mean(axis=0)
+            at = int(np.argmin(mean) if metric == "rmse" else np.argmax(mean))
+            size = np.unique(self.table["n_features"][self.table["method"] == name])[at]
+            lines.append(f"{name[-24:]:>24}  {ranks[name]:9.2f}  {mean[at]:{5 + len(metric)}.4g}  {size:11}")
+        return "\n".join(lines)
+
+
+def compare(
+    methods: Sequence | Mapping[str, Any],
+    X: Any,
+    y: Any = None,
+    *,
+    n_features: Sequence[int] | None = None,
+    n_draws: int = 10,
+    n_labels: int | None = None,
+    n_pairs: int | None = None,
+    metrics: Sequence[str] | None = None,
+    estimator: Any = None,
+    n_folds: int = 5,
+    scored_rows: str = "all",
+    unscored: str = "raise",
+    unlabeled: Any = -1,
+    random_state: int = 0,
+    n_jobs: int | None = -1,
+    progress: Callable[[int, int], Any] | None = None,
+    resume_from: str | os.PathLike | None = None,
+) -> Comparison:
+    """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 4, [KA] section 7).
+
+    Every method ranks with all rows of X and the labels (or pairs) of its draw; methods that read none rank once. With
+    ``n_labels=None`` a fold is predicted with features ranked on the labels of the other folds.
+
+    Parameters
+    ----------
+    methods : sequence of Criterion or str, or dict of name to either
+    X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+    y : array-like of shape (n_samples,), optional
+        Classes, or a real target; unknown ones take part in ranking only. Without y the neighbourhoods are judged.
+    n_features : sequence of int, default=5, 10, ..., 50
+    n_draws : int, default=10
+        Random features get at least 20 draws; without y there is nothing to draw.
+    n_labels : int, optional
+        Labels a draw shows, the same number in each class, what is left over in classes by chance. By default all but
+        those of the fold to be predicted.
+    n_pairs : int, optional
+        Methods that read pairs get so many, drawn from the labels shown, half must-link and half cannot-link; by
+        default every pair of labels shown counts.
+    metrics : sequence of str, optional
+        "accuracy", "clustering_accuracy", "nmi", "jaccard" for classes; "rmse", "jaccard" for a target. By default the
+        first; without y "jaccard".
+    estimator : classifier or regressor, optional
+        By default 1-NN for classes, 5-NN for a real target; a regressor reads integer y as a target.
+    n_folds : int, default=5
+    scored_rows : {"all", "hidden"}
+        "all" is the paper's protocol; rows whose labels the methods have seen count too, which flatters supervised
+        methods when ``n_labels`` is a large part of the rows. "hidden" leaves those rows out.
+    unscored : {"raise", "random"}
+        Where a method scores too few features (NaN): stop, or fill up with the others in random order.
+    unlabeled : object, default=-1
+    random_state : int, default=0
+        Decides everything, whatever ``n_jobs`` and the order of the methods.
+    n_jobs : int, default=-1
+        Processes; -1 for one per core.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each cell.
+    resume_from : path, optional
+        A directory where each finished cell is kept. A second run with the same data and parameters reads them, after
+        an interruption too; changed data or parameters are computed anew.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler.evaluate import compare
+    >>> X, y = load_wine(return_X_y=True)
+    >>> result = compare(["laplacian", "fisher"], X / X.std(axis=0), y, n_features=[2, 4], n_labels=12, n_jobs=1)
+    >>> list(result.table), len(result.table["value"])
+    (['method', 'n_features', 'draw', 'metric', 'value', 'seconds'], 110)
+    >>> result.summary()["best"]
+    {'accuracy': 'all'}
+    """
+    X = validate_X(X)
+    target = None if y is None else read_target(y, X.shape[0], estimator, unlabeled)
+    check_choice("scored_rows", scored_rows, ("all", "hidden"))
+    check_choice("unscored", unscored, ("raise", "random"))
+    plan = _Plan(
+        X,
+        target,
+        check_sizes(n_features, X.shape[1]),
+        _check_labels(n_labels, target),
+        n_pairs,
+        _check_metrics(metrics, target),
+        estimator,
+        n_folds,
+        scored_rows,
+        unscored,
+        random_state,
+    )
+    n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
+    criteria = _named(methods, target)
+    results = _run(plan, criteria, n_draws, _Store(resume_from, plan), n_jobs, progress)
+    _warn_once(results)
+    settings = {
+        "task": {None: "no labels", "accuracy": "classification", "rmse": "regression"}[target and target.metric],
+        "n_samples": X.shape[0],
+        "n_columns": X.shape[1],
+        "n_features": plan.sizes.tolist(),
+        "n_draws": n_draws,
+        "n_labels": n_labels,
+        "n_pairs": n_pairs,
+        "metrics": list(plan.metrics),
+        "estimator": None if target is None else repr(prepared(estimator, target, [0])),
+        "n_folds": n_folds,
+        "scored_rows": scored_rows,
+        "unscored": unscored,
+        "random_state": random_state,
+    }
+    formulas = {name: None if isinstance(c, str) else repr(c) for name, c in criteria.items()}
+    orders = {name: [order for result in found for order in result["orders"]] for name, found in results.items()}
+    return Comparison(_table(results), settings, formulas, orders)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelBudget:
+    """Comparisons at one number of features, one per number of labels or pairs.
+
+    Attributes
+    ----------
+    of : {"labels", "pairs"}
+    n_features : int
+    comparisons : dict of int to Comparison
+    """
+
+    of: str
+    n_features: int
+    comparisons: dict[int, Comparison]
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """The tables of all comparisons, with a first column ``budget``."""
+        tables = {budget: comparison.table for budget, comparison in self.comparisons.items()}
+        budgets = np.concatenate([np.full(len(table["value"]), budget) for budget, table in tables.items()])
+        names = next(iter(tables.values()))
+        return {"budget": budgets} | {n: np.concatenate([table[n] for table in tables.values()]) for n in names}
+
+    def frame(self) -> Any:
+        """The table as a pandas DataFrame."""
+        return to_frame(self.table)
+
+    def summary(self) -> dict[str, Any]:
+        """One plain dict: per method and metric the mean, deviation and 95 % band against the budget."""
+        parts = [comparison.summary() for comparison in self.comparisons.values()]
+        methods: dict[str, Any] = {}
+        for name, about in parts[0]["methods"].items():
+            curves = {m: [part["methods"][name]["curves"][m] for part in parts] for m in about["curves"]}
+            keys = ("mean", "std", "low", "high")
+            methods[name] = {m: {key: [c[key][0] for c in found] for key in keys} for m, found in curves.items()}
+        budgets = {"of": self.of, "budgets": list(self.comparisons), "n_features": self.n_features}
+        return budgets | {"baselines": list(BASELINES), "methods": methods, "settings": parts[0]["settings"]}
+
+    def __repr__(self) -> str:
+        first = next(iter(self.comparisons.values()))
+        lines = [f"LabelBudget({first.settings['metrics'][0]} with {self.n_features} features, by number of {self.of})"]
+        lines.append(f"{self.of:>24}" + "".join(f"{budget:>8}" for budget in self.comparisons))
+        for name in first.criteria:
+            means = (comparison.values(name).mean() for comparison in self.comparisons.values())
+            lines.append(f"{name[-24:]:>24}" + "".join(f"{mean:8.4g}" for mean in means))
+        return "\n".join(lines)
+
+
+def label_budget(
+    methods: Sequence | Mapping[str, Any],
+    X: Any,
+    y: Any,
+    budgets: Sequence[int],
+    *,
+    of: str = "labels",
+    n_features: int = 10,
+    progress: Callable[[int, int], Any] | None = None,
+    **options: Any,
+) -> LabelBudget:
+    """How much do more labels, or more constraints, buy ([ZL] section 4.4.2, Fig. 5; [KA] Figs. 4 and 6).
+
+    Parameters
+    ----------
+    methods, X, y
+        As in :func:`compare`.
+    budgets : sequence of int
+        Numbers of labels or of pairs. The labels of a larger budget include those of a smaller one.
+    of : {"labels", "pairs"}
+        What the budget counts: ``n_labels`` or ``n_pairs`` of :func:`compare`. With "pairs" methods that read labels
+        see all that are shown.
+    n_features : int, default=10
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each cell of all comparisons.
+    **options
+        Passed on to :func:`compare`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler.evaluate import label_budget
+    >>> X, y = load_wine(return_X_y=True)
+    >>> result = label_budget(["fisher"], X / X.std(axis=0), y, [3, 30], n_features=4, n_jobs=1)
+    >>> result.summary()["methods"]["fisher"]["accuracy"]["mean"][0] < 0.9
+    True
+    """
+    check_choice("of", of, ("labels", "pairs"))
+    budgets = np.unique(budgets).tolist()
+    found = {}
+    for number, budget in enumerate(budgets):
+
+        def tick(done: int, total: int, before: int = number) -> None:
+            progress(before * total + done, len(budgets) * total)
+
+        chosen = {**options, f"n_{of}": budget, "progress": None if progress is None else tick}
+        found[budget] = compare(methods, X, y, n_features=[n_features], **chosen)
+    return LabelBudget(of, n_features, found)
+
+
+# -------------------------------------------------------------------- one cell
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Everything a cell depends on besides its method and draw."""
+
+    X: Any
+    target: Target | None
+    sizes: np.ndarray
+    n_labels: int | None
+    n_pairs: int | None
+    metrics: tuple[str, ...]
+    estimator: Any
+    n_folds: int
+    scored_rows: str
+    unscored: str
+    seed: int
+
+    @property
+    def predicts(self) -> bool:
+        return self.target is not None and self.target.metric in self.metrics
+
+
+class _Draw:
+    """What one draw fixes for all methods: the labels shown, the folds, the model and the rows that count."""
+
+    def __init__(self, plan: _Plan, number: int):
+        self.number, self.splits, self.model, self.counted = number, [], None, None
+        self.shown = None if plan.target is None else _labels_shown(plan, number)
+        if plan.predicts:
+            self.model = prepared(plan.estimator, plan.target, [plan.seed, number, _MODEL])
+            rng = np.random.default_rng([plan.seed, number, _FOLDS])
+            self.splits = folds(plan.target, plan.n_folds, self.model, rng)
+        if plan.scored_rows == "hidden" and plan.n_labels is not None:
+            self.counted = np.setdiff1d(plan.target.known, self.shown)
+
+
+def _cell(plan: _Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
+    """All values of one method or baseline on one draw; its ranking alone when ``number`` is None."""
+    start = time.perf_counter()
+    if number is None:
+        ranking = _ranking(plan, criterion, None, 0)
+        return {"values": [], "seconds": time.perf_counter() - start, "orders": [ranking.tolist()]}
+    draw, m = _Draw(plan, number), plan.X.shape[1]
+    sizes = np.array([m]) if criterion == "all" else plan.sizes
+    start = time.perf_counter()
+    if order is not None:
+        orders = [np.array(order)]
+    elif criterion == "all":
+        orders = [np.arange(m)]
+    elif criterion == "random":
+        orders = [np.random.default_rng([plan.seed, number, _RANDOM]).permutation(m)]
+    else:
+        held_out = plan.n_labels is None and plan.predicts
+        labels = [train for train, _ in draw.splits] if held_out else [draw.shown]
+        orders = [_ranking(plan, criterion, plan.target.shown(rows), number) for rows in labels]
+    seconds = (time.perf_counter() - start) / len(orders)
+    whole = orders[0]
+    if len(orders) > 1 and len(plan.metrics) > 1:  # clusters and neighbourhoods have no folds
+        whole = _ranking(plan, criterion, plan.target.shown(draw.shown), number)
+    kept = [] if isinstance(criterion, str) or order is not None else [o.tolist() for o in orders]
+    return {"values": _measured(plan, draw, orders, whole, sizes), "seconds": seconds, "orders": kept}
+
+
+def _measured(plan: _Plan, draw: _Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
+    found: dict[str, np.ndarray] = {}
+    if plan.predicts:
+        metric = plan.target.metric
+        found[metric] = predicted(plan.X, plan.target, orders, sizes, draw.splits, draw.model, draw.counted)
+    if "jaccard" in plan.metrics:
+        found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes).mean
+    if {"clustering_accuracy", "nmi"} & set(plan.metrics):
+        found |= clustered(plan.X, plan.target, whole, sizes, [plan.seed, draw.number, _MODEL])
+    return [
+        [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
+    ]
+
+
+def _labels_shown(plan: _Plan, number: int) -> np.ndarray:
+    """Rows whose labels a draw shows: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
+    target, rng = plan.target, np.random.default_rng([plan.seed, number, _LABELS])
+    if plan.n_labels is None:
+        return target.known
+    rows = rng.permutation(target.known)
+    if target.metric == "rmse":
+        return rows[: plan.n_labels]
+    classes = rng.permutation(int(target.values.max()) + 1)  # the first of them get what is left over
+    quota = plan.n_labels // len(classes) + (np.arange(len(classes)) < plan.n_labels % len(classes))
+    return np.concatenate([rows[target.values[rows] == c][:n] for c, n in zip(classes, quota, strict=True)])
+
+
+def _ranking(plan: _Plan, criterion: Criterion, y: np.ndarray | None, number: int) -> np.ndarray:
+    """The first features by a criterion, as many as the largest size."""
+    pairs, most = {}, int(plan.sizes[-1])
+    if "pairs" in criterion.reads and plan.n_pairs is not None:
+        drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
+        pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
+    selector = fit_ranking(criterion, plan.X, y, **pairs)
+    order, scored = selector.order_, int(np.sum(~np.isnan(selector.scores_)))
+    if plan.unscored == "raise":
+        check_scored(criterion, selector.scores_, most, f" in draw {number}")
+    filler = np.random.default_rng([plan.seed, number, _RANDOM]).permutation(order[scored:])
+    return np.concatenate([order[:scored], filler])[:most]
+
+
+# -------------------------------------------------------------------- all cells
+
+
+class _Store:
+    """Finished cells as files, named by a hash of all they depend on; nothing is kept without a folder."""
+
+    def __init__(self, folder: str | os.PathLike | None, plan: _Plan):
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            X = plan.X
+            values = (X.indptr, X.indices, X.data, X.shape) if sp.issparse(X) else X
+            from . import __version__
+
+            self._key = _hash(
+                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "X"]], "estimator"
+            )
+
+    def path(self, criterion: Criterion | str, number: int | None) -> Path | None:
+        return None if self.folder is None else self.folder / f"{_hash([self._key, criterion, number], 'method')}.json"
+
+
+def _hash(value: Any, what: str) -> str:
+    try:
+        return joblib.hash(value, coerce_mmap=True)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"resume_from needs every {what} to be picklable ({error}); use a function from a module, not a lambda."
+        ) from error
+
+
+def _read(path: Path | None) -> dict[str, Any] | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text())
+    except ValueError:  # not ours, or cut short by a full disk: compute it again
+        return None
+
+
+def _work(plan: _Plan, name: str, criterion: Any, number: int | None, order: Any, path: Path | None, at: int) -> tuple:
+    """One cell in a worker, on one thread so that sums are the same everywhere; written before it is reported."""
+    try:
+        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = _cell(plan, criterion, number, order)
+    except Exception as error:
+        error.add_note(f"method {name!r}, draw {number}")
+        raise
+    result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
+    if path is not None:
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        partial.write_text(json.dumps(result))
+        os.replace(partial, path)
+    return at, result
+
+
+def _run(
+    plan: _Plan, criteria: dict[str, Any], n_draws: int, store: _Store, n_jobs: Any, progress: Any
+) -> dict[str, list]:
+    """The results of every method, draw by draw."""
+    once = [name for name, c in criteria.items() if not _redrawn(c) and name not in ("random", "all")]
+    draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
+    total, done = len(once) + sum(draws.values()), 0
+
+    def finish(tasks: list[tuple]) -> list[dict]:
+        nonlocal done
+        paths = [store.path(criteria[name], number) for name, number, _ in tasks]
+        found = [_read(path) for path in paths]
+        jobs = [
+            joblib.delayed(_work)(plan, name, criteria[name], number, order, paths[at], at)
+            for at, (name, number, order) in enumerate(tasks)
+            if found[at] is None
+        ]
+        done += len(tasks) - len(jobs)
+        if progress is not None and len(jobs) < len(tasks):
+            progress(done, total)
+        arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+        try:
+            for at, result in arriving:
+                found[at], done = result, done + 1
+                if progress is not None:
+                    progress(done, total)
+        finally:
+            with warnings.catch_warnings():  # joblib warns of the cells that an interruption cancels
+                warnings.simplefilter("ignore")
+                arriving.close()
+        return found
+
+    # Rankings that read no labels are made once; the cells that do not wait for them keep the other cores busy.
+    tasks = [(name, None, None) for name in once]
+    tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
+    results = {task[:2]: result for task, result in zip(tasks, finish(tasks), strict=True)}
+    ranked = {name: results[name, None] for name in once}
+    tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
+    for task, result in zip(tasks, finish(tasks), strict=True):
+        shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
+        results[task[0], task[1]] = result | shared
+    return {name: [results[name, number] for number in range(draws[name])] for name in criteria}
+
+
+def _redrawn(criterion: Criterion | str) -> bool:
+    """Whether a ranking depends on the draw; a baseline's does not count."""
+    return not isinstance(criterion, str) and bool(criterion.reads)
+
+
+def _table(results: dict[str, list]) -> dict[str, np.ndarray]:
+    rows = [
+        (name, k, number, metric, value, result["seconds"])
+        for name, found in results.items()
+        for number, result in enumerate(found)
+        for metric, k, value in result["values"]
+    ]
+    names = ("method", "n_features", "draw", "metric", "value", "seconds")
+    return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _warn_once(results: dict[str, list]) -> None:
+    """Each warning once per method, with how often it came: workers have no console."""
+    for name, found in results.items():
+        for message, times in Counter(m for result in found for m in result["warnings"]).items():
+            warnings.warn(f"{name}, {times} of {len(found)} draws: {message}", UserWarning, stacklevel=3)
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def _named(methods: Any, target: Target | None) -> dict[str, Criterion | str]:
+    """Name to criterion, the baselines after the methods."""
+    if isinstance(methods, (str, Criterion)):
+        methods = [methods]
+    if not isinstance(methods, Mapping):
+        names = [method if isinstance(method, str) else repr(method) for method in methods]
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            raise ValueError(f"methods names {twice[0]!r} twice; give a dict of names to criteria to tell them apart.")
+        methods = dict(zip(names, methods, strict=True))
+    taken = {"random", "all"} & set(methods)
+    if taken:
+        raise ValueError(f"methods uses the name {min(taken)!r}, which is a baseline; choose another name.")
+    named = {str(name): as_criterion(method) for name, method in methods.items()}
+    for name, criterion in named.items():
+        check_reads(criterion, target, f"method {name!r}")
+    named.setdefault("variance", Variance())
+    return named | {"random": "random", "all": "all"}
+
+
+def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
+    allowed = ("jaccard",) if target is None else _METRICS[target.metric]
+    chosen = allowed[:1] if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    wrong = [metric for metric in chosen if metric not in allowed]
+    if wrong or not chosen:
+        y = {None: "no y", "accuracy": "classes in y", "rmse": "a real target in y"}[target and target.metric]
+        raise ValueError(f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}.")
+    return chosen
+
+
+def _check_labels(n_labels: Any, target: Target | None) -> int | None:
+    if n_labels is None or target is None:
+        return None
+    known = len(target.known)
+    if target.metric == "rmse":
+        if not 2 <= check_integer("n_labels", n_labels, 2) <= known:
+            raise ValueError(f"n_labels={n_labels} is more than the {known} known targets in y; use at most {known}.")
+        return n_labels
+    sizes = np.bincount(target.values[target.known])
+    if check_integer("n_labels", n_labels, 1) < len(sizes):
+        raise ValueError(
+            f"n_labels={n_labels} is less than one label for each of the {len(sizes)} classes; use a multiple of "
+            f"{len(sizes)}."
+        )
+    most = -(-n_labels // len(sizes))
+    if sizes.min() < most:
+        raise ValueError(
+            f"n_labels={n_labels} asks for {most} labels per class, but the smallest of the {len(sizes)} classes has "
+            f"{sizes.min()} labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class."
+        )
+    return n_labels

@@ -1,0 +1,290 @@
+"""Squared distances between rows: approximate in blocks with a known error bound, and exact for chosen pairs.
+
+One Gram product gives all of them, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision
+where that pays. Whoever needs certainty asks for the distances of a few pairs again, from the differences themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import get_config
+
+from ._kernels import as_block, kernels
+from ._threads import for_each, n_threads
+
+_CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
+_SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+# Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
+_ILL_CONDITIONED = 1e-5
+
+
+def _budget() -> int:
+    """Number of float64 values one temporary may hold."""
+    return int(get_config()["working_memory"] * 2**20 / (4 * 8))
+
+
+class RowDistances:
+    """Squared distances between the rows of X: approximate in blocks, with a bound, and exact for chosen pairs.
+
+    Parameters
+    ----------
+    X : ndarray or csc_array of shape (n, m)
+    metric : {"euclidean", "cosine"}
+        With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
+        a row of zeros is at cosine 0 to every row.
+    """
+
+    def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
+        self.n, self.m = X.shape
+        self._sparse = sp.issparse(X)
+        self._source = sp.csr_array(X, dtype=np.float64) if self._sparse else X
+        self._twin = sp.csc_array(self._source) if self._sparse else None
+        self._scale, self._empty = None, np.zeros(self.n)
+        self._mean = None
+        norms = self._row_norms()
+        if metric == "cosine":
+            self._empty = (norms == 0).astype(np.float64)
+            self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
+            norms = 1.0 - self._empty
+            if self._sparse:
+                self._source = sp.csr_array(self._source.multiply(self._scale[:, None]))
+                self._twin = sp.csc_array(self._source)
+        # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
+        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and self._is_integer()
+        self._single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
+        if not (self.exact or self._sparse or metric == "cosine"):
+            self._mean = X.mean(axis=0, dtype=np.float64)
+            norms = self._row_norms()
+        self._norms = norms
+        self._keys: np.ndarray | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the distances in the blocks are free of rounding."""
+        return self._integer and not self._single
+
+    @property
+    def relative_error(self) -> float:
+        """Bound on the error of a squared distance from a block, relative to ‖x_i‖² + ‖x_j‖²."""
+        if self.exact:
+            return 0.0
+        if self._sparse:
+            terms = int(np.diff(self._source.indptr).max(initial=0))
+        else:
+            terms = min(self.m, _CHUNK) + self.m // _CHUNK
+        return (terms + 8) * (2.0**-24 if self._single else 2.0**-53)
+
+    def use_double(self) -> None:
+        """Give up single precision: the rows are so close together that it tells too few of them apart."""
+        self._single, self._keys = False, None
+        if self.exact and self._mean is not None:
+            self._mean = None
+            self._norms = self._row_norms()
+
+    def row_blocks(self) -> list[np.ndarray]:
+        """Rows in blocks whose distances to all rows fit the memory budget, at least one per thread."""
+        threads = n_threads(float(self.n) ** 2)
+        rows = max(1, min(_budget() // max(self.n, 1) // threads, -(-self.n // threads)))
+        if self._keys is None and not self._sparse and self.n**2 <= _budget():
+            # All at once, BLAS computes one triangle only.
+            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
+        return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
+
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """(‖x_j‖² / 2 - x_i'x_j) for some rows i and all j, self at inf: half the squared distance less ‖x_i‖² / 2."""
+        if self._keys is not None:
+            return self._keys[rows[0] : rows[-1] + 1]
+        return self._as_keys(rows, self._gram(rows))
+
+    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """Squared distances from the entries of a block."""
+        return np.maximum(2.0 * key.astype(np.float64) + (self._norms + self._empty)[i], 0.0)
+
+    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The bound for row i and column j as a sum of two vectors a_i + b_j."""
+        error = self.relative_error / 2.0
+        return error * self._norms[rows], error * self._norms
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
+        if self._sparse:
+            squared = self._sparse_between(i, j)
+        else:
+            squared = np.zeros(len(i))
+            compiled = kernels(float(len(i)) * self.m)
+            for piece in self._pieces(centred=False):
+                if compiled is None:
+                    _add_squared(piece, i, j, squared)
+                else:
+                    F, parts = as_block(piece), np.array_split(np.arange(len(i)), 4 * n_threads())
+                    spans = [slice(p[0], p[-1] + 1) for p in parts if len(p)]
+                    for_each(
+                        lambda s, F=F: compiled.pair_squared_distances(F, i[s], j[s], squared[s]),
+                        spans,
+                        squared.size * 64.0,
+                    )
+        squared += self._empty[i] + self._empty[j]
+        return squared
+
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
+        """Distances from a block in full precision: those marked doubtful, and all that need it, computed again."""
+        if self.exact:
+            return squared
+        if not self._single:
+            again = np.flatnonzero(doubtful | (squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
+        else:
+            again = np.arange(len(i))
+        squared = squared.astype(np.float64)
+        squared[again] = self.between(i[again], j[again])
+        return squared
+
+    def matrix(self) -> np.ndarray:
+        """All n x n squared distances with full precision, exactly symmetric, diagonal 0."""
+        self.use_double()
+        squared = np.empty((self.n, self.n))
+        for rows in self.row_blocks():
+            block = self.from_key(rows[:, None], self.block(rows))
+            doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
+            local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
+            if not self.exact:
+                block[local, j] = self.between(rows[local], j)
+            squared[rows] = block
+        self._keys = None
+        for i in range(self.n):
+            squared[i, i] = 0.0
+            squared[i + 1 :, i] = squared[i, i + 1 :]
+        return squared
+
+    def single_precision(self) -> np.ndarray:
+        """The centred, scaled rows in float32."""
+        rows = np.empty((self.n, self.m), dtype=np.float32)
+        for start, piece in zip(range(0, self.m, _CHUNK), self._pieces(centred=True), strict=True):
+            rows[:, start : start + _CHUNK] = piece
+        return rows
+
+    def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
+        """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
+        for start in range(0, self.m, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            piece = self._source[:, part]
+            if centred and self._mean is not None:
+                piece = piece - self._mean[part]
+            if self._scale is not None:
+                piece = piece * self._scale[:, None]
+            yield piece
+
+    def _row_norms(self) -> np.ndarray:
+        if self._sparse:
+            return np.asarray(self._source.multiply(self._source).sum(axis=1)).ravel()
+        norms = np.zeros(self.n)
+        for piece in self._pieces(centred=True):
+            piece = piece.astype(np.float64, copy=False)
+            norms += np.einsum("ij,ij->i", piece, piece)
+        return norms
+
+    def _is_integer(self) -> bool:
+        values = self._source.data if self._sparse else self._source
+        if values.dtype.kind in "iub":
+            return True
+        # The first few values nearly always settle it.
+        return bool((values[:1] == np.floor(values[:1])).all()) and bool((values == np.floor(values)).all())
+
+    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
+        np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
+        gram[np.arange(len(rows)), rows] = np.inf
+        return gram
+
+    def _whole_gram(self) -> np.ndarray:
+        dtype = np.float32 if self._single else np.float64
+        gram = np.zeros((self.n, self.n), dtype=dtype)
+        for piece in self._pieces(centred=True):
+            piece = np.ascontiguousarray(piece, dtype=dtype)
+            gram += piece @ piece.T
+        return gram
+
+    def _gram(self, rows: np.ndarray) -> np.ndarray:
+        if self._sparse:
+            return self._sparse_gram(rows)
+        dtype = np.float32 if self._single else np.float64
+        gram = np.zeros((len(rows), self.n), dtype=dtype)
+        for piece in self._pieces(centred=True):
+            piece = piece.astype(dtype, copy=False)
+            gram += piece[rows] @ piece.T
+        return gram
+
+    def _sparse_gram(self, rows: np.ndarray) -> np.ndarray:
+        X, twin = self._source, self._twin
+        fan_out = float(np.diff(twin.indptr).astype(np.float64) @ np.diff(twin.indptr))
+        compiled = kernels(4.0 * fan_out)
+        if compiled is None:
+            return (X[rows] @ X.T).toarray()
+        gram = np.zeros((len(rows), self.n))
+        compiled.sparse_gram(rows, X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data, gram)
+        return gram
+
+    def _sparse_between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        squared, step = np.empty(len(i)), 2**14
+        for start in range(0, len(i), step):
+            part = slice(start, start + step)
+            difference = self._source[i[part]] - self._source[j[part]]
+            squared[part] = difference.multiply(difference).sum(axis=1)
+        return squared
+
+
+class TargetAwareDistances:
+    """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
+
+    def __init__(self, X: np.ndarray | sp.csc_array, target: np.ndarray):
+        self._features = RowDistances(X)
+        self.n, self._m = self._features.n, self._features.m
+        self._target = target
+        self._labeled = np.flatnonzero(~np.isnan(target))
+        self.exact = False
+
+    def use_double(self) -> None:
+        """As :meth:`RowDistances.use_double`."""
+        self._features.use_double()
+
+    def row_blocks(self) -> list[np.ndarray]:
+        """As :meth:`RowDistances.row_blocks`."""
+        return self._features.row_blocks()
+
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """The distances themselves, self at inf."""
+        distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
+        known = np.flatnonzero(~np.isnan(self._target[rows]))
+        by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
+        distances[np.ix_(known, self._labeled)] = by_target
+        distances[np.arange(len(rows)), rows] = np.inf
+        return distances
+
+    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`RowDistances.uncertainty`."""
+        a, b = self._features.uncertainty(rows)
+        return 2.0 * a / self._m, 2.0 * b / self._m
+
+    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """As :meth:`RowDistances.from_key`."""
+        return key
+
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
+        """As :meth:`RowDistances.refine`."""
+        result = (self._target[i] - self._target[j]) ** 2
+        rest = np.flatnonzero(np.isnan(result))
+        result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
+        return result
+
+
+def _add_squared(piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> None:
+    step = max(1, 2**18 // max(piece.shape[1], 1))
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        difference = piece[i[part]].astype(np.float64)
+        difference -= piece[j[part]]
+        squared[part] += np.einsum("ij,ij->i", difference, difference)
+
+
+Distances = RowDistances | TargetAwareDistances

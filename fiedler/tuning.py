@@ -1,0 +1,656 @@
+"""Which λ, which parameters, how many features, and how sure: choices judged by the graph or by held-out labels.
+
+The cut value of a selection is the second smallest eigenvalue of the normalised Laplacian of the graph on the selected
+features alone ([ZL] Algorithm 3): small when the samples fall into two well separated groups::
+
+    c = λ_2(𝓛),   𝓛 = D^-½ (D - W) D^-½
+
+It is 0 for a graph that falls apart, which says nothing, so every result here carries the number of components.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from ._validation import check_choice, check_integer
+from .affinity import KNN, Precomputed, Problem, Recipe
+from .columns import validate_X
+from .criterion import Criterion, Disagreement, Phi, Rayleigh, Scorer, as_recipe
+from .evaluate import (
+    Curve,
+    Target,
+    check_sizes,
+    folds,
+    kendall_coefficient,
+    predicted,
+    prepared,
+    read_target,
+    spread,
+    to_frame,
+    top_k_overlap,
+    whole_seed,
+)
+from .methods import SSelect
+from .selector import SpectralSelector, as_criterion, rank_features
+from .supervision import Pairs, Supervision, pairs_from_labels
+
+__all__ = [
+    "Stability",
+    "Suggestions",
+    "Tuning",
+    "cut_value",
+    "stability",
+    "suggest_n_features",
+    "tune",
+    "tune_lambda",
+]
+
+LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
+
+
+def cut_value(X: Any, graph: Recipe | None = None) -> float:
+    """Second smallest eigenvalue of 𝓛 of the graph on X ([ZL] Algorithm 3, line 10); 0 when the graph falls apart.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_selected)
+        The selected columns.
+    graph : Recipe, default=KNN(weight="binary")
+        Binary weights: on few columns of counts most neighbours are duplicates at distance 0, so that a width taken
+        from the data vanishes and RBF weights cut nearly every row off.
+
+    Examples
+    --------
+    >>> from fiedler import KNN
+    >>> from fiedler.evaluate import cut_value
+    >>> round(cut_value([[0.0], [1.0], [2.1], [3.3]], KNN(1, "binary")), 4)
+    0.5
+    >>> cut_value([[0.0], [1.0], [5.0], [6.0]], KNN(1, "binary"))
+    0.0
+    """
+    return _cut(validate_X(X), _cut_graph(graph))[0]
+
+
+def tune_lambda(
+    X: Any,
+    y: Any,
+    lambdas: Sequence[float] = LAMBDAS,
+    n_features: int = 10,
+    graph: Recipe | None = None,
+    *,
+    unlabeled: Any = -1,
+) -> Tuning:
+    """Choose the λ of sSelect by the smallest cut value of its first features ([ZL] section 4.4.1, Algorithm 3).
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+    y : array-like of shape (n_samples,)
+        Classes of some rows.
+    lambdas : sequence of float in [0, 1], default=0.1, 0.2, ..., 0.9
+    n_features : int, default=10
+        l, the number of features whose graph is cut.
+    graph : Recipe, optional
+        For the score and for the cut; by default KNN() for the one and KNN(weight="binary") for the other.
+    unlabeled : object, default=-1
+
+    Returns
+    -------
+    Tuning
+        ``best_params["lam"]`` and, per λ, the cut value, the number of components of the graph and the number of rows
+        on the smaller side of the cut. A graph that falls apart is only taken when all do, with a warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from fiedler.evaluate import tune_lambda
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 60 == 0, y, -1)
+    >>> tune_lambda(X, few, [0.1, 0.5, 0.9], n_features=5).best_params
+    {'lam': 0.1}
+    """
+    grid = {"lam": list(lambdas)}
+    return tune(SSelect(graph), grid, X, y, n_features=n_features, graph=graph, unlabeled=unlabeled)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """What each choice of parameters achieved.
+
+    Attributes
+    ----------
+    by : {"cut", "cv"}
+    best : Criterion
+        The criterion with the best parameters.
+    best_params : dict
+    table : dict of ndarray
+        One column per parameter, then cut, n_components, smaller_side; or mean, std, of accuracy or RMSE.
+    """
+
+    by: str
+    best: Criterion
+    best_params: dict[str, Any]
+    table: dict[str, np.ndarray]
+
+    def frame(self) -> Any:
+        """One row per choice, as a pandas DataFrame."""
+        return to_frame(self.table)
+
+    def __repr__(self) -> str:
+        return f"Tuning(by={self.by!r}, best={self.best!r} of {len(next(iter(self.table.values())))})"
+
+
+def tune(
+    criterion: Criterion | str,
+    grid: Mapping[str, Sequence] | Sequence[Mapping[str, Sequence]],
+    X: Any,
+    y: Any = None,
+    *,
+    n_features: int = 10,
+    by: str = "cut",
+    graph: Recipe | None = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    estimator: Any = None,
+    n_folds: int = 5,
+    n_repeats: int = 5,
+    unlabeled: Any = -1,
+    random_state: int = 0,
+) -> Tuning:
+    """Choose parameters of any criterion, by the cut value of the selection or by cross-validation.
+
+    Parameters
+    ----------
+    criterion : Criterion or str
+    grid : dict of lists, or a list of such dicts
+        As in scikit-learn's GridSearchCV; nested names such as ``graph__n_neighbors`` work.
+    X, y, must_link, cannot_link, unlabeled
+        As in :meth:`fiedler.SpectralSelector.fit`.
+    n_features : int, default=10
+        Number of features whose selection is judged.
+    by : {"cut", "cv"}, default="cut"
+        "cut" needs no labels beyond those the criterion reads. "cv" predicts the labels of each fold from the others
+        ([ZL] section 4.2), and hides them from the criterion as well.
+    graph : Recipe, default=KNN(weight="binary")
+        Graph of the cut, see :func:`cut_value`.
+    estimator, n_folds, n_repeats, random_state
+        As in :func:`fiedler.evaluate.accuracy_curve`, for "cv".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import LaplacianScore
+    >>> from fiedler.evaluate import tune
+    >>> X, y = load_wine(return_X_y=True)
+    >>> tune(LaplacianScore(), {"graph__n_neighbors": [5, 10, 20]}, X / X.std(axis=0), y, n_features=4, by="cv")
+    Tuning(by='cv', best=LaplacianScore(graph=KNN(n_neighbors=5)) of 3)
+    """
+    check_choice("by", by, ("cut", "cv"))
+    criterion, X, k = as_criterion(criterion), validate_X(X), check_integer("n_features", n_features, 1)
+    check_sizes([k], X.shape[1])
+    choices = list(ParameterGrid(grid))
+    candidates = [clone(criterion).set_params(**choice) for choice in choices]
+    pairs = {"must_link": must_link, "cannot_link": cannot_link}
+    if by == "cut":
+        problem = Problem(X, Supervision(X.shape[0], y, unlabeled=unlabeled, **pairs))
+        results, best = _by_cut(problem, candidates, k, _cut_graph(graph))
+    else:
+        target = read_target(y, X.shape[0], estimator, unlabeled)
+        seeds = [[random_state, repeat] for repeat in range(check_integer("n_repeats", n_repeats, 1))]
+        scores = [_held_out(c, X, [k], target, n_folds, estimator, seeds, **pairs)[:, 0] for c in candidates]
+        results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
+        best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
+    names = sorted({name for choice in choices for name in choice})
+    table = {name: _column([choice.get(name) for choice in choices]) for name in names}
+    return Tuning(by, candidates[best], choices[best], table | results)
+
+
+class AutoLambda(Criterion):
+    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data it scores: the formula of SSelect("auto").
+
+    λ is the one of :func:`tune_lambda` with its defaults, cut included; the logger "fiedler" tells which.
+    """
+
+    def __init__(self, graph: Recipe):
+        self.graph = graph
+
+    reads = property(lambda self: Disagreement(self.graph).reads)
+    nonnegative = property(lambda self: Rayleigh(self.graph).nonnegative)
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        candidates = [SSelect(self.graph, lam) for lam in LAMBDAS]
+        _, best = _by_cut(problem, candidates, min(10, problem.n_features), _cut_graph(None))
+        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
+        return candidates[best]._scorer(problem)
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Numbers of features, each with the rule that gave it and the reason; None where a rule does not apply."""
+
+    rules: tuple[str, ...]
+    n_features: tuple[int | None, ...]
+    reasons: tuple[str, ...]
+
+    def frame(self) -> Any:
+        """One row per rule, as a pandas DataFrame."""
+        return to_frame({"rule": self.rules, "n_features": self.n_features, "reason": self.reasons})
+
+    def __repr__(self) -> str:
+        lines = zip(self.rules, self.n_features, self.reasons, strict=True)
+        return "\n".join(f"{rule:>8}: {'-' if n is None else n:>5}  {reason}" for rule, n, reason in lines)
+
+
+def suggest_n_features(
+    criterion: Criterion | str,
+    X: Any,
+    y: Any = None,
+    *,
+    n_features: Sequence[int] | None = None,
+    graph: Recipe | None = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    estimator: Any = None,
+    n_folds: int = 5,
+    unlabeled: Any = -1,
+    random_state: int = 0,
+) -> Suggestions:
+    """How many features to keep, by three rules that each say why.
+
+    - *turning*: the turning point of the sorted scores ([EV] section 4.4), the point farthest from the straight line
+      between the first and the last;
+    - *gap*: the number of features whose graph shows the largest gap λ_{k+1} - λ_k after k clusters, k being the
+      number of classes, or without classes the largest gap on all features;
+    - *cv*: the fewest features whose held-out accuracy (or error) is within a standard deviation (over 5 repeats)
+      of the best, where y has at least n_folds known rows, and in each class.
+
+    Parameters
+    ----------
+    criterion : Criterion or str
+    X, y, must_link, cannot_link, unlabeled
+        As in :meth:`fiedler.SpectralSelector.fit`.
+    n_features : sequence of int, default=5, 10, ..., 50
+        The numbers that *gap* and *cv* try.
+    graph : Recipe, default=KNN(weight="binary")
+        Graph of *gap*.
+    estimator, n_folds, random_state
+        As in :func:`fiedler.evaluate.accuracy_curve`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler.evaluate import suggest_n_features
+    >>> X, y = load_wine(return_X_y=True)
+    >>> suggest_n_features("fisher", X / X.std(axis=0), y, n_features=[2, 4, 6, 8, 10]).n_features
+    (7, 8, 6)
+    """
+    criterion, X = as_criterion(criterion), validate_X(X)
+    pairs = {"must_link": must_link, "cannot_link": cannot_link}
+    selector = fit_ranking(criterion, X, y, unlabeled=unlabeled, **pairs)
+    sizes = check_sizes(n_features, int(np.sum(~np.isnan(selector.scores_))))
+    known = Supervision(X.shape[0], y, unlabeled=unlabeled)
+    found = [
+        _turning_point(selector.scores_[selector.order_]),
+        _spectral_gap(X, selector.order_, sizes, _cut_graph(graph), known),
+        _held_out_choice(criterion, X, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
+    ]
+    return Suggestions(("turning", "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How much a selection depends on the data it saw.
+
+    Attributes
+    ----------
+    k, n_draws : int
+    frequency : ndarray of shape (n_features,)
+        Share of draws in which the feature is among the first k.
+    rank_low, rank_median, rank_high : ndarray of shape (n_features,)
+        5 %, 50 % and 95 % quantile of its rank; tied features share their mean rank.
+    kendall : float
+        :func:`fiedler.evaluate.kendall_coefficient` of the rankings.
+    jaccard, kuncheva : float
+        :func:`fiedler.evaluate.top_k_overlap` of the selections.
+    feature_names : ndarray
+        Column names, or numbers.
+    """
+
+    k: int
+    n_draws: int
+    frequency: np.ndarray
+    rank_low: np.ndarray
+    rank_median: np.ndarray
+    rank_high: np.ndarray
+    kendall: float
+    jaccard: float
+    kuncheva: float
+    feature_names: np.ndarray
+
+    def frame(self) -> Any:
+        """One row per feature, as a pandas DataFrame."""
+        names = ("frequency", "rank_low", "rank_median", "rank_high")
+        return to_frame({"feature": self.feature_names} | {name: getattr(self, name) for name in names})
+
+    def __repr__(self) -> str:
+        overlap = f"jaccard={self.jaccard:.3f}, kuncheva={self.kuncheva:.3f}"
+        return f"Stability(k={self.k}, n_draws={self.n_draws}, kendall={self.kendall:.3f}, {overlap})"
+
+
+def stability(
+    criterion: Criterion | str,
+    X: Any,
+    y: Any = None,
+    *,
+    k: int = 10,
+    resample: str = "rows",
+    size: int | float = 0.8,
+    n_draws: int = 20,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    unlabeled: Any = -1,
+    random_state: int = 0,
+) -> Stability:
+    """Rank again and again on part of what is known, and see what stays ([KA] sections 6 and 7.2.1).
+
+    Parameters
+    ----------
+    criterion : Criterion or str
+    X, y, must_link, cannot_link, unlabeled
+        As in :meth:`fiedler.SpectralSelector.fit`.
+    k : int, default=10
+        The selection is the first k features.
+    resample : {"rows", "labels", "pairs"}
+        What each draw takes a part of: the rows, with their labels and pairs; the known labels; the pairs, given or,
+        without any, drawn from the classes as :func:`fiedler.pairs_from_labels` does. Classes keep their shares.
+    size : int or float, default=0.8
+        Number, or share in (0, 1), that a draw keeps; a number for pairs from classes.
+    n_draws : int, default=20
+    random_state : int, default=0
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler.evaluate import stability
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> result = stability("fisher", X, y, k=3, resample="labels", size=12)
+    >>> result
+    Stability(k=3, n_draws=20, kendall=0.529, jaccard=0.334, kuncheva=0.307)
+    >>> result.frame().sort_values("frequency").feature.iloc[-1]
+    'proline'
+    """
+    check_choice("resample", resample, ("rows", "labels", "pairs"))
+    criterion, names, X = as_criterion(criterion), getattr(X, "columns", None), validate_X(X)
+    check_sizes([check_integer("k", k, 1)], X.shape[1])
+    known = Supervision(X.shape[0], y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
+    orders, ranks = [], []
+    for number in range(check_integer("n_draws", n_draws, 2)):
+        rows, shown = draw(criterion, known, size, [random_state, number])
+        seen = X if rows is None else X[rows]
+        selector = fit_ranking(criterion, seen, at_least=k, where=f" in draw {number}", **shown)
+        orders.append(selector.order_)
+        signed = -selector.scores_ if criterion.greater_is_better else selector.scores_
+        ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
+    orders, ranks = np.array(orders), np.array(ranks)
+    return Stability(
+        k,
+        n_draws,
+        np.bincount(orders[:, :k].ravel(), minlength=X.shape[1]) / n_draws,
+        *np.quantile(ranks, [0.05, 0.5, 0.95], axis=0),
+        kendall_coefficient(ranks),
+        top_k_overlap(orders, k, "jaccard"),
+        top_k_overlap(orders, k, "kuncheva"),
+        np.arange(X.shape[1]) if names is None else np.asarray(names, dtype=object),
+    )
+
+
+# -------------------------------------------------------------------- shared steps
+
+
+def fit_ranking(
+    criterion: Criterion,
+    X: Any,
+    y: Any = None,
+    *,
+    at_least: int = 1,
+    where: str = "",
+    unlabeled: Any = -1,
+    **pairs: Any,
+) -> SpectralSelector:
+    """A fitted selector that gives at least so many features a score."""
+    with warnings.catch_warnings():  # the error below says it better
+        warnings.filterwarnings("ignore", message=".*selected features have no score")
+        selector = SpectralSelector(criterion, n_features_to_select=1, unlabeled=unlabeled).fit(X, y, **pairs)
+    check_scored(criterion, selector.scores_, at_least, where)
+    return selector
+
+
+def check_scored(criterion: Criterion, scores: np.ndarray, at_least: int, where: str = "") -> None:
+    """Stop where a selection would have to take features without a score."""
+    scored = int(np.sum(~np.isnan(scores)))
+    if scored < at_least:
+        raise ValueError(
+            f"{at_least} features are asked for, but {criterion!r} scores only {scored} of {len(scores)}{where}: the "
+            "others are NaN (constant on the rows it reads, or 0/0). Ask for fewer features, or show it more labels."
+        )
+
+
+def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
+    """Stop where y is not what a criterion reads: hidden classes are -1, which a target's reader would believe."""
+    reads = criterion.reads
+    if reads and target is None:
+        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y is None; pass y or leave it out.")
+    if "target" in reads and target.metric == "accuracy":
+        raise ValueError(
+            f"{who} reads a real target, but y holds classes; leave it out, or pass a regressor as estimator, such as "
+            "KNeighborsRegressor(5), to read y as a target."
+        )
+    if reads & {"classes", "pairs"} and target.metric == "rmse":
+        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y holds a real target; leave it out.")
+
+
+def _cut_graph(graph: Any) -> Recipe:
+    graph = KNN(weight="binary") if graph is None else as_recipe(graph)
+    if graph.reads != "nothing" or isinstance(graph, Precomputed):
+        raise ValueError(
+            f"graph={graph!r} does not follow the selected features, so its cut says nothing about them; "
+            "use a recipe from X alone such as KNN(weight='binary')."
+        )
+    return graph
+
+
+def _cut(X: Any, recipe: Recipe) -> tuple[float, int, int]:
+    """Cut value, number of components (isolated rows count), rows on the smaller side of the cut."""
+    graph = Problem(X, Supervision(X.shape[0])).graph(recipe)
+    n_components = graph.n_components + graph.n_isolated
+    if n_components > 1:
+        largest = np.bincount(graph.components[graph.active], minlength=1).max()
+        return 0.0, n_components, int(X.shape[0] - largest)
+    values, vectors = graph.spectrum(2)
+    above = int(np.sum(vectors[:, 1] > 0))
+    return max(float(values[1]), 0.0), 1, min(above, X.shape[0] - above)
+
+
+def _by_cut(
+    problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe
+) -> tuple[dict[str, np.ndarray], int]:
+    """Cuts of the first k features of each candidate, and the best: the smallest among graphs in one piece."""
+    known, cuts = problem.supervision, []
+    for candidate in candidates:
+        # Graphs are shared, so each is built once; the rows read and the pairs are each candidate's own.
+        without_pairs = Supervision(problem.n_samples, known.y, unlabeled=known.unlabeled)
+        own = Problem(problem.X, known if "pairs" in candidate.reads else without_pairs)
+        own._graphs = problem._graphs
+        scores = candidate.score(own)
+        check_scored(candidate, scores, k)
+        cuts.append(_cut(problem.X[:, rank_features(scores, candidate.greater_is_better)[:k]], graph))
+    value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
+    whole = (pieces == 1) & (value > _ZERO)
+    if not whole.any():
+        warnings.warn(
+            f"the graph on the first {k} features falls apart for every choice ({pieces.min()} to {pieces.max()} "
+            "components), so cut values say nothing and the fewest components decide; use more features or neighbours, "
+            "as in n_features=50 or graph=KNN(20, weight='binary').",
+            UserWarning,
+            stacklevel=3,
+        )
+    best = np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces)
+    return {"cut": value, "n_components": pieces, "smaller_side": side}, int(best)
+
+
+def _held_out(
+    criterion: Criterion,
+    X: Any,
+    sizes: Any,
+    target: Target,
+    n_folds: int,
+    estimator: Any,
+    seeds: list[list[int]],
+    **pairs: Any,
+) -> np.ndarray:
+    """Accuracy or RMSE per seed and size, each fold predicted with features ranked without its labels."""
+    if criterion.reads != {"pairs"} or not any(given is not None for given in pairs.values()):
+        check_reads(criterion, target, repr(criterion))
+
+    def order(y: np.ndarray | None) -> np.ndarray:
+        return fit_ranking(criterion, X, y, at_least=max(sizes), **pairs).order_
+
+    once, values = None if criterion.reads else [order(None)], []
+    for seed in seeds:
+        model = prepared(estimator, target, seed)
+        splits = folds(target, n_folds, model, np.random.default_rng(seed))
+        orders = once or [order(target.shown(train)) for train, _ in splits]
+        values.append(predicted(X, target, orders, sizes, splits, model))
+    return np.array(values)
+
+
+def _column(values: list) -> np.ndarray:
+    plain = all(isinstance(value, (Real, str)) for value in values)
+    return np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))
+
+
+def _turning_point(scores: np.ndarray) -> tuple[int | None, str]:
+    """The point of the sorted scores farthest from the line between the ends."""
+    scores = scores[np.isfinite(scores)]
+    if len(scores) < 3 or scores[0] == scores[-1]:
+        return None, f"{len(scores)} finite scores without a turn"
+    height = (scores - scores[-1]) / (scores[0] - scores[-1])
+    above = height - np.linspace(1.0, 0.0, len(scores))
+    at = int(np.argmax(np.abs(above)))
+    # Below the line the point is the first of the flat part, above it the last before the fall.
+    n = at + 1 if above[at] > 0 else at
+    return n, f"the {len(scores)} sorted scores turn after feature {n}, at {scores[n - 1]:.4g}"
+
+
+def _spectral_gap(
+    X: Any, order: np.ndarray, sizes: np.ndarray, recipe: Recipe, known: Supervision
+) -> tuple[int | None, str]:
+    k = Phi(recipe)._number_of_clusters(Problem(X, known).graph(recipe), known)
+    gaps = []
+    for size in sizes:
+        graph = Problem(X[:, order[:size]], Supervision(X.shape[0])).graph(recipe)
+        values = np.concatenate([np.zeros(graph.n_isolated), graph.spectrum(k + 1)[0]])
+        gaps.append(values[k] - values[k - 1] if len(values) > k else 0.0)
+    if max(gaps) <= _ZERO:
+        return None, f"no gap after {k} clusters: the graphs fall into more components"
+    at = int(np.argmax(gaps))
+    return int(sizes[at]), f"the graph on these features has the largest gap, {gaps[at]:.4g}, after {k} clusters"
+
+
+def _held_out_choice(
+    criterion: Criterion,
+    X: Any,
+    y: Any,
+    sizes: np.ndarray,
+    estimator: Any,
+    n_folds: int,
+    unlabeled: Any,
+    seed: int,
+    pairs: dict,
+) -> tuple[int | None, str]:
+    try:
+        target = read_target(y, X.shape[0], estimator, unlabeled)
+        rarest = np.bincount(target.values[target.known]).min() if target.metric == "accuracy" else len(target.known)
+        if rarest < n_folds:
+            raise ValueError(f"a class has {rarest} labelled rows, fewer than n_folds={n_folds}")
+        values = _held_out(criterion, X, sizes, target, n_folds, estimator, [[seed, r] for r in range(5)], **pairs)
+    except ValueError as error:
+        return None, f"no cross-validation: {error}"
+    curve = Curve(target.metric, sizes, values)
+    at = int(np.flatnonzero(sizes == curve.best)[0])
+    close = np.abs(curve.mean - curve.mean[at]) <= curve.std[at]
+    chosen = int(np.flatnonzero(close)[0])
+    what = f"held-out {target.metric} {curve.mean[chosen]:.4g}"
+    return int(sizes[chosen]), f"{what}, within a standard deviation of the best, {curve.mean[at]:.4g} at {curve.best}"
+
+
+def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
+    """The labels a criterion reads, or that its pairs can be drawn from."""
+    if "target" in criterion.reads:
+        values = known.target(repr(criterion))
+        return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
+    if known.y is None or not criterion.reads:
+        return None
+    codes, _ = known.classes(repr(criterion))
+    return Target(codes, np.flatnonzero(codes >= 0), "accuracy")
+
+
+def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) -> np.ndarray:
+    """Some positions, each group in proportion."""
+    n = len(groups)
+    share = isinstance(size, (float, np.floating))
+    wanted = round(size * n) if share and 0 < size < 1 else size
+    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or not 2 <= wanted < n:
+        raise ValueError(f"size={size!r} must be a share in (0, 1) or a number from 2 to {n - 1} of the {n} {what}.")
+    shuffled = rng.permutation(n)
+    ordered = shuffled[np.argsort(groups[shuffled], kind="stable")]
+    return np.sort(ordered[np.arange(wanted) * n // wanted])
+
+
+def _some_rows(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[np.ndarray, dict]:
+    labels, n = _read_labels(criterion, known), known.n_samples
+    classes = labels is not None and labels.metric == "accuracy"
+    rows = _part(labels.values if classes else np.zeros(n), size, "rows", np.random.default_rng(seed))
+    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    pairs = {name: None if given is None else Pairs(given, n)[rows] for name, given in pairs.items()}
+    return rows, {"y": None if labels is None else labels.values[rows], **pairs}
+
+
+def _some_labels(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
+    labels = _read_labels(criterion, known)
+    if labels is None:
+        raise ValueError(f"resample='labels' needs labels that {criterion!r} reads; use resample='rows'.")
+    groups = labels.values if labels.metric == "accuracy" else np.zeros(known.n_samples)
+    rows = labels.known[_part(groups[labels.known], size, "known labels", np.random.default_rng(seed))]
+    return None, {"y": labels.shown(rows), "must_link": known.must_link, "cannot_link": known.cannot_link}
+
+
+def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
+    if "pairs" not in criterion.reads:
+        raise ValueError(f"resample='pairs' needs a criterion that reads pairs, {criterion!r} does not; use 'rows'.")
+    labels = _read_labels(criterion, known)
+    y = None if labels is None or criterion.reads == {"pairs"} else labels.values
+    if known.has_pairs:
+        given = [np.empty((0, 2), dtype=np.intp) if p is None else p for p in (known.must_link, known.cannot_link)]
+        kind = np.repeat([0, 1], [len(p) for p in given])
+        kept = _part(kind, size, "pairs", np.random.default_rng(seed))
+        must, cannot = (np.concatenate(given)[kept[kind[kept] == side]] for side in (0, 1))
+    elif labels is None:
+        raise ValueError("resample='pairs' needs must_link and cannot_link, or classes in y to draw pairs from.")
+    else:
+        must, cannot = pairs_from_labels(labels.values, size, whole_seed(seed))
+    return None, {"y": y, "must_link": must, "cannot_link": cannot}

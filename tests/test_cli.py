@@ -1,0 +1,372 @@
+"""The command line, in-process and as a subprocess, with good and with bad input."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import fiedler
+from fiedler import METHODS, SpectralSelector
+from fiedler.cli import METHOD_NAMES, main
+from fiedler.io import read_table
+
+
+def run(*arguments):
+    """A command in-process: exit code, stdout, stderr."""
+    result = CliRunner().invoke(main, list(map(str, arguments)), prog_name="fiedler")
+    return result.exit_code, result.stdout, result.stderr
+
+
+def spawn(*arguments, **options):
+    """The same as a process of its own."""
+    command = [sys.executable, "-m", "fiedler", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def fails(message, *arguments, code=1):
+    """A command that must fail with one line that holds the message."""
+    found, out, err = run(*arguments)
+    lines = [line for line in err.splitlines() if not line.startswith("note:")]
+    assert (found, out, len(lines)) == (code, "", 1), (found, out, err)
+    assert lines[0].startswith("fiedler: ")
+    assert message in lines[0]
+
+
+def rows(text):
+    return [line.split(",") for line in text.splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def data(folder, blobs):
+    """A CSV with ids, eight features and a class that is known for twelve rows."""
+    X, y = blobs
+    lines = ["id," + ",".join(f"f{j}" for j in range(8)) + ",kind"]
+    for i, (x, label) in enumerate(zip(X.tolist(), y, strict=True)):
+        lines.append(",".join([f"r{i}", *map(repr, x), "abc"[label] if i % 15 < 4 else ""]))
+    Path("data.csv").write_text("\n".join(lines) + "\n")
+    return "data.csv"
+
+
+def common(*extra):
+    return ("--target", "kind", "--id", "id", *extra)
+
+
+# ---------------------------------------------------------------- rank
+
+
+def test_rank_is_the_library_s_ranking(data):
+    method = "sselect[lam=0.3,graph=knn[n_neighbors=4]]"
+    code, out, err = run("rank", data, *common("-m", method))
+    assert (code, err) == (0, "")
+    table = read_table(data, target="kind", id_column="id")
+    selector = SpectralSelector(method).fit(table.X, table.y)
+    header, *body = rows(out)
+    assert header == ["feature", "score", "rank"]
+    assert [row[0] for row in body] == table.feature_names[selector.order_].tolist()
+    assert [float(row[1]) for row in body] == selector.scores_[selector.order_].tolist()
+    assert [int(row[2]) for row in body] == list(range(1, 9))
+
+
+def test_rank_writes_files(data, folder):
+    code, out, err = run("rank", data, *common("-m", "fisher", "--top", 3, "--out", "r.json"))
+    assert (code, out, err) == (0, "", "wrote r.json\n")
+    found = json.loads(Path("r.json").read_text())
+    assert len(found["features"]) == 3
+    assert (found["method"], found["direction"], found["n_samples"]) == ("fisher", "large is good", 45)
+    fails("exists; use --force", "rank", data, *common("-m", "fisher", "--out", "r.json"))
+    assert run("rank", data, *common("-m", "fisher", "--out", "r.json", "--force", "-q")) == (0, "", "")
+    assert sorted(p.name for p in folder.iterdir()) == ["data.csv", "r.json"]
+
+
+def test_rank_with_stability(data):
+    arguments = ("rank", data, *common("-m", "fisher", "--top", 3, "--stability", 5))
+    code, out, err = run(*arguments, "--seed", 1)
+    assert code == 0
+    assert "note: 5 draws of 80 % of the rows" in err
+    header, *body = rows(out)
+    assert header == ["feature", "score", "rank", "frequency"]
+    assert all(0 <= float(row[3]) <= 1 for row in body)
+    assert run(*arguments, "--seed", 1, "--jobs", 1)[1] == out
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        (("--id", "id", "--id", "kind"), "laplacian"),
+        (common(), "sselect"),
+        (("--id", "id", "--id", "kind", "--target", "f0"), "ssls"),
+        (("--id", "id", "--id", "kind", "--pairs", "pairs.txt"), "constraint"),
+    ],
+)
+def test_the_method_follows_what_is_known(data, options, method):
+    Path("pairs.txt").write_text("r0 r1 must\nr0 r20 cannot\n")
+    code, out, err = run("rank", data, *options)
+    assert code == 0
+    assert f"note: method {method}, chosen" in err
+    assert len(rows(out)) > 7
+
+
+def test_pairs_and_label_files(data):
+    Path("must.csv").write_text("r0,r1\n")
+    Path("cannot.csv").write_text("r0,r20\n")
+    Path("labels.csv").write_text("row,kind\nr0,a\nr20,b\nr1,a\n")
+    base = ("rank", data, "--id", "id", "--id", "kind", "-m", "constraint[variant=1]")
+    by_files = run(*base, "--must-link", "must.csv", "--cannot-link", "cannot.csv")
+    Path("both.csv").write_text("r0,r1,must\nr0,r20,cannot\n")
+    assert by_files == run(*base, "--pairs", "both.csv")
+    assert by_files[0] == 0
+    assert run(*base, "--labels", "labels.csv")[0] == 0
+
+
+def test_formulas_of_methods(data):
+    code, out, err = run("rank", data, *common("-m", "laplacian * constraint[variant=1]"))
+    assert (code, err, len(rows(out))) == (0, "", 9)
+
+
+def test_notes_are_single_lines_and_can_be_silenced(data):
+    arguments = ("rank", data, *common("-m", "laplacian[graph=knn[n_neighbors=100]]", "--top", 99))
+    code, out, err = run(*arguments)
+    notes = err.splitlines()
+    assert code == 0
+    assert all(line.startswith("note: ") for line in notes)
+    assert any("the graph is complete" in line for line in notes)
+    assert any("--top 99, but data.csv has only 8 features" in line for line in notes)
+    assert any("laplacian[graph=knn[n_neighbors=100]] reads no labels" in line for line in notes)
+    assert run(*arguments, "--quiet") == (0, out, "")
+
+
+def test_unknown_labels_by_another_name(folder):
+    rng = np.random.default_rng(0)
+    lines = [",".join([*map(str, rng.normal(size=3)), label]) for label in ["-1", "1", "7"] * 8]
+    Path("t.csv").write_text("a,b,c,y\n" + "\n".join(lines))
+    assert run("rank", "t.csv", "--target", "y", "-m", "fisher", "--unlabeled", 7)[0] == 0
+    Path("t.csv").write_text("a,b,c,y\n" + "\n".join(lines).replace(",7", ",1"))
+    fails("Pass --unlabeled none if both are classes", "rank", "t.csv", "--target", "y", "-m", "fisher")
+    assert run("rank", "t.csv", "--target", "y", "-m", "fisher", "--unlabeled", "none")[0] == 0
+
+
+def test_a_terminal_gets_a_table(data, monkeypatch):
+    from fiedler._cli_screen import Screen
+
+    monkeypatch.setenv("COLUMNS", "100")
+    with CliRunner().isolation() as streams:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        Screen().table({"feature": np.array(["[red]x", "y\x1b[31m"]), "score": np.array([0.5, np.nan])}, "t", top=1)
+        Screen().table({"feature": np.array(["y\x1b[31m"])})
+        text = streams[0].getvalue().decode()
+    assert "[red]x" in text
+    assert "... 1 more" in text
+    assert "y?[31m" in text
+
+
+# ---------------------------------------------------------------- the other commands
+
+
+def test_select(data):
+    code, out, err = run("select", data, *common("-m", "fisher", "--top", 2, "--out", "small.csv"))
+    assert (code, out) == (0, "")
+    assert err == "wrote small.csv: 2 of 8 features by fisher\n"
+    whole, small = (read_table(path, target="kind", id_column="id") for path in (data, "small.csv"))
+    best = SpectralSelector("fisher", n_features_to_select=2).fit(whole.X, whole.y).support_
+    np.testing.assert_array_equal(small.X, whole.X[:, best])
+    assert small.y.tolist() == whole.y.tolist()
+    assert run("select", data, *common("-m", "fisher", "--top", "0.5", "--out", "half.csv"))[0] == 0
+    assert read_table("half.csv", target="kind", id_column="id").shape == (45, 4)
+
+
+def test_compare(data):
+    arguments = (
+        "compare",
+        data,
+        *common("-m", "laplacian", "-m", "sselect[lam=0.3]", "--features", "2,4", "--draws", 2),
+    )
+    code, out, err = run(*arguments, "--jobs", 1, "--out", "values.csv")
+    assert (code, err) == (0, "wrote values.csv\n")
+    header, *body = rows(out)
+    assert header[:4] == ["method", "mean_rank", "best_accuracy", "n_features"]
+    assert {row[0] for row in body} >= {"laplacian", "sselect[lam=0.3]", "random", "variance", "all"}
+    assert rows(Path("values.csv").read_text())[0] == ["method", "n_features", "draw", "metric", "value", "seconds"]
+    assert run(*arguments, "--jobs", 1, "--out", "summary.json", "-q")[0] == 0
+    assert json.loads(Path("summary.json").read_text())["settings"]["n_draws"] == 2
+
+
+def test_methods():
+    code, out, err = run("methods")
+    assert (code, err) == (0, "")
+    assert rows(out)[0] == ["method", "score", "formula", "needs", "direction", "paper"]
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == list(METHODS)
+    assert "[ZL] eq. 3.8" in out
+    assert "sSelect" in run("methods", "sselect")[1]
+    fails("'sselekt' is not a method; did you mean 'sselect'?", "methods", "sselekt")
+
+
+def test_demo():
+    code, out, _ = run("demo")
+    assert code == 0
+    assert out
+
+
+def test_help_has_examples_and_completion_knows_the_methods():
+    for command in ("rank", "select", "compare", "report"):
+        code, out, _ = run(command, "--help")
+        assert code == 0
+        assert f"fiedler {command} " in out.partition("Examples:")[2]
+    assert set(METHOD_NAMES) == set(METHODS)
+    assert "_FIEDLER_COMPLETE" in run("completion", "zsh")[1]
+    asked = {"_FIEDLER_COMPLETE": "bash_complete", "COMP_WORDS": "fiedler rank -m ss", "COMP_CWORD": "3"}
+    found = CliRunner().invoke(main, [], prog_name="fiedler", env=asked).stdout
+    assert found.split() == ["plain,sselect", "plain,ssls"]
+
+
+def test_report_is_another_module_s(data, monkeypatch):
+    pytest.importorskip("fiedler.report")
+    code, _, err = run("report", data, *common("-m", "fisher", "--out", "r.html"))
+    assert (code, err) == (0, "wrote r.html\n")
+    assert "<html" in Path("r.html").read_text()
+    assert run("rank", data, *common("-m", "fisher", "--report", "r2.html"))[0] == 0
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_bad_files(data, folder):
+    fails("there is no file dta.csv; did you mean 'data.csv'?", "rank", "dta.csv")
+    Path("empty.csv").write_text("")
+    fails("empty.csv is empty", "rank", "empty.csv")
+    Path("ragged.csv").write_text("a,b\n1,2\n3\n")
+    fails("ragged.csv: line 3 has 1 cells, but the header has 2", "rank", "ragged.csv")
+    fails("data.csv: line 2, column 'id': 'r0' is not a number", "rank", data)
+    fails("data.csv has no column 'knd'; did you mean 'kind'?", "rank", data, "--target", "knd")
+    Path("x.npy").write_bytes(pickle.dumps([1, 2]))
+    fails("a pickle, which are never loaded", "rank", "x.npy")
+    Path("data.xyz").touch()
+    fails("the format '.xyz' is unknown", "rank", "data.xyz")
+
+
+def test_missing_cells(folder):
+    Path("t.csv").write_text("a,b\n1,NA\n2,3\n5,7\n,1\n")
+    fails("t.csv: 2 missing cells in 2 columns ('a', 'b'); fill them with --impute median", "rank", "t.csv")
+    code, out, _ = run("rank", "t.csv", "--impute", "median", "-m", "variance")
+    assert code == 0
+    assert [row[0] for row in rows(out)[1:]] == ["b", "a"]
+
+
+def test_repeated_names(folder):
+    Path("t.csv").write_text("a,a\n1,5\n2,3\n5,7\n")
+    code, out, err = run("rank", "t.csv", "-m", "variance")
+    assert code == 0
+    assert "note: t.csv repeats 1 feature name; the second 'a' is now 'a.1'" in err
+    assert {row[0] for row in rows(out)[1:]} == {"a", "a.1"}
+
+
+def test_bad_labels(folder):
+    for labels, message in [("aaaa", "needs at least two classes"), ("????", "all 4 labels in y are unknown")]:
+        Path("t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 3},{c}\n" for i, c in enumerate(labels)))
+        fails(message, "rank", "t.csv", "--target", "y", "-m", "fisher")
+    fails("requires y to be passed", "rank", "t.csv", "--id", "y", "-m", "fisher")
+
+
+def test_too_many_features(data):
+    fails("--top=99 must be between 1 and the 8 features", "select", data, *common("--top", 99, "--out", "s.csv"))
+    assert not Path("s.csv").exists()
+
+
+def test_bad_usage(data):
+    assert run("rank")[0] == 2
+    fails("No such option", "rank", data, "--tpo", 3, code=2)
+    fails("choose one", "rank", data, "--target", "kind", "--labels", "x", code=2)
+    fails("results are written as .csv", "rank", data, "--out", "r.xls", code=2)
+    fails("must have the format of data.csv", "select", data, "--top", 2, "--out", "s.npy", code=2)
+    fails("neither a number of features nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
+    fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
+    fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")
+    fails("lam must be a number between 0 and 1", "rank", "no such file", "-m", "sselect[lam=7]")
+
+
+def test_unwritable_output(data):
+    fails("there is no folder", "rank", data, *common("--out", "no/r.csv"))
+    Path("r.csv").mkdir()
+    fails("is a directory", "rank", data, *common("--out", "r.csv", "--force"), code=2)
+    if os.geteuid():
+        Path("closed").mkdir(mode=0o500)
+        fails("not writable", "rank", data, *common("--out", "closed/r.csv"))
+
+
+def test_an_internal_error_is_one_line_too(data, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(SpectralSelector, "fit", broken)
+    fails("internal error, ZeroDivisionError: oh; FIEDLER_TRACEBACK=1 shows where", "rank", data, *common())
+    monkeypatch.setenv("FIEDLER_TRACEBACK", "1")
+    assert isinstance(CliRunner().invoke(main, ["rank", data, *common()]).exception, ZeroDivisionError)
+
+
+def test_interrupted_while_writing(data, folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fiedler._writers.ranking_text", interrupted)
+    code, out, err = run("rank", data, *common("-m", "fisher", "--out", "r.csv"))
+    assert (code, out, err.strip()) == (130, "", "fiedler: interrupted")
+    assert [p.name for p in folder.iterdir()] == ["data.csv"]
+
+
+# ---------------------------------------------------------------- as processes
+
+
+def test_commands_as_processes(data):
+    code, out, err = spawn("rank", data, *common("-m", "fisher", "--top", 2))
+    assert (code, err) == (0, "")
+    assert (code, out) == run("rank", data, *common("-m", "fisher", "--top", 2))[:2]
+    assert spawn("select", data, *common("-m", "fisher", "--top", 2, "--out", "s.csv"))[0] == 0
+    code, out, err = spawn("rank", "missing.csv")
+    assert (code, out) == (1, "")
+    assert err == "fiedler: there is no file missing.csv.\n"
+    assert spawn("rank", "--top")[0] == 2
+
+
+@pytest.mark.slow
+def test_the_other_commands_as_processes(data):
+    assert spawn("methods")[1] == run("methods")[1]
+    assert spawn("demo")[0] == 0
+    assert "Examples:" in spawn("compare", "--help")[1]
+    arguments = ("compare", data, *common("-m", "fisher", "--features", "2,4", "--draws", 2, "--jobs", 1, "-q"))
+    code, out, err = spawn(*arguments)
+    assert (code, err) == (0, "")
+    assert out.startswith("method,mean_rank")
+
+
+def test_ctrl_c(data, folder):
+    command = [sys.executable, "-m", "fiedler", "rank", data, *common("--stability", "100000", "--out", "r.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline().startswith("note: method sselect")  # now it is at work
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (130, "", "fiedler: interrupted")
+    assert [p.name for p in folder.iterdir()] == ["data.csv"]
+
+
+def test_the_command_line_itself_imports_nothing_heavy():
+    """With ``import fiedler`` taken out of the measure, which is the package's own affair."""
+    code = (
+        "import sys, types; package = types.ModuleType('fiedler'); package.__path__ = [sys.argv[1]];"
+        "sys.modules['fiedler'] = package; import fiedler.cli;"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'pandas', 'rich'} & set(sys.modules)))"
+    )
+    folder = str(Path(fiedler.__file__).parent)
+    assert subprocess.check_output([sys.executable, "-c", code, folder], text=True) == "[]\n"
