@@ -189,8 +189,8 @@ class RowDistances:
         values = self._source.data if self._sparse else self._source
         if values.dtype.kind in "iub":
             return True
-        # The first few values nearly always settle it.
-        return bool((values[:1] == np.floor(values[:1])).all()) and bool((values == np.floor(values)).all())
+        # The first rows nearly always settle it; no more than a few are looked at together.
+        return all(bool((part == np.floor(part)).all()) for part in _row_pieces(values))
 
     def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
         np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
@@ -276,6 +276,11 @@ class TargetAwareDistances:
         rest = np.flatnonzero(np.isnan(result))
         result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
         return result
+
+
+def _row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
+    step = max(1, 2**20 // max(int(np.prod(values.shape[1:])), 1))
+    return (values[start : start + step] for start in range(0, len(values), step))
 
 
 def _add_squared(piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> None:

@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 
 from fiedler import SpectralSelector
-from fiedler._delimited import read_delimited
 from fiedler.io import (
     annotate,
     as_labels,
@@ -23,6 +22,7 @@ from fiedler.io import (
     write_ranking,
     write_table,
 )
+from fiedler.io.delimited import read_delimited
 
 X = np.array([[1.0, 0.0, 2.5, 0.0], [0.0, 3.0, 0.0, -4.0], [5.0, 0.0, 0.0, 6.25]])
 NAMES = ["a", "b", "c", "d"]
@@ -198,7 +198,7 @@ def test_half_a_gzip_file(write, tmp_path, reader):
 
 def test_both_csv_readers_agree_on_many_pieces(tmp_path, monkeypatch, rng):
     pytest.importorskip("polars")
-    monkeypatch.setattr("fiedler._delimited._PIECE", 1000)
+    monkeypatch.setattr("fiedler.io.delimited._PIECE", 1000)
     values = rng.normal(size=(200, 7))
     path = tmp_path / "data.csv"
     rows = (",".join([*map(repr, row), "x" * (i % 3)]) for i, row in enumerate(values.tolist()))
@@ -669,7 +669,7 @@ def test_nothing_is_replaced_or_left_behind(tmp_path, monkeypatch):
         def fail(*_, failure=failure):
             raise failure
 
-        monkeypatch.setattr("fiedler._writers.ranking_text", fail)
+        monkeypatch.setattr("fiedler.io.writers.ranking_text", fail)
         with pytest.raises(failure):
             write_ranking(path, RANKING, force=True)
         assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]

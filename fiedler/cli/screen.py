@@ -142,7 +142,7 @@ class Screen:
     def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
         """Columns as a table in a terminal, as CSV in a pipe."""
         if not sys.stdout.isatty():
-            from ._writers import ranking_text
+            from ..io.writers import ranking_text
 
             click.echo(ranking_text(columns), nl=False)
             return

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ._cli_screen import Commands, Screen
+from .screen import Commands, Screen
 
 # As in fiedler.METHODS, which takes a second to import and completion should not.
 METHOD_NAMES = (
@@ -137,8 +137,8 @@ def rank(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from . import _cli_run as run
-        from ._writers import write_ranking
+        from ..io.writers import write_ranking
+        from . import run
 
         with run.limited(options["jobs"]):
             job, criterion = _prepare(data, options, screen)
@@ -182,8 +182,8 @@ def select(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from . import _cli_run as run
-        from .io import file_format, write_table
+        from ..io import file_format, write_table
+        from . import run
 
         if file_format(options["out"]) != file_format(data):
             raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
@@ -228,7 +228,7 @@ def compare(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from . import _cli_run as run
+        from . import run
 
         job = run.load(data, _checked(options, *options["methods"]), screen)
         result = run.comparison(job, screen)
@@ -256,7 +256,7 @@ def report(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from . import _cli_run as run
+        from . import run
 
         with run.limited(options["jobs"]):
             job, criterion = _prepare(data, options, screen)
@@ -272,7 +272,7 @@ def methods(name: str | None) -> None:
 
     With formula, the supervision they need, the direction of the score, and the paper.
     """
-    from . import _cli_methods as listing
+    from . import listing
 
     if name is not None:
         click.echo(listing.explain(name))
@@ -295,7 +295,7 @@ def demo(quiet: bool) -> None:
         return
     screen = Screen(quiet)
     with screen.warnings_as_notes(), screen.working("ranking 30 features with 10 labels"):
-        from ._cli_methods import demo_ranking
+        from .listing import demo_ranking
 
         columns = demo_ranking()
     screen.table(columns, "sselect on breast cancer, 10 of 569 labels known; small is good", 10)
@@ -316,7 +316,7 @@ def completion(shell: str) -> None:
 
 def _early_errors(options: dict[str, Any]) -> None:
     """What can be known to fail before any file is read."""
-    from ._writers import RANKING_SUFFIXES, check_writable
+    from ..io.writers import RANKING_SUFFIXES, check_writable
 
     if options["target"] is not None and options["labels"] is not None:
         raise click.UsageError("--target and --labels both give the labels; choose one.")
@@ -329,7 +329,7 @@ def _early_errors(options: dict[str, Any]) -> None:
 
 def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
     """The options, unless a method cannot be: that should be known before a file is read."""
-    from .selector import as_criterion
+    from ..selector import as_criterion
 
     for method in methods:
         _ = method is not None and as_criterion(method).greater_is_better
@@ -337,7 +337,7 @@ def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
 
 
 def _prepare(data: str, options: dict[str, Any], screen: Screen) -> tuple[Any, Any]:
-    from . import _cli_run as run
+    from . import run
 
     job = run.load(data, _checked(options, options["method"]), screen)
     return job, run.choose(options["method"], job, screen)
@@ -345,8 +345,8 @@ def _prepare(data: str, options: dict[str, Any], screen: Screen) -> tuple[Any, A
 
 def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) -> None:
     """One HTML file about a fitted selector, with the stability or the comparison where there is one."""
-    from ._writers import replacing
-    from .report import render_html, summarize
+    from ..io.writers import replacing
+    from ..report import render_html, summarize
 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._delimited import read_header, rows_of
-from ._matrices import load_mtx, load_npy
-from ._tables import load_liac_arff, open_arrow, require
+from .delimited import read_header, rows_of
+from .matrices import load_mtx, load_npy
+from .tables import load_liac_arff, open_arrow, require
 
 if TYPE_CHECKING:
-    from .io import Table
+    from . import Table
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def replacing(path: str | Path, force: bool = False) -> Iterator[Path]:
     Examples
     --------
     >>> import tempfile
-    >>> from fiedler._writers import replacing
+    >>> from fiedler.io.writers import replacing
     >>> file = Path(tempfile.mkdtemp()) / "a.txt"
     >>> with replacing(file) as temporary:
     ...     _ = temporary.write_text("done"), file.exists()
@@ -176,7 +176,7 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
     -------
     Path
     """
-    from .io import file_format
+    from . import file_format
 
     if file_format(path) != table.format:
         own = table.source.suffix

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _matrices, _tables
-from ._delimited import MISSING, plain_rows
-from ._tables import Request
-from ._writers import annotate, write_ranking, write_table
-from .syntax import nearest
+from ..syntax import nearest
+from . import matrices, tables
+from .delimited import MISSING, plain_rows
+from .tables import Request
+from .writers import annotate, write_ranking, write_table
 
 __all__ = [
     "Table",
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 READERS = {
-    "csv": _tables.read_csv,
-    "parquet": _tables.read_arrow,
-    "feather": _tables.read_arrow,
-    "arff": _tables.read_arff,
-    "npy": _matrices.read_npy,
-    "npz": _matrices.read_npz,
-    "mat": _matrices.read_mat,
-    "svmlight": _matrices.read_svmlight,
-    "mtx": _matrices.read_mtx,
-    "h5ad": _matrices.read_h5ad,
-    "zarr": _matrices.read_zarr,
+    "csv": tables.read_csv,
+    "parquet": tables.read_arrow,
+    "feather": tables.read_arrow,
+    "arff": tables.read_arff,
+    "npy": matrices.read_npy,
+    "npz": matrices.read_npz,
+    "mat": matrices.read_mat,
+    "svmlight": matrices.read_svmlight,
+    "mtx": matrices.read_mtx,
+    "h5ad": matrices.read_h5ad,
+    "zarr": matrices.read_zarr,
 }
 
 _ALIASES = {"tsv": "csv", "txt": "csv", "tab": "csv", "data": "csv", "pq": "parquet", "arrow": "feather"}
@@ -255,7 +255,7 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
     """
     path = existing(path)
     if path.suffix == ".npy":
-        return _matrices.load_npy(path).ravel().tolist()
+        return matrices.load_npy(path).ravel().tolist()
     rows = plain_rows(path)
     width = max((len(cells) for _, cells in rows), default=0)
     if width == 1:

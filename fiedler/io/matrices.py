@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._delimited import open_text
-from ._tables import Found, Request, first_line, position, require
-from .syntax import nearest
+from ..syntax import nearest
+from .delimited import open_text
+from .tables import Found, Request, first_line, position, require
 
 
 def read_npy(request: Request) -> Found:

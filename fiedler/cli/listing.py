@@ -11,8 +11,8 @@ import numpy as np
 
 import fiedler
 
-from .methods import METHODS
-from .syntax import nearest
+from ..methods import METHODS
+from ..syntax import nearest
 
 _NEEDS = {"classes": "class labels", "target": "real target", "pairs": "pairs or class labels"}
 _PAPER = re.compile(r"\s*\(([^()]*\[[A-Z]+\][^()]*)\)")

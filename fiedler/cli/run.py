@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__
-from ._cli_screen import Screen
-from ._writers import replacing, write_ranking
-from .criterion import Criterion
-from .io import Table, fill_missing, known, read_pairs, read_table
-from .selector import SpectralSelector, as_criterion
-from .supervision import Supervision
-from .syntax import unparse
+from .. import __version__
+from ..criterion import Criterion
+from ..io import Table, fill_missing, known, read_pairs, read_table
+from ..io.writers import replacing, write_ranking
+from ..selector import SpectralSelector, as_criterion
+from ..supervision import Supervision
+from ..syntax import unparse
+from .screen import Screen
 
 
 @dataclass
@@ -126,7 +126,7 @@ def ranking(
 
 def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
     """How often each feature is among the first k when the method sees part of the rows."""
-    from .evaluate import stability
+    from ..evaluate import stability
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
@@ -143,7 +143,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
 
 
 def comparison(job: Job, screen: Screen) -> Any:
-    from .evaluate import compare
+    from ..evaluate import compare
 
     options = job.options
     with screen.progress("comparing") as progress:

@@ -1,7 +1,7 @@
 """Readers of tables: named columns, some of which are the target or ids. CSV, Parquet, Feather, ARFF.
 
 Each is a short function through a well-kept library. What a caller asks is a :class:`Request`, what a file holds a
-:class:`Found`; the readers of matrices in :mod:`fiedler._matrices` share both.
+:class:`Found`; the readers of matrices in :mod:`fiedler.io.matrices` share both.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._delimited import open_text, read_delimited
-from .syntax import nearest
+from ..syntax import nearest
+from .delimited import open_text, read_delimited
 
 _COLUMNS_AT_ONCE = 512
 
