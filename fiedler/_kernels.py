@@ -32,6 +32,7 @@ def load() -> Any:
             (sparse_edge_energy, False),
             (pair_squared_distances, _REORDER),
             (sparse_gram, False),
+            (mirror, False),
             (within_reach, False),
         )
     }
@@ -98,14 +99,27 @@ def pair_squared_distances(F, i, j, squared):
         squared[p] += total
 
 
-def sparse_gram(rows, indptr, indices, data, c_indptr, c_indices, c_data, gram):
-    """gram[r] = X x_rows[r] for a block of rows of a csr X, through its csc twin."""
+def sparse_gram(rows, places, indptr, indices, data, first, c_indptr, c_indices, c_data, gram):
+    """gram[places[r]] = X x_rows[r] for some rows of a csr X, through its csc twin.
+
+    Entry p of X meets the entries of its column from ``first[p]`` on: all of them, or those of its own and later rows.
+    """
     for r in range(len(rows)):
-        row = rows[r]
+        row, out = rows[r], gram[places[r]]
         for p in range(indptr[row], indptr[row + 1]):
-            value, column = data[p], indices[p]
-            for q in range(c_indptr[column], c_indptr[column + 1]):
-                gram[r, c_indices[q]] += value * c_data[q]
+            value = data[p]
+            for q in range(first[p], c_indptr[indices[p] + 1]):
+                out[c_indices[q]] += value * c_data[q]
+
+
+def mirror(gram):
+    """Copy the upper triangle of a square matrix to the lower one, tile by tile."""
+    n, tile = gram.shape[0], 64
+    for a in range(0, n, tile):
+        for b in range(0, a + tile, tile):
+            for i in range(a, min(a + tile, n)):
+                for j in range(b, min(b + tile, i)):
+                    gram[i, j] = gram[j, i]
 
 
 def within_reach(key, a, b, k, exact, smallest, found, count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 _WORTH_SHARING = 1e6  # scalar operations below which starting threads costs more than it saves
+_WORTH_BLAS_THREADS = 3e8
 
 
 @cache
@@ -27,6 +29,11 @@ def n_threads(operations: float = np.inf) -> int:
     stated = os.environ.get("OMP_NUM_THREADS", "")
     blas = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
     return max(1, min([cores, *blas, *([int(stated)] if stated.isdigit() else [])]))
+
+
+def one_blas_thread(operations: float) -> AbstractContextManager:
+    """A context in which BLAS keeps to one thread, for jobs too small to share; does nothing for larger ones."""
+    return _controller().limit(limits=1, user_api="blas") if operations < _WORTH_BLAS_THREADS else nullcontext()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:

@@ -194,7 +194,8 @@ def compare(
     n_folds : int, default=5
     scored_rows : {"all", "hidden"}
         "all" is the paper's protocol; rows whose labels the methods have seen count too, which flatters supervised
-        methods when ``n_labels`` is a large part of the rows. "hidden" leaves those rows out.
+        methods when ``n_labels`` is a large part of the rows. "hidden" leaves those rows out; what is left of unequal
+        classes is more unequal, so compare with the baselines rather than with chance.
     unscored : {"raise", "random"}
         Where a method scores too few features (NaN): stop, or fill up with the others in random order.
     unlabeled : object, default=-1
@@ -217,9 +218,10 @@ def compare(
     >>> from sklearn.datasets import load_wine
     >>> from fiedler.evaluate import compare
     >>> X, y = load_wine(return_X_y=True)
-    >>> result = compare(["laplacian", "fisher"], X / X.std(axis=0), y, n_features=[2, 4], n_labels=12, n_jobs=1)
+    >>> methods, sizes = ["laplacian", "fisher"], [2, 4]
+    >>> result = compare(methods, X / X.std(axis=0), y, n_features=sizes, n_labels=12, n_draws=3, n_jobs=1)
     >>> list(result.table), len(result.table["value"])
-    (['method', 'n_features', 'draw', 'metric', 'value', 'seconds'], 110)
+    (['method', 'n_features', 'draw', 'metric', 'value', 'seconds'], 61)
     >>> result.summary()["best"]
     {'accuracy': 'all'}
     """
@@ -345,9 +347,9 @@ def label_budget(
     >>> from sklearn.datasets import load_wine
     >>> from fiedler.evaluate import label_budget
     >>> X, y = load_wine(return_X_y=True)
-    >>> result = label_budget(["fisher"], X / X.std(axis=0), y, [3, 30], n_features=4, n_jobs=1)
-    >>> result.summary()["methods"]["fisher"]["accuracy"]["mean"][0] < 0.9
-    True
+    >>> result = label_budget(["fisher"], X / X.std(axis=0), y, [3, 30], n_features=2, n_draws=3, n_jobs=1)
+    >>> [round(mean, 3) for mean in result.summary()["methods"]["fisher"]["accuracy"]["mean"]]
+    [0.738, 0.854]
     """
     check_choice("of", of, ("labels", "pairs"))
     budgets = np.unique(budgets).tolist()

@@ -7,13 +7,14 @@ where that pays. Whoever needs certainty asks for the distances of a few pairs a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 
 from ._kernels import as_block, kernels
-from ._threads import for_each, n_threads
+from ._threads import for_each, n_threads, one_blas_thread
 
 _CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
@@ -44,6 +45,7 @@ class RowDistances:
         self._twin = sp.csc_array(self._source) if self._sparse else None
         self._scale, self._empty = None, np.zeros(self.n)
         self._mean = None
+        self._single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
         norms = self._row_norms()
         if metric == "cosine":
             self._empty = (norms == 0).astype(np.float64)
@@ -54,7 +56,6 @@ class RowDistances:
                 self._twin = sp.csc_array(self._source)
         # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
         self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and self._is_integer()
-        self._single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
         if not (self.exact or self._sparse or metric == "cosine"):
             self._mean = X.mean(axis=0, dtype=np.float64)
             norms = self._row_norms()
@@ -74,7 +75,7 @@ class RowDistances:
         if self._sparse:
             terms = int(np.diff(self._source.indptr).max(initial=0))
         else:
-            terms = min(self.m, _CHUNK) + self.m // _CHUNK
+            terms = min(self.m, self._width) + self.m // self._width
         return (terms + 8) * (2.0**-24 if self._single else 2.0**-53)
 
     def use_double(self) -> None:
@@ -88,9 +89,9 @@ class RowDistances:
         """Rows in blocks whose distances to all rows fit the memory budget, at least one per thread."""
         threads = n_threads(float(self.n) ** 2)
         rows = max(1, min(_budget() // max(self.n, 1) // threads, -(-self.n // threads)))
-        if self._keys is None and not self._sparse and self.n**2 <= _budget():
-            # All at once, BLAS computes one triangle only.
-            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
+        if self._keys is None and self.n**2 <= _budget():  # all at once, one triangle is enough
+            gram = self._whole_sparse_gram() if self._sparse else self._whole_gram()
+            self._keys = self._as_keys(np.arange(self.n), gram)
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
 
     def block(self, rows: np.ndarray) -> np.ndarray:
@@ -161,14 +162,19 @@ class RowDistances:
     def single_precision(self) -> np.ndarray:
         """The centred, scaled rows in float32."""
         rows = np.empty((self.n, self.m), dtype=np.float32)
-        for start, piece in zip(range(0, self.m, _CHUNK), self._pieces(centred=True), strict=True):
-            rows[:, start : start + _CHUNK] = piece
+        for start, piece in zip(range(0, self.m, self._width), self._pieces(centred=True), strict=True):
+            rows[:, start : start + self._width] = piece
         return rows
+
+    @property
+    def _width(self) -> int:
+        """Columns per piece: in single precision few enough to bound the error, else what memory allows."""
+        return _CHUNK if self._single else max(1, min(self.m, _budget() // (4 * max(self.n, 1))))
 
     def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
         """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
-        for start in range(0, self.m, _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, self.m, self._width):
+            part = slice(start, start + self._width)
             piece = self._source[:, part]
             if centred and self._mean is not None:
                 piece = piece - self._mean[part]
@@ -198,31 +204,48 @@ class RowDistances:
         return gram
 
     def _whole_gram(self) -> np.ndarray:
-        dtype = np.float32 if self._single else np.float64
-        gram = np.zeros((self.n, self.n), dtype=dtype)
-        for piece in self._pieces(centred=True):
-            piece = np.ascontiguousarray(piece, dtype=dtype)
-            gram += piece @ piece.T
+        gram = np.zeros((self.n, self.n), dtype=np.float32 if self._single else np.float64)
+        # Small products wait longer for a second BLAS thread than they gain from it.
+        with one_blas_thread(self.n**2 * float(self.m)):
+            for piece in self._pieces(centred=True):
+                piece = np.ascontiguousarray(piece, dtype=gram.dtype)
+                gram += piece @ piece.T
         return gram
 
     def _gram(self, rows: np.ndarray) -> np.ndarray:
         if self._sparse:
             return self._sparse_gram(rows)
-        dtype = np.float32 if self._single else np.float64
-        gram = np.zeros((len(rows), self.n), dtype=dtype)
+        gram = np.zeros((len(rows), self.n), dtype=np.float32 if self._single else np.float64)
         for piece in self._pieces(centred=True):
-            piece = piece.astype(dtype, copy=False)
+            piece = piece.astype(gram.dtype, copy=False)
             gram += piece[rows] @ piece.T
         return gram
 
+    def _compiled_sparse(self) -> Any:
+        met = np.diff(self._twin.indptr).astype(np.float64)
+        return kernels(4.0 * float(met @ met))
+
     def _sparse_gram(self, rows: np.ndarray) -> np.ndarray:
-        X, twin = self._source, self._twin
-        fan_out = float(np.diff(twin.indptr).astype(np.float64) @ np.diff(twin.indptr))
-        compiled = kernels(4.0 * fan_out)
+        X, twin, compiled = self._source, self._twin, self._compiled_sparse()
         if compiled is None:
             return (X[rows] @ X.T).toarray()
-        gram = np.zeros((len(rows), self.n))
-        compiled.sparse_gram(rows, X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data, gram)
+        gram, first = np.zeros((len(rows), self.n)), twin.indptr[X.indices]
+        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
+        compiled.sparse_gram(rows, np.arange(len(rows)), *arrays, gram)
+        return gram
+
+    def _whole_sparse_gram(self) -> np.ndarray:
+        X, twin, compiled = self._source, self._twin, self._compiled_sparse()
+        if compiled is None:
+            return (X @ X.T).toarray()
+        # Where each entry of X stands in its own column: from there on are the rows not yet met.
+        first = np.empty(X.nnz, dtype=twin.indptr.dtype)
+        first[sp.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc().data] = np.arange(X.nnz)
+        gram, threads = np.zeros((self.n, self.n)), n_threads()
+        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
+        shares = [np.arange(t, self.n, threads) for t in range(threads)]  # early rows meet more: deal them out
+        for_each(lambda rows: compiled.sparse_gram(rows, rows, *arrays, gram), shares, np.inf)
+        compiled.mirror(gram)
         return gram
 
     def _sparse_between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -1,0 +1,443 @@
+"""The sections of a report as plain values: what the data are, what was run, and what deserves a warning.
+
+    (selector, X, y, pairs) -> Case -> one function per section -> dict of numbers, strings and lists
+
+Nothing here draws or formats. What would be slow is left out, and a note says so.
+"""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from . import __version__
+from .affinity import Problem, Recipe
+from .columns import is_constant, map_columns, take_columns, take_rows, validate_X
+from .criterion import Criterion, as_recipe
+from .graph import Graph
+from .methods import METHODS, Variance
+from .selector import SpectralSelector, as_criterion, rank_features
+from .sensitivity import Sensitivity
+from .supervision import Supervision
+from .syntax import unparse
+
+SLOW_CELLS = 5e7  # cells of X beyond which other methods are not scored as well
+REFIT_CELLS, REFIT_ROWS = 4e6, 2000  # beyond these the number of features is not judged by fitting again and again
+CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
+NEARLY_VARIANCE = 0.95  # rank correlation from which a ranking is called that of the variance
+REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
+
+
+@dataclass
+class Case:
+    """A fitted selector with its data, and the remarks that come up on the way."""
+
+    selector: SpectralSelector
+    problem: Problem
+    names: list[str]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.selector.criterion_
+
+    @property
+    def scores(self) -> np.ndarray:
+        return self.selector.scores_
+
+    @property
+    def n_selected(self) -> int:
+        return int(self.selector.n_features_)
+
+    def warn(self, kind: str, text: str) -> None:
+        self.warnings.append({"kind": kind, "text": text})
+
+    def supervision(self) -> dict[str, Any]:
+        """What a fit is told about the rows."""
+        known = self.problem.supervision
+        return {"y": known.y, "must_link": known.must_link, "cannot_link": known.cannot_link}
+
+    @cached_property
+    def labels(self) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+        """The kind of y (none, classes, target, unknown), its values per row, and the class names."""
+        known = self.problem.supervision
+        if known.y is None:
+            return "none", None, None
+        real = self.criterion.reads == {"target"}  # whole numbers may be meant as a target
+        for kind in ("target", "classes") if real else ("classes", "target") if known.has_classes else ("target",):
+            try:
+                if kind == "classes":
+                    return kind, *known.classes("the report")
+                return kind, known.target("the report"), None
+            except (ValueError, TypeError):
+                continue
+        return "unknown", None, None
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        return _quiet(lambda: Variance().score(Problem(self.problem.X, Supervision(self.problem.n_samples))))
+
+
+def make_case(
+    selector: SpectralSelector, X: Any, y: Any, feature_names: Any, must_link: Any, cannot_link: Any
+) -> Case:
+    """Check that data and selector belong together."""
+    X = validate_X(X, getattr(selector, "feature_names_in_", None))
+    n, m = X.shape
+    if len(selector.scores_) != m:
+        raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
+    if feature_names is None:
+        feature_names = getattr(selector, "feature_names_in_", [f"x{j}" for j in range(m)])
+    names = [str(name) for name in feature_names]
+    if len(names) != m:
+        raise ValueError(f"feature_names has {len(names)} names for the {m} features of X.")
+    known = Supervision(n, y, must_link=must_link, cannot_link=cannot_link, unlabeled=selector.unlabeled)
+    return Case(selector, Problem(X, known), names)
+
+
+# -------------------------------------------------------------------- what was given, what was run
+
+
+def data_section(case: Case, source: str | None) -> dict[str, Any]:
+    X, known = case.problem.X, case.problem.supervision
+    everywhere = np.ones(X.shape[0], dtype=bool)
+    constant = np.flatnonzero(map_columns(lambda F: is_constant(F, everywhere), X))
+    kind, values, classes = case.labels
+    labels: dict[str, Any] = {"kind": kind, "n_known": 0}
+    if kind == "classes":
+        counts = np.bincount(values[values >= 0], minlength=len(classes))
+        labels |= {"n_known": counts.sum(), "classes": [[str(c), k] for c, k in zip(classes, counts, strict=True)]}
+    elif kind == "target":
+        there = values[~np.isnan(values)]
+        labels |= {"n_known": len(there), "min": there.min(), "mean": there.mean(), "max": there.max()}
+    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    stored = X.nnz if sp.issparse(X) else np.count_nonzero(X)
+    return {
+        "source": source,
+        "n_samples": X.shape[0],
+        "n_features": X.shape[1],
+        "dtype": str(X.dtype),
+        "sparse": sp.issparse(X),
+        "nonzero": stored / max(X.shape[0] * X.shape[1], 1),
+        "n_constant": len(constant),
+        "constant": [case.names[j] for j in constant[:20]],
+        "labels": labels,
+        "pairs": {name: None if given is None else len(given) for name, given in pairs.items()},
+    }
+
+
+def run_section(case: Case, seed: int | None) -> dict[str, Any]:
+    criterion = case.criterion
+    formula = criterion.formula() if hasattr(criterion, "formula") else criterion
+    try:
+        text = unparse(criterion)
+    except ValueError:
+        text = repr(criterion)
+    doc = inspect.getdoc(type(criterion)) if type(criterion) in METHODS.values() else None
+    parameters = criterion.get_params(deep=True)
+    return {
+        "method": text,
+        "criterion": repr(criterion),
+        "formula": repr(formula),
+        "about": (doc or "").partition("\n")[0],
+        "greater_is_better": criterion.greater_is_better,
+        "direction": "large is good" if criterion.greater_is_better else "small is good",
+        "reads": sorted(criterion.reads),
+        "parameters": {k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()},
+        "n_features_to_select": case.selector.n_features_to_select,
+        "n_selected": case.n_selected,
+        "unlabeled": None if case.selector.unlabeled is None else str(case.selector.unlabeled),
+        "seed": seed,
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    import scipy
+    import sklearn
+
+    modules = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    return {"fiedler": __version__, "python": platform.python_version()} | {
+        name: module.__version__ for name, module in modules.items()
+    }
+
+
+# -------------------------------------------------------------------- the ranking
+
+
+def features_section(case: Case, stability: Any) -> dict[str, list]:
+    """The ranking as columns, best first."""
+    order = case.selector.order_
+    columns: dict[str, Any] = {
+        "feature": [case.names[j] for j in order],
+        "column": order,
+        "score": case.scores[order],
+        "length": bar_lengths(case.scores[order], case.criterion.greater_is_better),
+        "note": np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist(),
+    }
+    if stability is not None:
+        for name in ("frequency", "rank_low", "rank_median", "rank_high"):
+            columns[name] = np.asarray(getattr(stability, name))[order]
+    return columns
+
+
+def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    """Scores as shares of the way from the worst (0) to the best (1); NaN is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bar_lengths(np.array([1.0, 2.0, 5.0, np.nan]), greater_is_better=False)
+    array([1.  , 0.75, 0.  , 0.  ])
+    """
+    signed = scores if greater_is_better else -scores
+    finite = signed[np.isfinite(signed)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    with np.errstate(invalid="ignore"):
+        length = (np.clip(signed, low, high) - low) / ((high - low) or 1.0)
+    return np.where(np.isnan(length), 0.0, np.where((high == low) & ~np.isnan(signed), 1.0, length))
+
+
+def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
+    """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
+    from .tuning import _turning_point, suggest_n_features
+
+    X, found = case.problem.X, None
+    if X.shape[0] <= REFIT_ROWS and X.shape[0] * X.shape[1] <= REFIT_CELLS and not _is_slow(case):
+        options = {"unlabeled": case.selector.unlabeled, "random_state": random_state}
+        try:
+            found = _quiet(lambda: suggest_n_features(case.criterion, X, **case.supervision(), **options))
+        except ValueError as error:
+            case.notes.append(f"Of the rules for the number of features only the turning point applies: {error}")
+    else:
+        case.notes.append(
+            "The number of features is suggested by the turning point of the scores alone; the other rules of "
+            "fiedler.evaluate.suggest_n_features fit many times, which would be slow on these data."
+        )
+    if found is None:
+        rules = [("turning", *_turning_point(case.scores[case.selector.order_]))]
+    else:
+        rules = list(zip(found.rules, found.n_features, found.reasons, strict=True))
+    return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+
+
+def _is_slow(case: Case) -> bool:
+    """Whether one more fit would take long: n³ operations per feature for EVSC."""
+    n, m = case.problem.X.shape
+    return uses_sensitivity(case.criterion) and float(n) ** 3 * m > 1e10
+
+
+# -------------------------------------------------------------------- other methods
+
+
+def agreement_section(case: Case, comparison: Any) -> dict[str, Any]:
+    """Rank correlation and common features between the method and others on the same data."""
+    X = case.problem.X
+    if X.shape[1] < 3:
+        return {"note": "Agreement between methods needs at least three features."}
+    scored = {short_name(case): (case.scores, case.criterion.greater_is_better)}
+    for name, criterion in _others(case, comparison).items():
+        if repr(criterion) == repr(case.criterion) or name in scored:
+            continue
+        scores = _score(case, criterion)
+        if scores is not None:
+            scored[name] = (scores, criterion.greater_is_better)
+    if len(scored) < 2:
+        return {"note": "No other method could be scored on these data."}
+    ranks = np.array([ranks_of(*pair) for pair in scored.values()])
+    k = min(case.n_selected, X.shape[1])
+    chosen = [set(rank_features(*pair)[:k].tolist()) for pair in scored.values()]
+    overlap = [[len(a & b) / k for b in chosen] for a in chosen]
+    return {"methods": list(scored), "spearman": correlations(ranks), "overlap": overlap, "k": k}
+
+
+def _others(case: Case, comparison: Any) -> dict[str, Criterion]:
+    n, m = case.problem.X.shape
+    if comparison is not None:
+        seconds = {name: about["seconds"] for name, about in comparison.summary()["methods"].items()}
+        quick = [name for name, formula in comparison.criteria.items() if formula is not None and seconds[name] < 5]
+        return {name: made for name in quick if (made := _parsed(name, comparison.criteria[name])) is not None}
+    names = ["variance"]
+    if n * m <= SLOW_CELLS:
+        names += ["laplacian"]
+        names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
+        names += ["constraint"] * case.problem.supervision.has_pairs
+    return {name: METHODS[name]() for name in names}
+
+
+def _parsed(*texts: str) -> Criterion | None:
+    for text in texts:
+        try:
+            return as_criterion(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _score(case: Case, criterion: Criterion) -> np.ndarray | None:
+    if isinstance(criterion, Variance):
+        return case.variance
+    known = case.problem.supervision
+    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link} if "pairs" in criterion.reads else {}
+    own = Problem(case.problem.X, Supervision(known.n_samples, known.y, unlabeled=known.unlabeled, **pairs))
+    if not pairs:
+        own._graphs = case.problem._graphs  # each graph is built once; those of pairs are the case's own
+    try:
+        return _quiet(lambda: criterion.score(own))
+    except (ValueError, TypeError):  # it reads what is not there
+        return None
+
+
+def short_name(case: Case) -> str:
+    """The method as the command line writes it, or its repr."""
+    try:
+        return unparse(case.criterion)
+    except ValueError:
+        return repr(case.criterion)
+
+
+def ranks_of(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    """Ranks with 1 for the best; equal scores share their mean rank, NaN is one tied group at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks_of(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
+    array([2.5, 4. , 1. , 2.5])
+    """
+    return rankdata(np.unique(-scores if greater_is_better else scores, return_inverse=True)[1])
+
+
+def correlations(rows: np.ndarray) -> np.ndarray:
+    """Pearson correlations between rows; NaN for a constant one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.atleast_2d(np.clip(np.corrcoef(rows), -1.0, 1.0))
+
+
+# -------------------------------------------------------------------- redundancy
+
+
+def redundancy_section(case: Case, columns: dict[str, list], shown: int = 24, examined: int = 200) -> dict[str, Any]:
+    """Correlations among the selected features; a note for each that repeats a better one."""
+    order = case.selector.order_[: min(case.n_selected, examined)]
+    order = order[~np.isnan(case.scores[order])]
+    if len(order) < 2:
+        return {"note": "Fewer than two selected features have a score, so there is nothing to correlate."}
+    n = case.problem.n_samples
+    rows = np.linspace(0, n - 1, min(n, CORRELATED_ROWS)).astype(np.intp)
+    r = correlations(take_rows(take_columns(case.problem.X, order), rows).T)
+    better = np.triu(np.nan_to_num(np.abs(r)), 1)
+    partner, strength = better.argmax(axis=0), better.max(axis=0)
+    places = {j: place for place, j in enumerate(case.selector.order_)}
+    repeats = []
+    for at in np.flatnonzero(strength >= REDUNDANT):
+        place, other = places[order[at]], places[order[partner[at]]]
+        value = float(r[partner[at], at])
+        repeats.append({"rank": place + 1, "of": other + 1, "correlation": value})
+        columns["note"][place] = f"correlates {value:.2f} with rank {other + 1}, {columns['feature'][other]}"
+    if len(rows) < n:
+        case.notes.append(f"Correlations between features are taken over {len(rows):,} of the {n:,} rows.")
+    return {
+        "features": [case.names[j] for j in order[:shown]],
+        "ranks": [places[j] + 1 for j in order[:shown]],
+        "correlation": r[:shown, :shown],
+        "examined": len(order),
+        "threshold": REDUNDANT,
+        "repeats": repeats,
+    }
+
+
+# -------------------------------------------------------------------- warnings in words
+
+
+def check_ranking(case: Case, data: dict[str, Any], columns: dict[str, list], redundancy: dict[str, Any]) -> None:
+    """Everything about the scores that a reader should know before believing the ranking."""
+    scores, m = case.scores, len(case.scores)
+    missing = int(np.isnan(scores).sum())
+    if data["n_constant"]:
+        some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
+        case.warn("constant", f"{_features(data['n_constant'])} constant and can tell nothing: {some}.")
+    if missing > data["n_constant"]:
+        what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
+        case.warn("no score", f"{what}.")
+    taken = int(np.isnan(scores[case.selector.support_]).sum())
+    if taken:
+        case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
+    _check_ties(case)
+    _check_variance(case)
+    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.reads:
+        case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
+    if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
+        share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
+        case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
+    kind, values, classes = case.labels
+    if "classes" in case.criterion.reads and kind == "classes":
+        rarest = int(np.bincount(values[values >= 0]).min())
+        if rarest < 3:
+            what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
+            case.warn("few labels", f"{what}; the ranking may change much with one more label.")
+    if m > 1 and np.isinf(scores).any():
+        case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} of infinite score (division by zero).")
+
+
+def _check_ties(case: Case) -> None:
+    scores, order, k = case.scores, case.selector.order_, case.n_selected
+    finite = scores[np.isfinite(scores)]
+    tied = len(finite) - len(np.unique(finite))
+    if tied > 0.01 * len(finite):
+        case.warn("ties", f"{tied:,} of {len(finite):,} scores repeat another one; equal scores keep column order.")
+    if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
+        group = int(np.sum(scores == scores[order[k]]))
+        case.warn("ties", f"The cut after {k} features goes through {group} equal scores; column order decided.")
+
+
+def _check_variance(case: Case) -> None:
+    scored = ~np.isnan(case.scores)
+    if isinstance(case.criterion, Variance) or scored.sum() < 5:
+        return
+    mine = ranks_of(case.scores[scored], case.criterion.greater_is_better)
+    rho = float(correlations(np.array([mine, ranks_of(case.variance[scored], True)]))[0, 1])
+    limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else 0.99
+    if rho >= limit:
+        way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
+        case.warn(
+            "nearly variance",
+            f"The ranking is nearly that of the variance (rank correlation {rho:.3f}): the scale of the features "
+            f"decides; {way_out or 'scale the features first'}.",
+        )
+
+
+def uses_sensitivity(criterion: Criterion) -> bool:
+    return isinstance(criterion, Sensitivity) or any(isinstance(part, Sensitivity) for part in parts_of(criterion))
+
+
+def parts_of(criterion: Criterion) -> list[Criterion | Recipe]:
+    """Every criterion and recipe inside a formula, in order."""
+    formula = criterion.formula() if hasattr(criterion, "formula") else criterion
+    found: list[Any] = [] if formula is criterion else [formula]
+    for value in formula.get_params(deep=False).values():
+        if isinstance(value, Criterion):
+            found += [value, *parts_of(value)]
+        elif isinstance(value, (Recipe, Graph, np.ndarray)) or sp.issparse(value):
+            found.append(as_recipe(value))
+    return found
+
+
+def _features(count: int) -> str:
+    return f"{count:,} feature is" if count == 1 else f"{count:,} features are"
+
+
+def _quiet(function: Callable[[], Any]) -> Any:
+    with warnings.catch_warnings():  # the fit itself has said what there is to say
+        warnings.simplefilter("ignore")
+        return function()

@@ -1,0 +1,177 @@
+"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, a text per mark.
+
+Colours are drawn as stand-ins, ``#0f0f00`` and up, and replaced by CSS variables, so a figure follows the page's theme.
+A mark's text becomes its ``<title>``. Everything goes through an XML tree: no name can break out of its text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Names of the page's colours: ink and muted text, lines, surface, eight series.
+NAMES = ("ink", "muted", "rule", "surface", *(f"c{k}" for k in range(1, 9)))
+PAINT = {name: f"#0f0f{at:02x}" for at, name in enumerate(NAMES)}
+N_SERIES = 8
+FONT = 11.5  # in units of the drawing, whose width is WIDTH
+WIDTH, HEIGHT = 460, 300
+
+_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+_STAND_IN = re.compile(r"#0f0f([0-9a-f]{2})")
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_FONT_STYLE = re.compile(r"font(-family)?:[^;]*;?\s*")
+_RC = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fiedler",
+    "text.parse_math": False,
+    "text.usetex": False,
+    "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,
+    "font.size": FONT,
+    "font.family": "DejaVu Sans",
+    "text.color": PAINT["ink"],
+    "axes.labelcolor": PAINT["muted"],
+    "axes.edgecolor": PAINT["rule"],
+    "xtick.color": PAINT["rule"],
+    "ytick.color": PAINT["rule"],
+    "xtick.labelcolor": PAINT["muted"],
+    "ytick.labelcolor": PAINT["muted"],
+    "xtick.labelsize": FONT - 1,
+    "ytick.labelsize": FONT - 1,
+    "axes.labelsize": FONT - 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": PAINT["rule"],
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 2.0,
+    "path.simplify": False,
+}
+
+
+class Drawing:
+    """One figure in the making: ``with Drawing(...) as d: d.ax.plot(...)``, then ``d.svg``.
+
+    Parameters
+    ----------
+    key : str
+        Prefix of every id inside, different for each figure of a page.
+    title, description : str
+        What the figure shows, for screen readers.
+    width, height : float
+    """
+
+    def __init__(self, key: str, title: str, description: str, width: float = WIDTH, height: float = HEIGHT):
+        self.key, self.title, self.description, self.size = key, title, description, (width, height)
+        self.texts: dict[str, list[str]] = {}
+        self.svg = ""
+
+    figure: Figure
+    ax: Axes
+
+    def __enter__(self) -> Drawing:
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        self._settings = matplotlib.rc_context(_RC)
+        self._settings.__enter__()
+        self.figure = Figure(figsize=(self.size[0] / 72, self.size[1] / 72), layout="constrained")
+        self.figure.patch.set_visible(False)
+        self.ax = self.figure.add_subplot()
+        self.ax.patch.set_visible(False)
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        try:
+            if failure[0] is None:
+                self.svg = self._finished()
+        finally:
+            self._settings.__exit__(*failure)
+
+    def tell(self, artist: Any, texts: Sequence[str]) -> None:
+        """Give every mark of a collection, in order, its text."""
+        name = f"tell{len(self.texts)}"
+        artist.set_gid(name)
+        self.texts[name] = list(texts)
+
+    def _finished(self) -> str:
+        raw = io.BytesIO()
+        with warnings.catch_warnings():  # a script the font lacks: the browser's own fonts have it
+            warnings.simplefilter("ignore")
+            self.figure.savefig(raw, format="svg", metadata={"Date": None})
+        root = ET.fromstring(raw.getvalue())
+        for child in list(root):
+            if child.tag == f"{_SVG}metadata" or (child.tag == f"{_SVG}defs" and child.find(f"{_SVG}style") is not None):
+                root.remove(child)  # a style sheet would apply to the whole page
+        self._add_texts(root)
+        for element in root.iter():
+            self._adapt(element)
+        _flatten(root)
+        return self._framed(root)
+
+    def _add_texts(self, root: ET.Element) -> None:
+        for group in root.iter(f"{_SVG}g"):
+            texts = self.texts.get(group.get("id", ""))
+            if texts is None:
+                continue
+            marks = [e for e in group.iter() if e.tag == f"{_SVG}use" or (e.tag == f"{_SVG}path" and not e.get("id"))]
+            for mark, text in zip(marks, texts, strict=True):
+                ET.SubElement(mark, "title").text = text
+                mark.set("class", "mark")
+
+    def _adapt(self, element: ET.Element) -> None:
+        """Page-wide ids, CSS colours, the page's font, two decimals, no namespaces."""
+        element.tag = element.tag.removeprefix(_SVG)
+        attributes = dict(element.attrib)
+        element.attrib.clear()
+        for name, value in attributes.items():
+            if name == "id":
+                value = f"{self.key}-{value}"
+            elif name == f"{_XLINK}href":
+                name, value = "href", f"#{self.key}-{value[1:]}"
+            elif name == "clip-path":
+                value = value.replace("url(#", f"url(#{self.key}-")
+            elif name == "style":
+                value = _FONT_STYLE.sub("", _STAND_IN.sub(_variable, value)).replace(": ", ":").replace("; ", ";")
+            elif name in ("d", "x", "y", "transform", "width", "height"):
+                value = " ".join(_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), value).split())
+                if name == "transform" and value.startswith("rotate(-0 "):
+                    continue
+            element.set(name, value)
+        element.text = element.text.strip() if element.text and element.tag not in ("text", "title") else element.text
+        element.tail = None
+
+    def _framed(self, root: ET.Element) -> str:
+        frame = ET.Element("svg", viewBox=root.get("viewBox", ""), role="img", focusable="false")
+        frame.set("aria-labelledby", f"{self.key}-title {self.key}-desc")
+        ET.SubElement(frame, "title", id=f"{self.key}-title").text = self.title
+        ET.SubElement(frame, "desc", id=f"{self.key}-desc").text = self.description
+        frame.extend(list(root))
+        return ET.tostring(frame, encoding="unicode", short_empty_elements=True)
+
+
+def _variable(match: re.Match) -> str:
+    return f"var(--{NAMES[int(match[1], 16)]})"
+
+
+def _flatten(root: ET.Element) -> None:
+    """Drop the ids nothing refers to: half the size of a figure."""
+    used = set(re.findall(r"#([\w.-]+)", " ".join(v for e in root.iter() for k, v in e.attrib.items() if k != "id")))
+    for element in root.iter():
+        if element.get("id") is not None and element.get("id") not in used:
+            del element.attrib["id"]
+
+
+def series(at: int) -> str:
+    """The stand-in of the at-th series."""
+    return PAINT[f"c{at % N_SERIES + 1}"]
