@@ -61,6 +61,7 @@ class RowDistances:
             norms = self._row_norms()
         self._norms = norms
         self._keys: np.ndarray | None = None
+        self._kept: list[np.ndarray] | None = None
 
     @property
     def exact(self) -> bool:
@@ -80,7 +81,7 @@ class RowDistances:
 
     def use_double(self) -> None:
         """Give up single precision: the rows are so close together that it tells too few of them apart."""
-        self._single, self._keys = False, None
+        self._single, self._keys, self._kept = False, None, None
         if self.exact and self._mean is not None:
             self._mean = None
             self._norms = self._row_norms()
@@ -216,10 +217,19 @@ class RowDistances:
         if self._sparse:
             return self._sparse_gram(rows)
         gram = np.zeros((len(rows), self.n), dtype=np.float32 if self._single else np.float64)
-        for piece in self._pieces(centred=True):
-            piece = piece.astype(gram.dtype, copy=False)
-            gram += piece[rows] @ piece.T
+        for piece in self._ready_pieces(gram.dtype):
+            gram += piece[rows[0] : rows[-1] + 1] @ piece.T
         return gram
+
+    def _ready_pieces(self, dtype: np.dtype) -> Iterator[np.ndarray]:
+        """Centred pieces in the dtype of the product, kept from block to block when they fit the memory budget."""
+        if self._kept is not None:
+            return iter(self._kept)
+        pieces = (np.ascontiguousarray(piece, dtype=dtype) for piece in self._pieces(centred=True))
+        if self.n * self.m * dtype.itemsize <= 8 * _budget():
+            self._kept = list(pieces)
+            return iter(self._kept)
+        return pieces
 
     def _compiled_sparse(self) -> Any:
         met = np.diff(self._twin.indptr).astype(np.float64)
