@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := .venv-bench
 
-.PHONY: demo test test-quick lint bench clean
+.PHONY: demo test test-quick lint bench bench-quick clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -19,13 +20,24 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: $(READY)  ## time the methods against scikit-learn + scipy written by hand
-	$(BIN)/python benchmarks/laplacian.py
+bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (20 minutes)
+	$(BENCH)/bin/python -W ignore -m benchmarks
+
+bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
+	$(BENCH)/bin/python -W ignore -m benchmarks --quick
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(READY)
+
+# The contenders pin other versions, so they get an environment of their own; those that do not install are left out.
+$(BENCH)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	echo '*' > $(BENCH)/.gitignore
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[bench]" || \
+		$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[fast]"
+	touch $(BENCH)/.ready
 
 clean:
 	rm -rf $(VENV) build dist out .pytest_cache .ruff_cache .hypothesis

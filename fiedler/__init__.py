@@ -16,6 +16,7 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 - ``supervision``  labels and pairs, known in part
 - ``selector``     the scikit-learn estimator and the ranking rule
 - ``evaluate``     how good and how stable a ranking is; ``tuning``, ``compare``
+- ``report``       a summary, and one HTML file of it; ``display`` figures
 - ``io``, ``cli``  files in and out, the command line
 - ``datasets``     the papers' toys
 
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .affinity import KNN, RBF, Diffusion, Precomputed, Recipe
     from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh
+    from .display import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
     from .graph import Graph
     from .methods import (
         EVSC,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
+    from .report import summarize, write_html
     from .selector import SpectralSelector
     from .sensitivity import Sensitivity
     from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
@@ -56,9 +59,11 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "affinity": "Diffusion KNN Precomputed RBF Recipe",
     "criterion": "Criterion Disagreement Energy Phi Ratio Rayleigh",
+    "display": "CurveDisplay RankingDisplay StabilityDisplay plot_curves plot_ranking plot_stability",
     "graph": "Graph",
     "methods": "ConstraintScore Correlation EVSC FisherScore LaplacianScore METHODS ReliefF "
     "SPEC SSelect SemiSupervisedLaplacianScore SupervisedLaplacianScore Variance",
+    "report": "summarize write_html",
     "selector": "SpectralSelector",
     "sensitivity": "Sensitivity",
     "supervised": "CannotLink ClassGraph MustLink ReliefGraph SemiTarget TargetKNN Within",

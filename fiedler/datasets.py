@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from ._validation import check_choice, check_integer
@@ -52,3 +55,53 @@ def make_target_problem(
         y = np.cos(2 * np.pi * X[:, 0] * X[:, 1]) * np.sin(2 * np.pi * X[:, 2] * X[:, 3])
         return X, y, np.arange(4)
     return X, X[:, 0] ** 2 / X[:, 1] ** 2, np.arange(2)
+
+
+def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[Any, Any, Any]:
+    """One of the papers' data sets, from the folder that the environment variable ``FIEDLER_DATA`` names.
+
+    A set is a file ``<name>.npz`` with the array X, or the parts data, indices, indptr and shape of a CSR matrix, and
+    where there are any y and feature_names. Nothing in it is unpickled.
+
+    Parameters
+    ----------
+    name : str
+        Such as "BASEHOCK", "colon_alon", "juice" or "pixraw10P".
+    folder : path, optional
+        Instead of ``FIEDLER_DATA``.
+
+    Returns
+    -------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        In the type it is stored in; convert small integers before doing arithmetic on them.
+    y : ndarray of shape (n_samples,) or None
+    feature_names : ndarray of shape (n_features,) or None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fiedler.datasets import constraint_toy, load_paper_set
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/toy.npz", **dict(zip("Xy", constraint_toy())))
+    ...     X, y, feature_names = load_paper_set("toy", folder)
+    >>> X.shape, y, feature_names
+    ((4, 3), array([0, 0, 0, 1]), None)
+    """
+    folder = os.environ.get("FIEDLER_DATA") if folder is None else folder
+    if not folder:
+        raise FileNotFoundError(
+            f"load_paper_set({name!r}) needs the folder of the papers' data sets; set the environment variable "
+            "FIEDLER_DATA to it, or pass folder."
+        )
+    path = Path(folder) / f"{name}.npz"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in Path(folder).glob("*.npz"))) or "no .npz file"
+        raise FileNotFoundError(f"no data set {name!r} in {os.fspath(folder)!r} (FIEDLER_DATA or folder): {known}.")
+    with np.load(path, allow_pickle=False) as stored:
+        if "X" in stored:
+            X = stored["X"]
+        else:
+            parts = tuple(stored[part] for part in ("data", "indices", "indptr"))
+            X = sp.csr_array(parts, shape=tuple(stored["shape"].tolist()))
+        return X, *(stored.get(part) for part in ("y", "feature_names"))

@@ -412,6 +412,11 @@ class Graph:
             f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{recall})"
         )
 
+    def _repr_html_(self) -> str:
+        from .display import graph_html
+
+        return graph_html(self)
+
 
 def _pattern(W: np.ndarray) -> sp.csr_array:
     """Where a dense W is not zero; a kernel that reaches everything from node 0 needs no n x n pattern."""

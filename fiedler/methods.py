@@ -132,7 +132,7 @@ class SSelect(Method):
     def formula(self) -> Criterion:
         graph = self._recipe("graph")
         if isinstance(self.lam, str) and self.lam == "auto":
-            from .tuning import AutoLambda  # built on the methods, hence not at the top
+            from .evaluate.tuning import AutoLambda  # built on the methods, hence not at the top
 
             return AutoLambda(graph)
         check_share("lam", self.lam)

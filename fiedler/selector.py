@@ -144,6 +144,15 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             self.criterion = as_criterion(self.criterion)
         return super().set_params(**params)
 
+    def _repr_html_inner(self) -> str:
+        from .display import selector_html
+
+        return selector_html(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_

@@ -1,4 +1,4 @@
-"""fiedler.compare: cells against a plain version, determinism, resuming, Ctrl-C, and one clear error each."""
+"""fiedler.evaluate.compare: cells against a plain version, determinism, resuming, Ctrl-C, and one clear error each."""
 
 import json
 import os
@@ -14,7 +14,6 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import ExtraTreeClassifier
 
-import fiedler.compare as module
 from fiedler import (
     KNN,
     SPEC,
@@ -27,16 +26,17 @@ from fiedler import (
 )
 from fiedler.columns import validate_X
 from fiedler.evaluate import (
+    cells as module,
+)
+from fiedler.evaluate import (
     clustering_curve,
     compare,
-    folds,
     jaccard_curve,
     label_budget,
     neighborhood_jaccard,
-    read_target,
     top_k_overlap,
-    whole_seed,
 )
+from fiedler.evaluate.curves import folds, read_target, whole_seed
 
 SMALL = {"n_features": [2, 5], "n_draws": 3, "n_jobs": 1}
 
@@ -139,7 +139,7 @@ def test_methods_without_labels_rank_once_and_never_see_y(blobs, cells):
 def test_constraint_methods_get_pairs_from_the_labels_shown(blobs):
     X, y = blobs
     result = run({"C1": ConstraintScore(1)}, X, y, n_labels=9, n_pairs=6, random_state=2)
-    plan = module._Plan(
+    plan = module.Plan(
         X, read_target(y, 45, None, -1), np.array([2, 5]), 9, 6, ("accuracy",), None, 5, "all", "raise", 2
     )
     for draw in range(3):
@@ -149,7 +149,7 @@ def test_constraint_methods_get_pairs_from_the_labels_shown(blobs):
         order = SpectralSelector(ConstraintScore(1)).fit(X, must_link=must, cannot_link=cannot).order_
         assert result.values("C1")[draw, 0] == pytest.approx(plain_accuracy(X, y, [order], 2, 2, draw))
     implied = run({"C1": ConstraintScore(1)}, X, y, n_labels=9)
-    shown = plan.target.shown(module._labels_shown(module._Plan(**{**vars(plan), "seed": 0}), 0))
+    shown = plan.target.shown(module._labels_shown(module.Plan(**{**vars(plan), "seed": 0}), 0))
     order = SpectralSelector(ConstraintScore(1)).fit(X, shown).order_
     assert implied.values("C1")[0, 0] == pytest.approx(plain_accuracy(X, y, [order], 2, 0, 0))
 
@@ -161,7 +161,7 @@ def test_regression(blobs, rng):
     result = run(["correlation", "sls"], X, y, n_labels=10)
     assert result.settings["task"] == "regression"
     assert result.summary()["settings"]["estimator"] == "KNeighborsRegressor()"
-    plan = module._Plan(
+    plan = module.Plan(
         X, read_target(y, 45, None, -1), np.array([2, 5]), 10, None, ("rmse",), None, 5, "all", "raise", 0
     )
     shown = plan.target.shown(module._labels_shown(plan, 1))

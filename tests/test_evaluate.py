@@ -18,16 +18,15 @@ from fiedler.evaluate import (
     accuracy_curve,
     clustering_accuracy,
     clustering_curve,
-    folds,
     good_against_bad,
     jaccard_curve,
     kendall_coefficient,
+    measures,
     neighborhood_jaccard,
     rank_sums,
-    read_target,
     top_k_overlap,
-    whole_seed,
 )
+from fiedler.evaluate.curves import folds, read_target, whole_seed
 
 
 def test_the_contract_is_found_in_one_module():
@@ -96,7 +95,7 @@ def test_neighborhood_jaccard(rng, monkeypatch):
         expected = plain_jaccard(Z, features, 4)
         assert neighborhood_jaccard(Z, features, 4) == pytest.approx(expected, rel=1e-12)
         assert neighborhood_jaccard(sp.csr_array(Z), features, 4) == pytest.approx(expected, rel=1e-12)
-    monkeypatch.setattr(evaluate, "_BLOCK_CELLS", 90)
+    monkeypatch.setattr(measures, "_BLOCK_CELLS", 90)
     assert neighborhood_jaccard(counts, [0, 3, 8], 4) == pytest.approx(plain_jaccard(counts, [0, 3, 8], 4), rel=1e-12)
     assert neighborhood_jaccard(X, range(7), 4) == 1.0
 
@@ -158,7 +157,7 @@ def test_curves_take_names_unknown_labels_sparse_and_any_estimator(blobs):
 
 def test_large_sparse_selections_stay_sparse(blobs, monkeypatch):
     X, y = blobs
-    monkeypatch.setattr(evaluate, "_DENSE_CELLS", 10)
+    monkeypatch.setattr(measures, "_DENSE_CELLS", 10)
     seen = []
 
     class Spy(KNeighborsClassifier):

@@ -1,4 +1,4 @@
-"""fiedler.tuning: cut values, λ, parameters, number of features and stability, each against a plain version."""
+"""fiedler.evaluate.tuning: cut values, λ, parameters, number of features, stability, each against a plain version."""
 
 import itertools
 import logging
@@ -22,9 +22,11 @@ from fiedler import (
     SSelect,
     pairs_from_labels,
 )
-from fiedler.evaluate import cut_value, folds, read_target, stability, suggest_n_features, tune, tune_lambda, whole_seed
+from fiedler.evaluate import cut_value, stability, suggest_n_features, tune, tune_lambda
+from fiedler.evaluate.curves import folds, read_target, whole_seed
+from fiedler.evaluate.stability import _some_labels, _some_rows
+from fiedler.evaluate.tuning import LAMBDAS
 from fiedler.supervision import Supervision
-from fiedler.tuning import LAMBDAS, _some_labels, _some_rows
 
 
 @pytest.fixture
@@ -184,7 +186,7 @@ def test_cross_validation_on_noise_stays_at_chance(rng):
 
 
 def test_turning_point_of_made_up_scores():
-    from fiedler.tuning import _turning_point
+    from fiedler.evaluate.tuning import _turning_point
 
     assert _turning_point(np.array([10.0, 9, 8.5, 1, 0.9, 0.8, 0.7]))[0] == 3
     assert _turning_point(np.array([0.1, 0.11, 0.12, 0.9, 1.0]))[0] == 3, "small is good, the same picture"

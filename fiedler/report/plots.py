@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._report_svg import FONT, HEIGHT, N_SERIES, PAINT, Drawing, series
-from .report import number, printable
+from . import number, printable
+from .svg import FONT, N_SERIES, PAINT, Drawing, series
 
 _CURVE_POINTS = 240
 METRICS = {
@@ -53,7 +53,9 @@ def score_curve(summary: dict[str, Any]) -> Drawing | None:
     finite = np.flatnonzero(np.isfinite(scores))
     if len(finite) < 2:
         return None
-    shown = finite[np.unique(np.geomspace(1, len(finite), _CURVE_POINTS).astype(int) - 1)] if len(finite) > 500 else finite
+    shown = (
+        finite[np.unique(np.geomspace(1, len(finite), _CURVE_POINTS).astype(int) - 1)] if len(finite) > 500 else finite
+    )
     about = f"{len(finite)} scores from best to worst, {summary['run']['direction']}; the first {k} are selected."
     with Drawing("scores", "Scores by rank", about) as drawing:
         ax = drawing.ax
@@ -64,10 +66,20 @@ def score_curve(summary: dict[str, Any]) -> Drawing | None:
         drawing.tell(dots, [f"rank {at + 1}, {n}: {scores[at]:.5g}" for at, n in zip(shown, names, strict=True)])
         for at, (n, rules) in enumerate(_cuts(summary)):
             ax.axvline(n + 0.5, color=PAINT["c2"], linewidth=1.4, linestyle=(0, (4, 3)))
-            place = ax.get_xaxis_transform()
-            kwargs = {"ha": "left", "va": "top", "fontsize": FONT - 1.5, "color": PAINT["c2"], "transform": place}
             far = n > 0.7 * len(scores)
-            ax.text(n + 0.5, 0.99 - 0.075 * at, f" {n}, {rules} ", **(kwargs | {"ha": "right" if far else "left"}))
+            ax.annotate(
+                f"{n}, {rules}",
+                (n + 0.5, 0.99 - 0.075 * at),
+                xycoords=ax.get_xaxis_transform(),
+                xytext=(-5 if far else 5, 0),
+                textcoords="offset points",
+                ha="right" if far else "left",
+                va="top",
+                fontsize=FONT - 1,
+                color=PAINT["c2"],
+                bbox={"facecolor": PAINT["surface"], "alpha": 0.85, "linewidth": 0, "pad": 1.0},
+                zorder=5,
+            )
         if len(finite) > 500:
             ax.set_xscale("log")
             ax.set_xlim(0.9, len(scores) * 1.05)
@@ -142,10 +154,10 @@ def agreement_map(agreement: dict[str, Any], what: str) -> Drawing:
     )
     size = 40 * len(methods) + 110
     with Drawing(what, title, about, height=min(max(size, 230), 420)) as drawing:
-        _map(drawing, values, methods, title)
+        _map(drawing, values, methods)
         for i in range(len(methods)):
             for j in range(len(methods)):
-                text = "–" if values[i][j] is None else f"{number(values[i][j]):.2f}"
+                text = "–" if values[i][j] is None else f"{number(values[i][j]):.2f}".replace("-", "−")
                 drawing.ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=FONT - 1)
     return drawing
 
@@ -155,13 +167,15 @@ def redundancy_map(redundancy: dict[str, Any]) -> Drawing:
     names, ranks = redundancy["features"], redundancy["ranks"]
     about = f"Correlations between the {len(names)} best selected features; hover over a cell for its value."
     height = 18.0 * len(names) + 60 if len(names) > 8 else 26.0 * len(names) + 60
-    with Drawing("redundancy", "Correlation between selected features", about, width=560, height=height) as drawing:
-        _map(drawing, redundancy["correlation"], names, "Correlation", columns=[str(rank) for rank in ranks])
-        drawing.ax.set_yticklabels([f"{printable(n, 26)}  {rank}" for n, rank in zip(names, ranks, strict=True)])
+    with Drawing("redundancy", "Correlation between selected features", about, height=height) as drawing:
+        step = 1 if len(names) <= 12 else 2  # or their numbers run into each other
+        below = ["" if at % step else str(rank) for at, rank in enumerate(ranks)]
+        _map(drawing, redundancy["correlation"], names, columns=below)
+        drawing.ax.set_yticklabels([f"{rank}. {printable(n, 24)}" for n, rank in zip(names, ranks, strict=True)])
     return drawing
 
 
-def _map(drawing: Drawing, values: list, rows: list[str], what: str, columns: list[str] | None = None) -> None:
+def _map(drawing: Drawing, values: list, rows: list[str], columns: list[str] | None = None) -> None:
     """Squares whose strength is the size of a number; negative ones in another colour."""
     from matplotlib.collections import PolyCollection
 
@@ -175,8 +189,11 @@ def _map(drawing: Drawing, values: list, rows: list[str], what: str, columns: li
     squares = PolyCollection(corners, facecolors=list(zip(paint, strength, strict=True)), linewidths=0)
     ax.add_collection(squares)
     short = [printable(name, 60) for name in rows]
-    drawing.tell(squares, [f"{short[i]} and {short[j]}: {'undefined' if np.isnan(r[i, j]) else f'{r[i, j]:.2f}'}" for i, j in cells])
-    ax.set(xlim=(0, n), ylim=(n, 0), aspect="auto" if n > 8 else "auto")
+    drawing.tell(
+        squares,
+        [f"{short[i]} and {short[j]}: {'undefined' if np.isnan(r[i, j]) else f'{r[i, j]:.2f}'}" for i, j in cells],
+    )
+    ax.set(xlim=(0, n), ylim=(n, 0))
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
@@ -199,7 +216,7 @@ def frequency_bars(summary: dict[str, Any], most: int = 20) -> Drawing:
     columns, drawn = summary["features"], summary["stability"]
     names = [printable(name, 24) for name in columns["feature"][:most]]
     often = [number(f) for f in columns["frequency"][:most]]
-    about = f"Share of {drawn['n_draws']} draws in which each of the {len(names)} best features is among the first {drawn['k']}."
+    about = f"Share of {drawn['n_draws']} draws in which a feature is among the first {drawn['k']}, {len(names)} best."
     with Drawing("frequency", "Selection frequency", about, height=19 * len(names) + 60) as drawing:
         bars = drawing.ax.barh(np.arange(len(names)), often, height=0.64, color=PAINT["c1"], alpha=0.85)
         for bar, name, share in zip(bars, columns["feature"], often, strict=False):
@@ -221,10 +238,14 @@ def rank_intervals(summary: dict[str, Any], most: int = 20) -> Drawing:
         drawing.ax.hlines(at, low, high, color=PAINT["c1"], alpha=0.35, linewidth=5)
         dots = drawing.ax.scatter(middle, at, s=26, color=PAINT["c1"], linewidths=0, zorder=3)
         rows = zip(columns["feature"], low, middle, high, strict=False)
-        drawing.tell(dots, [f"{printable(n, 60)}: median rank {m:g}, 90 % between {a:g} and {b:g}" for n, a, m, b in rows])
+        drawing.tell(
+            dots, [f"{printable(n, 60)}: median rank {m:g}, 90 % between {a:g} and {b:g}" for n, a, m, b in rows]
+        )
         _list(drawing.ax, names, "rank in a draw")
         if max(high) > 200:
             drawing.ax.set_xscale("log")
+        else:
+            drawing.ax.set_xlim(left=0)
         _whole(drawing.ax, log=max(high) > 200)
     return drawing
 
@@ -246,7 +267,9 @@ def embedding(graph: dict[str, Any]) -> Drawing:
     """The samples placed by the first two non-trivial eigenvectors."""
     picture = graph["embedding"]
     x, y = np.array(picture["x"]), np.array(picture["y"])
-    about = f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by what is known of them."
+    about = (
+        f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by what is known of them."
+    )
     with Drawing("embedding", "Rows in the graph", about, height=340) as drawing:
         ax = drawing.ax
         _draw_edges(ax, x, y, picture["edges"])
@@ -293,7 +316,9 @@ def _points(picture: dict[str, Any]) -> tuple[list[str], list[str], list[float]]
     values = np.array([number(label) for label in labels])
     low, high = (np.nanmin(values), np.nanmax(values)) if any(known) else (0.0, 1.0)
     share = np.nan_to_num((values - low) / ((high - low) or 1.0))
-    texts = [f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, known, strict=True)]
+    texts = [
+        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, known, strict=True)
+    ]
     paint = [PAINT["c1"] if k else PAINT["muted"] for k in known]
     return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, known, strict=True)]
 
@@ -303,7 +328,7 @@ def eigenvalues(graph: dict[str, Any]) -> Drawing:
     values, cut = np.array(graph["eigenvalues"]), graph["largest_gap_after"]
     at = np.arange(len(values))
     about = f"The {len(values)} smallest eigenvalues of {graph['shown']}."
-    with Drawing("eigenvalues", "Smallest eigenvalues", about, height=HEIGHT) as drawing:
+    with Drawing("eigenvalues", "Smallest eigenvalues", about, height=340) as drawing:
         ax = drawing.ax
         ax.vlines(at, 0, values, color=PAINT["c1"], alpha=0.35, linewidth=2)
         dots = ax.scatter(at, values, s=30, color=PAINT["c1"], linewidths=0, zorder=3)
@@ -311,10 +336,9 @@ def eigenvalues(graph: dict[str, Any]) -> Drawing:
         drawing.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
         if cut is not None and cut < len(values):
             ax.axvspan(cut - 1, cut, color=PAINT["c2"], alpha=0.13, linewidth=0)
-            place = {"transform": ax.get_xaxis_transform(), "color": PAINT["c2"], "fontsize": FONT - 1.5, "va": "top"}
-            ax.text(cut - 1.1, 0.99, "largest gap", ha="right", **place) if cut > 4 else ax.text(
-                cut + 0.1, 0.06, "largest gap", ha="left", **place
-            )
+            place = {"transform": ax.get_xaxis_transform(), "color": PAINT["c2"], "fontsize": FONT - 1, "va": "top"}
+            late = cut > len(values) / 2
+            ax.text(cut - 1.15 if late else cut + 0.15, 0.99, "largest gap", ha="right" if late else "left", **place)
         ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
         ax.set(xlabel="eigenvector", ylabel="eigenvalue")
         _whole(ax)

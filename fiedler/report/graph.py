@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ._report_facts import Case, parts_of
-from .affinity import KNN, Recipe
-from .graph import Graph
+from ..affinity import KNN, Recipe
+from ..graph import Graph
+from .facts import Case, parts_of
 
 MOST_ROWS = 5000  # rows up to which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 12
@@ -56,7 +56,9 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
 
 def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
     """Whether the graph lies over most samples and is not made of the labels alone."""
-    return recipe.attracts and not recipe.signed and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
+    return (
+        recipe.attracts and not recipe.signed and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
+    )
 
 
 def _facts(name: str, graph: Graph) -> dict[str, Any]:

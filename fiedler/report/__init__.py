@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import __version__
-from ._report_facts import (
+from .. import __version__
+from .checks import check_ranking
+from .facts import (
     agreement_section,
-    check_ranking,
     data_section,
     features_section,
     make_case,
@@ -29,12 +30,11 @@ from ._report_facts import (
     run_section,
     suggestions_section,
 )
-from ._report_graph import graph_section
+from .graph import graph_section
 
 if TYPE_CHECKING:
-    from .compare import Comparison
-    from .selector import SpectralSelector
-    from .tuning import Stability
+    from ..evaluate import Comparison, Stability
+    from ..selector import SpectralSelector
 
 __all__ = ["render_html", "render_json", "render_text", "summarize", "write_html"]
 
@@ -103,7 +103,7 @@ def summarize(
     columns = features_section(case, stability)
     graph = graph_section(case)
     redundancy = redundancy_section(case, columns)
-    check_ranking(case, data, columns, redundancy)
+    check_ranking(case, data, redundancy)
     summary = {
         "report": "fiedler",
         "version": __version__,
@@ -161,15 +161,25 @@ def number(value: Any) -> float:
 
 
 def printable(text: Any, longest: int | None = None) -> str:
-    """Text without control characters and lone surrogates, cut to a length.
+    """Text on one line that a page can hold, cut to a length: no control characters, nothing that reverses direction.
 
     Examples
     --------
-    >>> printable("a\\x00b" + "c" * 50, longest=8)
-    'a�bcccc…'
+    >>> printable("a\\x00b\\n" + "c" * 50, longest=8)
+    'a�b ccc…'
     """
-    text = "".join(c if c.isprintable() else "�" for c in str(text))
+    text = str(text)
+    if not text.isprintable():
+        text = "".join(" " if c.isspace() else "�" if _harmful(c) else c for c in text)
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _harmful(character: str) -> bool:
+    """Controls, lone surrogates, code points without a meaning, and marks that reorder the text around them."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _REORDERING
+
+
+_REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 # -------------------------------------------------------------------- renderers
@@ -246,7 +256,9 @@ def _ranking_lines(summary: dict[str, Any], top: int) -> list[str]:
     lines = [f"{'rank':>6}  {'feature':<32}{'score':>12}" + ("  selected" if frequency else "")]
     for at, (name, score) in enumerate(zip(columns["feature"][:top], columns["score"][:top], strict=True)):
         often = f"{frequency[at]:>9.0%}" if frequency else ""
-        lines.append(f"{at + 1:>6}  {printable(name, 31):<32}{_short(score):>12}{often}  {columns['note'][at]}".rstrip())
+        lines.append(
+            f"{at + 1:>6}  {printable(name, 31):<32}{_short(score):>12}{often}  {columns['note'][at]}".rstrip()
+        )
     rest = len(columns["feature"]) - top
     return [*lines, f"        ... {rest:,} more", ""] if rest > 0 else [*lines, ""]
 
@@ -281,14 +293,14 @@ def render_html(summary: dict[str, Any]) -> str:
     >>> page[:15], len(page) < 2_000_000
     ('<!doctype html>', True)
     """
-    from ._report_page import page
+    from .page import page
 
     return page(summary)
 
 
 def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -> Path:
     """Write :func:`render_html` to a file, complete or not at all; an existing file is replaced only by ``force``."""
-    from ._writers import replacing
+    from ..io.writers import replacing
 
     page = render_html(summary)
     with replacing(path, force) as temporary:

@@ -51,7 +51,7 @@
   // The ranking: searched and sorted over every row that the page holds, a page of rows at a time.
   const data = JSON.parse(byId("ranking-data").textContent);
   const rows = data.rows.map((row, at) => ({
-    rank: at + 1, name: row[0], score: row[1], length: row[2], often: row[3], note: row[4], text: row[0].toLowerCase(),
+    rank: at + 1, name: row[0], score: row[1], length: row[2], often: row[3] ?? null, note: row[4] ?? "", text: row[0].toLowerCase(),
   }));
   const body = byId("ranking").tBodies[0];
   const headers = Array.from(byId("ranking").tHead.querySelectorAll("th[data-key]"));

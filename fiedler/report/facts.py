@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,21 +20,21 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from . import __version__
-from .affinity import Problem, Recipe
-from .columns import is_constant, map_columns, take_columns, take_rows, validate_X
-from .criterion import Criterion, as_recipe
-from .graph import Graph
-from .methods import METHODS, Variance
-from .selector import SpectralSelector, as_criterion, rank_features
-from .sensitivity import Sensitivity
-from .supervision import Supervision
-from .syntax import unparse
+from .. import __doc__ as fiedler_doc
+from .. import __version__
+from ..affinity import Problem, Recipe
+from ..columns import is_constant, map_columns, take_columns, take_rows, validate_X
+from ..criterion import Criterion, as_recipe
+from ..graph import Graph
+from ..methods import METHODS, Variance
+from ..selector import SpectralSelector, as_criterion, rank_features
+from ..sensitivity import Sensitivity
+from ..supervision import Supervision
+from ..syntax import unparse
 
 SLOW_CELLS = 5e7  # cells of X beyond which other methods are not scored as well
-REFIT_CELLS, REFIT_ROWS = 4e6, 2000  # beyond these the number of features is not judged by fitting again and again
+REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # beyond these the number of features is not judged by fitting again and again
 CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
-NEARLY_VARIANCE = 0.95  # rank correlation from which a ranking is called that of the variance
 REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
 
 
@@ -88,9 +89,7 @@ class Case:
         return _quiet(lambda: Variance().score(Problem(self.problem.X, Supervision(self.problem.n_samples))))
 
 
-def make_case(
-    selector: SpectralSelector, X: Any, y: Any, feature_names: Any, must_link: Any, cannot_link: Any
-) -> Case:
+def make_case(selector: SpectralSelector, X: Any, y: Any, feature_names: Any, must_link: Any, cannot_link: Any) -> Case:
     """Check that data and selector belong together."""
     X = validate_X(X, getattr(selector, "feature_names_in_", None))
     n, m = X.shape
@@ -150,16 +149,32 @@ def run_section(case: Case, seed: int | None) -> dict[str, Any]:
         "criterion": repr(criterion),
         "formula": repr(formula),
         "about": (doc or "").partition("\n")[0],
+        "papers": _papers((doc or "").partition("\n")[0]),
         "greater_is_better": criterion.greater_is_better,
         "direction": "large is good" if criterion.greater_is_better else "small is good",
         "reads": sorted(criterion.reads),
-        "parameters": {k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()},
+        "parameters": {
+            k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()
+        },
         "n_features_to_select": case.selector.n_features_to_select,
         "n_selected": case.n_selected,
         "unlabeled": None if case.selector.unlabeled is None else str(case.selector.unlabeled),
         "seed": seed,
         "versions": _versions(),
     }
+
+
+def _papers(text: str) -> list[str]:
+    """What the short names of papers in a text stand for, as the package's docstring says.
+
+    Examples
+    --------
+    >>> _papers("sSelect ([ZL] eq. 3.8)")
+    ['[ZL] Zhao & Liu, SDM 2007 (sSelect)']
+    """
+    listed = " ".join((fiedler_doc or "").partition("The papers behind")[2].split())
+    entries = re.findall(r"(\[[A-Z]+\]) (.*?)(?:;|\.$)", listed)
+    return [f"{key} {entry}" for key, entry in entries if key in text]
 
 
 def _versions() -> dict[str, str]:
@@ -210,7 +225,7 @@ def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
     """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    from .tuning import _turning_point, suggest_n_features
+    from ..evaluate.tuning import _turning_point, suggest_n_features
 
     X, found = case.problem.X, None
     if X.shape[0] <= REFIT_ROWS and X.shape[0] * X.shape[1] <= REFIT_CELLS and not _is_slow(case):
@@ -357,64 +372,7 @@ def redundancy_section(case: Case, columns: dict[str, list], shown: int = 24, ex
     }
 
 
-# -------------------------------------------------------------------- warnings in words
-
-
-def check_ranking(case: Case, data: dict[str, Any], columns: dict[str, list], redundancy: dict[str, Any]) -> None:
-    """Everything about the scores that a reader should know before believing the ranking."""
-    scores, m = case.scores, len(case.scores)
-    missing = int(np.isnan(scores).sum())
-    if data["n_constant"]:
-        some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
-        case.warn("constant", f"{_features(data['n_constant'])} constant and can tell nothing: {some}.")
-    if missing > data["n_constant"]:
-        what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
-        case.warn("no score", f"{what}.")
-    taken = int(np.isnan(scores[case.selector.support_]).sum())
-    if taken:
-        case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
-    _check_ties(case)
-    _check_variance(case)
-    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.reads:
-        case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
-    if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
-        share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
-        case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
-    kind, values, classes = case.labels
-    if "classes" in case.criterion.reads and kind == "classes":
-        rarest = int(np.bincount(values[values >= 0]).min())
-        if rarest < 3:
-            what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
-            case.warn("few labels", f"{what}; the ranking may change much with one more label.")
-    if m > 1 and np.isinf(scores).any():
-        case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} of infinite score (division by zero).")
-
-
-def _check_ties(case: Case) -> None:
-    scores, order, k = case.scores, case.selector.order_, case.n_selected
-    finite = scores[np.isfinite(scores)]
-    tied = len(finite) - len(np.unique(finite))
-    if tied > 0.01 * len(finite):
-        case.warn("ties", f"{tied:,} of {len(finite):,} scores repeat another one; equal scores keep column order.")
-    if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
-        group = int(np.sum(scores == scores[order[k]]))
-        case.warn("ties", f"The cut after {k} features goes through {group} equal scores; column order decided.")
-
-
-def _check_variance(case: Case) -> None:
-    scored = ~np.isnan(case.scores)
-    if isinstance(case.criterion, Variance) or scored.sum() < 5:
-        return
-    mine = ranks_of(case.scores[scored], case.criterion.greater_is_better)
-    rho = float(correlations(np.array([mine, ranks_of(case.variance[scored], True)]))[0, 1])
-    limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else 0.99
-    if rho >= limit:
-        way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
-        case.warn(
-            "nearly variance",
-            f"The ranking is nearly that of the variance (rank correlation {rho:.3f}): the scale of the features "
-            f"decides; {way_out or 'scale the features first'}.",
-        )
+# -------------------------------------------------------------------- shared steps
 
 
 def uses_sensitivity(criterion: Criterion) -> bool:
@@ -431,10 +389,6 @@ def parts_of(criterion: Criterion) -> list[Criterion | Recipe]:
         elif isinstance(value, (Recipe, Graph, np.ndarray)) or sp.issparse(value):
             found.append(as_recipe(value))
     return found
-
-
-def _features(count: int) -> str:
-    return f"{count:,} feature is" if count == 1 else f"{count:,} features are"
 
 
 def _quiet(function: Callable[[], Any]) -> Any:

@@ -27,7 +27,8 @@ WIDTH, HEIGHT = 460, 300
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _STAND_IN = re.compile(r"#0f0f([0-9a-f]{2})")
 _NUMBER = re.compile(r"-?\d+\.\d+")
-_FONT_STYLE = re.compile(r"font(-family)?:[^;]*;?\s*")
+_FONT = re.compile(r"(?<![\w-])font:[^;]*?([\d.]+px)[^;]*")
+_FAMILY = re.compile(r"font-family:[^;]*;?\s*")
 _RC = {
     "svg.fonttype": "none",
     "svg.hashsalt": "fiedler",
@@ -83,8 +84,10 @@ class Drawing:
         import matplotlib
         from matplotlib.figure import Figure
 
-        self._settings = matplotlib.rc_context(_RC)
+        self._settings = matplotlib.rc_context()
         self._settings.__enter__()
+        matplotlib.rcdefaults()  # not the user's style, which need not fit the page
+        matplotlib.rcParams.update(_RC)
         self.figure = Figure(figsize=(self.size[0] / 72, self.size[1] / 72), layout="constrained")
         self.figure.patch.set_visible(False)
         self.ax = self.figure.add_subplot()
@@ -111,7 +114,9 @@ class Drawing:
             self.figure.savefig(raw, format="svg", metadata={"Date": None})
         root = ET.fromstring(raw.getvalue())
         for child in list(root):
-            if child.tag == f"{_SVG}metadata" or (child.tag == f"{_SVG}defs" and child.find(f"{_SVG}style") is not None):
+            if child.tag == f"{_SVG}metadata" or (
+                child.tag == f"{_SVG}defs" and child.find(f"{_SVG}style") is not None
+            ):
                 root.remove(child)  # a style sheet would apply to the whole page
         self._add_texts(root)
         for element in root.iter():
@@ -142,7 +147,8 @@ class Drawing:
             elif name == "clip-path":
                 value = value.replace("url(#", f"url(#{self.key}-")
             elif name == "style":
-                value = _FONT_STYLE.sub("", _STAND_IN.sub(_variable, value)).replace(": ", ":").replace("; ", ";")
+                value = _FAMILY.sub("", _FONT.sub(r"font-size: \1", _STAND_IN.sub(_variable, value)))
+                value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform", "width", "height"):
                 value = " ".join(_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), value).split())
                 if name == "transform" and value.startswith("rotate(-0 "):

@@ -1,200 +1,28 @@
-"""How good is a ranking of features: the papers' measures, and their curves against the number of features.
+"""Curves against the number of features: what the first k columns of a ranking keep.
 
-A ranking is judged by what its first k columns keep: the classes (1-NN accuracy, [ZL] Algorithm 2), a real target
-(5-NN error, [DV] section 4), the clusters (k-means against the classes) or the neighbourhoods of the samples::
-
-    JAC = 1/n Σ_i |N_F(i) ∩ N(i)| / |N_F(i) ∪ N(i)|        [EV] section 4.2
-
-Choosing parameters and judging stability is in :mod:`fiedler.tuning`, many methods at once in :mod:`fiedler.compare`;
-their functions are found here too: ``evaluate.tune_lambda``, ``evaluate.stability``, ``evaluate.compare``.
+The classes (1-NN accuracy, [ZL] Algorithm 2), a real target (5-NN error, [DV] section 4), the clusters (k-means against
+the classes) or the neighbourhoods of the samples ([EV] section 4.2).
 """
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import rankdata, t
+from scipy.stats import t
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from ._validation import check_choice, check_integer
-from .columns import validate_X
-from .supervision import Supervision
-
-if TYPE_CHECKING:
-    from .compare import Comparison, LabelBudget, compare, label_budget  # noqa: F401
-    from .tuning import (  # noqa: F401
-        Stability,
-        Suggestions,
-        Tuning,
-        cut_value,
-        stability,
-        suggest_n_features,
-        tune,
-        tune_lambda,
-    )
-
-_DENSE_CELLS = 2**24  # sparse columns up to this size go to an estimator as one dense block, which is much faster
-_BLOCK_CELLS = 2**22  # inner products held at once
-
-
-def __getattr__(name: str) -> Any:
-    # Re-exports, loaded on demand because both modules are built on this one.
-    for home in () if name.startswith("_") else (".tuning", ".compare"):
-        module = importlib.import_module(home, __package__)
-        if name in module.__all__:
-            return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def kendall_coefficient(ranks: Any) -> float:
-    """Kendall's coefficient of concordance between p rankings of d features, with ties ([KA] eq. 15).
-
-        K = 12 Δ / (p² (d³ - d) - p τ)
-
-    Δ is the scatter of the rank sums; τ sums t³ - t over every group of t tied ranks in every row. Equal to
-    Friedman's χ² / (p (d - 1)), ties included.
-
-    Parameters
-    ----------
-    ranks : array-like of shape (p, d)
-        One ranking per row; tied features share their mean rank, as ``scipy.stats.rankdata`` gives.
-
-    Returns
-    -------
-    float
-        From 0 (no agreement) to 1 (the same ranking each time); NaN when every row ties all features.
-
-    Examples
-    --------
-    >>> from fiedler.evaluate import kendall_coefficient
-    >>> kendall_coefficient([[1, 2, 3], [1, 3, 2], [1, 2, 3]]).__round__(4)
-    0.7778
-    """
-    R = np.asarray(ranks, dtype=np.float64)
-    if R.ndim != 2 or R.shape[1] < 2 or not np.isfinite(R).all():
-        raise ValueError(f"ranks must be a finite array of shape (rankings, features >= 2), got shape {R.shape}.")
-    p, d = R.shape
-    if not np.allclose(R.sum(axis=1), d * (d + 1) / 2):
-        raise ValueError("ranks must run from 1 to d in each row, ties sharing their mean rank (scipy.stats.rankdata).")
-    sums = R.sum(axis=0)
-    ties = sum(int((t**3 - t).sum()) for t in (np.unique(row, return_counts=True)[1] for row in R))
-    below = p**2 * (d**3 - d) - p * ties
-    return float(12.0 * ((sums - sums.mean()) ** 2).sum() / below) if below else float("nan")
-
-
-def rank_sums(accuracies: Any) -> np.ndarray:
-    """Rank sums T = Σ_q rank_q of competing methods over runs ([KA] eq. 16); the lowest sum is the best method.
-
-    Parameters
-    ----------
-    accuracies : array-like of shape (runs, methods)
-        Large is good; pass negated errors. Equal accuracies share the better rank (1, 1, 3, 4).
-
-    Returns
-    -------
-    ndarray of int, shape (methods,)
-
-    Examples
-    --------
-    >>> from fiedler.evaluate import rank_sums
-    >>> rank_sums([[0.9, 0.9, 0.7], [0.6, 0.8, 0.7]])
-    array([4, 2, 5])
-    """
-    A = np.asarray(accuracies, dtype=np.float64)
-    if A.ndim != 2 or not np.isfinite(A).all():
-        raise ValueError(f"accuracies must be a finite array of shape (runs, methods), got shape {A.shape}.")
-    return rankdata(-A, method="min", axis=1).astype(np.intp).sum(axis=0)
-
-
-def top_k_overlap(orders: Any, k: int, index: str = "kuncheva", n_features: int | None = None) -> float:
-    """Mean agreement of the first k features over all pairs of rankings.
-
-    Jaccard: r / (2k - r) with r common features. Kuncheva (2007) corrects for chance, (r - k²/m) / (k - k²/m): 0 is
-    what random choices give, 1 is the same choice each time.
-
-    Parameters
-    ----------
-    orders : array-like of int, shape (rankings, at least k)
-        Column numbers, best first, as ``SpectralSelector.order_``.
-    k : int
-    index : {"kuncheva", "jaccard"}
-    n_features : int, optional
-        m, when the rankings are cut short; by default their length.
-
-    Returns
-    -------
-    float
-        NaN for Kuncheva's index at k = m, where every choice is the same.
-
-    Examples
-    --------
-    >>> from fiedler.evaluate import top_k_overlap
-    >>> top_k_overlap([[0, 1, 2, 3], [1, 2, 0, 3]], k=2), top_k_overlap([[0, 1, 2, 3], [1, 0, 3, 2]], k=2)
-    (0.0, 1.0)
-    """
-    check_choice("index", index, ("kuncheva", "jaccard"))
-    orders = np.asarray(orders)
-    if orders.ndim != 2 or len(orders) < 2 or orders.dtype.kind not in "iu":
-        raise ValueError(f"orders must hold two or more rankings of column numbers, got shape {orders.shape}.")
-    m = orders.shape[1] if n_features is None else n_features
-    if check_integer("k", k, 1) > orders.shape[1]:
-        raise ValueError(f"k={k} is more than the {orders.shape[1]} features of each ranking; use a smaller k.")
-    chosen = sp.csr_array((np.ones(len(orders) * k), orders[:, :k].ravel(), np.arange(0, len(orders) * k + 1, k)))
-    common = (chosen @ chosen.T).toarray()[np.triu_indices(len(orders), 1)]
-    if index == "jaccard":
-        return float(np.mean(common / (2 * k - common)))
-    return float(np.mean(common - k * k / m) / (k - k * k / m)) if k < m else float("nan")
-
-
-def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
-    """Share of samples in the right cluster under the best one-to-one matching of clusters to classes ([EV] 4.2).
-
-    Examples
-    --------
-    >>> from fiedler.evaluate import clustering_accuracy
-    >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
-    0.75
-    """
-    counts = contingency_matrix(y_true, y_pred)
-    return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / counts.sum())
-
-
-def neighborhood_jaccard(X: Any, features: Any, n_neighbors: int = 5) -> float:
-    """How well a subset of features keeps every sample's nearest neighbours ([EV] section 4.2).
-
-    Neighbours are the largest inner products with other rows, ties by row number; the score is the mean Jaccard index
-    of the neighbour sets before and after.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Stays sparse; n x n is never held.
-    features : array-like of int
-        The columns kept.
-    n_neighbors : int, default=5
-
-    Examples
-    --------
-    >>> from fiedler.evaluate import neighborhood_jaccard
-    >>> X = [[1.0, 0.1, 3.0], [1.0, 0.2, -3.0], [-1.0, 0.1, 3.1], [-1.0, 0.2, -2.9]]
-    >>> neighborhood_jaccard(X, [2], n_neighbors=1), neighborhood_jaccard(X, [0], n_neighbors=1)
-    (1.0, 0.0)
-    """
-    X = validate_X(X)
-    features = check_features(features, X.shape[1])
-    return _shared_neighbors(_inner_neighbors(X, n_neighbors), _inner_neighbors(X[:, features], n_neighbors))
+from .._validation import check_choice, check_integer
+from ..columns import validate_X
+from ..supervision import Supervision
+from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -352,8 +180,8 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
     X = validate_X(X)
     features = check_features(features, X.shape[1])
     sizes = check_sizes(n_features, len(features))
-    before = _inner_neighbors(X, n_neighbors)
-    kept = [_shared_neighbors(before, _inner_neighbors(X[:, features[:size]], n_neighbors)) for size in sizes]
+    before = inner_neighbors(X, n_neighbors)
+    kept = [shared_neighbors(before, inner_neighbors(X[:, features[:size]], n_neighbors)) for size in sizes]
     return Curve("jaccard", sizes, np.array([kept]))
 
 
@@ -388,9 +216,6 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
 
     features = np.asarray(features)
     return curve(features), curve(features[::-1])
-
-
-# -------------------------------------------------------------------- shared steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,29 +316,6 @@ def clustered(X: Any, target: Target, features: np.ndarray, sizes: Any, seed: Se
     return best
 
 
-def selected(X: Any, features: np.ndarray) -> Any:
-    """Columns for an estimator: floats, dense when that is small enough."""
-    block = X[:, features]
-    if sp.issparse(block):
-        block = block.toarray() if np.prod(block.shape) <= _DENSE_CELLS else block.tocsr()
-    return block if block.dtype.kind == "f" else block.astype(np.float64)
-
-
-def check_features(features: Any, n_columns: int) -> np.ndarray:
-    """Distinct column numbers."""
-    order = np.asarray(features)
-    if order.ndim != 1 or not order.size or order.dtype.kind not in "iu":
-        raise ValueError(
-            f"features must be column numbers, best first, such as SpectralSelector.order_; got {features!r}."
-        )
-    outside = order[(order < 0) | (order >= n_columns)]
-    if len(outside):
-        raise ValueError(f"features holds column {outside[0]}, but X has {n_columns} columns, numbered from 0.")
-    if len(np.unique(order)) < len(order):
-        raise ValueError("features names a column twice; rank every column once.")
-    return order
-
-
 def check_sizes(n_features: Any, available: int) -> np.ndarray:
     """Increasing numbers of features; by default 5, 10, ..., 50 as in [ZL], as far as there are so many."""
     if n_features is None:
@@ -539,31 +341,3 @@ def to_frame(table: dict[str, Any]) -> Any:
     except ImportError:
         raise ImportError("frame() needs pandas; install it with: pip install 'fiedler[frames]'.") from None
     return pd.DataFrame(table)
-
-
-def _inner_neighbors(X: Any, k: int) -> np.ndarray:
-    """The k rows with the largest inner product, per row, in increasing order; ties go to the smaller row number."""
-    n = X.shape[0]
-    if check_integer("n_neighbors", k, 1) >= n:
-        raise ValueError(f"n_neighbors={k} must be less than the {n} rows of X; use a smaller n_neighbors.")
-    X = X.tocsr().astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    found = np.empty((n, k), dtype=np.intp)
-    step = max(1, _BLOCK_CELLS // n)
-    for start in range(0, n, step):
-        product = X[start : start + step] @ X.T
-        product = product.toarray() if sp.issparse(product) else product
-        rows = np.arange(len(product))
-        product[rows, start + rows] = -np.inf
-        last = np.partition(product, n - k, axis=1)[:, n - k, None]
-        tied = product == last
-        room = k - np.sum(product > last, axis=1, keepdims=True)
-        chosen = (product > last) | (tied & (np.cumsum(tied, axis=1) <= room))
-        found[start : start + step] = np.nonzero(chosen)[1].reshape(-1, k)
-    return found
-
-
-def _shared_neighbors(before: np.ndarray, after: np.ndarray) -> float:
-    n, k = before.shape
-    own = np.arange(n)[:, None] * n
-    common = np.isin(own + before, own + after).sum(axis=1)
-    return float(np.mean(common / (2 * k - common)))

@@ -11,10 +11,10 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from .report import data_words, number, printable
+from . import data_words, number, printable
 
 PAGE_ROWS = 300  # rows of the table at first, and with each "show more"
-_EMBEDDED = 700_000  # characters of the ranking kept inside the page, for the search
+_EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the search
 _LONGEST_NAME = 120
 _RULES = {
     "turning": "Turning point of the sorted scores",
@@ -28,9 +28,9 @@ def page(summary: dict[str, Any]) -> str:
     jinja2 = _jinja2()
     from markupsafe import Markup
 
-    from ._report_plots import METRICS, curve_styles, figures
+    from .plots import METRICS, curve_styles, figures
 
-    folder = Path(__file__).with_name("templates")
+    folder = Path(__file__).parent
     environment = jinja2.Environment(
         autoescape=True,
         loader=jinja2.FileSystemLoader(folder),
@@ -42,7 +42,7 @@ def page(summary: dict[str, Any]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     s = _shown(summary)
     drawn = {name: Markup(drawing.svg) for name, drawing in figures(s).items()}
-    rows, note = _embedded(s)
+    rows, note = _embedded(s, jinja2.utils.htmlsafe_json_dumps)
     text = environment.get_template("report.html.j2").render(
         s=s,
         title=f"{s['run']['n_selected']:,} of {s['data']['n_features']:,} features selected",
@@ -108,7 +108,13 @@ def short(value: Any) -> str:
 
 
 def _sections(s: dict[str, Any]) -> list[tuple[str, str]]:
-    names = [("warnings", "Warnings"), ("data", "Data"), ("run", "Run"), ("features", "Features"), ("scores", "How many")]
+    names = [
+        ("warnings", "Warnings"),
+        ("data", "Data"),
+        ("run", "Run"),
+        ("features", "Features"),
+        ("scores", "How many"),
+    ]
     names += [("comparison", "Comparison"), ("agreement", "Agreement"), ("stability", "Stability")]
     names += [("graph", "Graph"), ("redundancy", "Redundancy"), ("notes", "Notes")]
     return [(key, label) for key, label in names if s.get(key, True)]
@@ -129,14 +135,16 @@ def _tiles(s: dict[str, Any]) -> list[tuple[str, str, str]]:
         overlap = number(s["stability"]["jaccard"])
         tiles.append(("Stability", f"{overlap:.0%}", f"overlap of the first {s['stability']['k']}"))
     if s["comparison"] is not None:
-        metric, best = next(iter(s["comparison"]["best"].items()))
-        tiles.append(("Best method", printable(best, 18), f"by {metric.replace('_', ' ')}"))
+        metric = s["comparison"]["settings"]["metrics"][0]
+        found = {n: a["average_rank"][metric] for n, a in s["comparison"]["methods"].items() if not a["baseline"]}
+        best = min(found, key=found.get)
+        tiles.append(("Best method", printable(best, 18), f"mean rank {found[best]:.2f} by {metric.replace('_', ' ')}"))
     return tiles
 
 
 def _data_facts(data: dict[str, Any]) -> list[tuple[str, str]]:
     size = f"{data['n_samples']:,} rows × {data['n_features']:,} features"
-    kind = f"{'sparse' if data['sparse'] else 'dense'} {data['dtype']}, {data['nonzero']:.1%} of the cells not zero"
+    kind = f"{'sparse' if data['sparse'] else 'dense'} {data['dtype']}, {100 * data['nonzero']:.3g} % not zero"
     constant = f"{data['n_constant']:,}"
     if data["constant"]:
         more = ", …" if data["n_constant"] > 5 else ""
@@ -192,23 +200,27 @@ def _table_rows(s: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _embedded(s: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _embedded(s: dict[str, Any], dumps: Any) -> tuple[dict[str, Any], str]:
     """The ranking for the script, as much of it as fits, and a remark where that is not all."""
     columns, total = s["features"], len(s["features"]["feature"])
     often, rows, room = columns.get("frequency"), [], _EMBEDDED
     for at in range(total):
         name, note = printable(columns["feature"][at], _LONGEST_NAME), printable(columns["note"][at], 200)
-        room -= 6 * (len(name) + len(note)) if not (name + note).isascii() else len(name) + len(note)
-        room -= 32
-        if room < 0:
-            break
         score = columns["score"][at]
         score = float(f"{score:.6g}") if isinstance(score, float) else score
-        rows.append([name, score, round(100 * columns["length"][at], 1), often[at] if often else None, note])
+        row = [name, score, round(100 * columns["length"][at], 1)]
+        row += [often[at] if often else None, note] if often or note else []  # most have neither
+        room -= len(dumps(row))
+        if room < 0:
+            break
+        rows.append(row)
     about = {"rows": rows, "page": PAGE_ROWS, "selected": s["run"]["n_selected"], "total": total, "often": bool(often)}
     if len(rows) == total:
         return about, f"The table starts with {PAGE_ROWS} rows; the search covers all." if total > PAGE_ROWS else ""
-    return about, f"To stay small this page keeps the best {len(rows):,} of {total:,} features; the others are left out."
+    return (
+        about,
+        f"To stay small this page keeps the best {len(rows):,} of {total:,} features; the others are left out.",
+    )
 
 
 def _suggestions(s: dict[str, Any]) -> list[dict[str, str]]:
@@ -230,7 +242,11 @@ def _comparison(comparison: dict[str, Any] | None, names: dict[str, str], styles
         return None
     settings, methods = comparison["settings"], comparison["methods"]
     metrics = [(metric, names.get(metric, metric)) for metric in settings["metrics"]]
-    shown = f"{settings['n_labels']} labels shown in each draw" if settings["n_labels"] else "labels of the other folds shown"
+    shown = (
+        f"{settings['n_labels']} labels shown in each draw"
+        if settings["n_labels"]
+        else "labels of the other folds shown"
+    )
     words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
     if settings["estimator"]:
         words += f", {shown}; predicted by {settings['estimator']}"
@@ -239,7 +255,7 @@ def _comparison(comparison: dict[str, Any] | None, names: dict[str, str], styles
     keys = [(name, colour, "" if style == "-" else "dashed") for name, (colour, style) in styles(comparison).items()]
     rows = [{"name": name, "cells": _comparison_cells(methods[name], metrics)} for name in order]
     tables = [_curve_table(methods, order, metric, name, settings["n_features"]) for metric, name in metrics]
-    return {"words": f"{words}.", "metrics": metrics, "keys": keys, "rows": rows, "tables": tables}
+    return {"words": f"{words}.", "metrics": metrics, "legend": keys, "rows": rows, "tables": tables}
 
 
 def _comparison_cells(about: dict[str, Any], metrics: list[tuple[str, str]]) -> list[str]:
@@ -250,7 +266,7 @@ def _comparison_cells(about: dict[str, Any], metrics: list[tuple[str, str]]) -> 
         best = min(means) if metric == "rmse" else max(means)
         size = curve["n_features"][means.index(best)]
         cells += [f"{about['average_rank'][metric]:.2f}", f"{best:.4g} at {size:,}"]
-    return [*cells, f"{about['seconds']:.3g}"]
+    return [*cells, "–" if about["criterion"] is None else f"{about['seconds']:.3f}"]
 
 
 def _curve_table(methods: dict[str, Any], order: list[str], metric: str, name: str, sizes: list[int]) -> dict[str, Any]:
@@ -327,9 +343,6 @@ def _redundancy(s: dict[str, Any], most: int = 14) -> dict[str, Any]:
         f"{len(found)} of the {section['examined']} best selected features correlate {section['threshold']} or more "
         "with a better one. The methods score every feature on its own, so near copies rank side by side."
     )
-    rows = [
-        (f"{item['rank']}. {printable(names[item['rank'] - 1], 60)}", f"{item['of']}. {printable(names[item['of'] - 1], 60)}")
-        + (f"{item['correlation']:.2f}",)
-        for item in found[:most]
-    ]
+    named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
+    rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:most]]
     return {"redundancy_words": words, "repeats": rows, "more_repeats": max(0, len(found) - most)}

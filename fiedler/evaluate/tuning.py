@@ -1,4 +1,4 @@
-"""Which λ, which parameters, how many features, and how sure: choices judged by the graph or by held-out labels.
+"""Which λ, which parameters, how many features: choices judged by the graph or by held-out labels.
 
 The cut value of a selection is the second smallest eigenvalue of the normalised Laplacian of the graph on the selected
 features alone ([ZL] Algorithm 3): small when the samples fall into two well separated groups::
@@ -18,45 +18,20 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from ._validation import check_choice, check_integer
-from .affinity import KNN, Precomputed, Problem, Recipe
-from .columns import validate_X
-from .criterion import Criterion, Disagreement, Phi, Rayleigh, Scorer, as_recipe
-from .evaluate import (
-    Curve,
-    Target,
-    check_sizes,
-    folds,
-    kendall_coefficient,
-    predicted,
-    prepared,
-    read_target,
-    spread,
-    to_frame,
-    top_k_overlap,
-    whole_seed,
-)
-from .methods import SSelect
-from .selector import SpectralSelector, as_criterion, rank_features
-from .supervision import Pairs, Supervision, pairs_from_labels
-
-__all__ = [
-    "Stability",
-    "Suggestions",
-    "Tuning",
-    "cut_value",
-    "stability",
-    "suggest_n_features",
-    "tune",
-    "tune_lambda",
-]
+from .._validation import check_choice, check_integer
+from ..affinity import KNN, Precomputed, Problem, Recipe
+from ..columns import validate_X
+from ..criterion import Criterion, Disagreement, Phi, Rayleigh, Scorer, as_recipe
+from ..methods import SSelect
+from ..selector import as_criterion, rank_features
+from ..supervision import Supervision
+from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread, to_frame
+from .ranking import check_reads, check_scored, fit_ranking
 
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
 _ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
 
 
@@ -310,159 +285,6 @@ def suggest_n_features(
     return Suggestions(("turning", "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Stability:
-    """How much a selection depends on the data it saw.
-
-    Attributes
-    ----------
-    k, n_draws : int
-    frequency : ndarray of shape (n_features,)
-        Share of draws in which the feature is among the first k.
-    rank_low, rank_median, rank_high : ndarray of shape (n_features,)
-        5 %, 50 % and 95 % quantile of its rank; tied features share their mean rank.
-    kendall : float
-        :func:`fiedler.evaluate.kendall_coefficient` of the rankings.
-    jaccard, kuncheva : float
-        :func:`fiedler.evaluate.top_k_overlap` of the selections.
-    feature_names : ndarray
-        Column names, or numbers.
-    """
-
-    k: int
-    n_draws: int
-    frequency: np.ndarray
-    rank_low: np.ndarray
-    rank_median: np.ndarray
-    rank_high: np.ndarray
-    kendall: float
-    jaccard: float
-    kuncheva: float
-    feature_names: np.ndarray
-
-    def frame(self) -> Any:
-        """One row per feature, as a pandas DataFrame."""
-        names = ("frequency", "rank_low", "rank_median", "rank_high")
-        return to_frame({"feature": self.feature_names} | {name: getattr(self, name) for name in names})
-
-    def __repr__(self) -> str:
-        overlap = f"jaccard={self.jaccard:.3f}, kuncheva={self.kuncheva:.3f}"
-        return f"Stability(k={self.k}, n_draws={self.n_draws}, kendall={self.kendall:.3f}, {overlap})"
-
-
-def stability(
-    criterion: Criterion | str,
-    X: Any,
-    y: Any = None,
-    *,
-    k: int = 10,
-    resample: str = "rows",
-    size: int | float = 0.8,
-    n_draws: int = 20,
-    must_link: Any = None,
-    cannot_link: Any = None,
-    unlabeled: Any = -1,
-    random_state: int = 0,
-) -> Stability:
-    """Rank again and again on part of what is known, and see what stays ([KA] sections 6 and 7.2.1).
-
-    Parameters
-    ----------
-    criterion : Criterion or str
-    X, y, must_link, cannot_link, unlabeled
-        As in :meth:`fiedler.SpectralSelector.fit`.
-    k : int, default=10
-        The selection is the first k features.
-    resample : {"rows", "labels", "pairs"}
-        What each draw takes a part of: the rows, with their labels and pairs; the known labels; the pairs, given or,
-        without any, drawn from the classes as :func:`fiedler.pairs_from_labels` does. Classes keep their shares.
-    size : int or float, default=0.8
-        Number, or share in (0, 1), that a draw keeps; a number for pairs from classes.
-    n_draws : int, default=20
-    random_state : int, default=0
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from fiedler.evaluate import stability
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> result = stability("fisher", X, y, k=3, resample="labels", size=12)
-    >>> result
-    Stability(k=3, n_draws=20, kendall=0.529, jaccard=0.334, kuncheva=0.307)
-    >>> result.frame().sort_values("frequency").feature.iloc[-1]
-    'proline'
-    """
-    check_choice("resample", resample, ("rows", "labels", "pairs"))
-    criterion, names, X = as_criterion(criterion), getattr(X, "columns", None), validate_X(X)
-    check_sizes([check_integer("k", k, 1)], X.shape[1])
-    known = Supervision(X.shape[0], y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-    draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
-    orders, ranks = [], []
-    for number in range(check_integer("n_draws", n_draws, 2)):
-        rows, shown = draw(criterion, known, size, [random_state, number])
-        seen = X if rows is None else X[rows]
-        selector = fit_ranking(criterion, seen, at_least=k, where=f" in draw {number}", **shown)
-        orders.append(selector.order_)
-        signed = -selector.scores_ if criterion.greater_is_better else selector.scores_
-        ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
-    orders, ranks = np.array(orders), np.array(ranks)
-    return Stability(
-        k,
-        n_draws,
-        np.bincount(orders[:, :k].ravel(), minlength=X.shape[1]) / n_draws,
-        *np.quantile(ranks, [0.05, 0.5, 0.95], axis=0),
-        kendall_coefficient(ranks),
-        top_k_overlap(orders, k, "jaccard"),
-        top_k_overlap(orders, k, "kuncheva"),
-        np.arange(X.shape[1]) if names is None else np.asarray(names, dtype=object),
-    )
-
-
-# -------------------------------------------------------------------- shared steps
-
-
-def fit_ranking(
-    criterion: Criterion,
-    X: Any,
-    y: Any = None,
-    *,
-    at_least: int = 1,
-    where: str = "",
-    unlabeled: Any = -1,
-    **pairs: Any,
-) -> SpectralSelector:
-    """A fitted selector that gives at least so many features a score."""
-    with warnings.catch_warnings():  # the error below says it better
-        warnings.filterwarnings("ignore", message=".*selected features have no score")
-        selector = SpectralSelector(criterion, n_features_to_select=1, unlabeled=unlabeled).fit(X, y, **pairs)
-    check_scored(criterion, selector.scores_, at_least, where)
-    return selector
-
-
-def check_scored(criterion: Criterion, scores: np.ndarray, at_least: int, where: str = "") -> None:
-    """Stop where a selection would have to take features without a score."""
-    scored = int(np.sum(~np.isnan(scores)))
-    if scored < at_least:
-        raise ValueError(
-            f"{at_least} features are asked for, but {criterion!r} scores only {scored} of {len(scores)}{where}: the "
-            "others are NaN (constant on the rows it reads, or 0/0). Ask for fewer features, or show it more labels."
-        )
-
-
-def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
-    """Stop where y is not what a criterion reads: hidden classes are -1, which a target's reader would believe."""
-    reads = criterion.reads
-    if reads and target is None:
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y is None; pass y or leave it out.")
-    if "target" in reads and target.metric == "accuracy":
-        raise ValueError(
-            f"{who} reads a real target, but y holds classes; leave it out, or pass a regressor as estimator, such as "
-            "KNeighborsRegressor(5), to read y as a target."
-        )
-    if reads & {"classes", "pairs"} and target.metric == "rmse":
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y holds a real target; leave it out.")
-
-
 def _cut_graph(graph: Any) -> Recipe:
     graph = KNN(weight="binary") if graph is None else as_recipe(graph)
     if graph.reads != "nothing" or isinstance(graph, Precomputed):
@@ -596,61 +418,3 @@ def _held_out_choice(
     chosen = int(np.flatnonzero(close)[0])
     what = f"held-out {target.metric} {curve.mean[chosen]:.4g}"
     return int(sizes[chosen]), f"{what}, within a standard deviation of the best, {curve.mean[at]:.4g} at {curve.best}"
-
-
-def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
-    """The labels a criterion reads, or that its pairs can be drawn from."""
-    if "target" in criterion.reads:
-        values = known.target(repr(criterion))
-        return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
-    if known.y is None or not criterion.reads:
-        return None
-    codes, _ = known.classes(repr(criterion))
-    return Target(codes, np.flatnonzero(codes >= 0), "accuracy")
-
-
-def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) -> np.ndarray:
-    """Some positions, each group in proportion."""
-    n = len(groups)
-    share = isinstance(size, (float, np.floating))
-    wanted = round(size * n) if share and 0 < size < 1 else size
-    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or not 2 <= wanted < n:
-        raise ValueError(f"size={size!r} must be a share in (0, 1) or a number from 2 to {n - 1} of the {n} {what}.")
-    shuffled = rng.permutation(n)
-    ordered = shuffled[np.argsort(groups[shuffled], kind="stable")]
-    return np.sort(ordered[np.arange(wanted) * n // wanted])
-
-
-def _some_rows(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[np.ndarray, dict]:
-    labels, n = _read_labels(criterion, known), known.n_samples
-    classes = labels is not None and labels.metric == "accuracy"
-    rows = _part(labels.values if classes else np.zeros(n), size, "rows", np.random.default_rng(seed))
-    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link}
-    pairs = {name: None if given is None else Pairs(given, n)[rows] for name, given in pairs.items()}
-    return rows, {"y": None if labels is None else labels.values[rows], **pairs}
-
-
-def _some_labels(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
-    labels = _read_labels(criterion, known)
-    if labels is None:
-        raise ValueError(f"resample='labels' needs labels that {criterion!r} reads; use resample='rows'.")
-    groups = labels.values if labels.metric == "accuracy" else np.zeros(known.n_samples)
-    rows = labels.known[_part(groups[labels.known], size, "known labels", np.random.default_rng(seed))]
-    return None, {"y": labels.shown(rows), "must_link": known.must_link, "cannot_link": known.cannot_link}
-
-
-def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
-    if "pairs" not in criterion.reads:
-        raise ValueError(f"resample='pairs' needs a criterion that reads pairs, {criterion!r} does not; use 'rows'.")
-    labels = _read_labels(criterion, known)
-    y = None if labels is None or criterion.reads == {"pairs"} else labels.values
-    if known.has_pairs:
-        given = [np.empty((0, 2), dtype=np.intp) if p is None else p for p in (known.must_link, known.cannot_link)]
-        kind = np.repeat([0, 1], [len(p) for p in given])
-        kept = _part(kind, size, "pairs", np.random.default_rng(seed))
-        must, cannot = (np.concatenate(given)[kept[kind[kept] == side]] for side in (0, 1))
-    elif labels is None:
-        raise ValueError("resample='pairs' needs must_link and cannot_link, or classes in y to draw pairs from.")
-    else:
-        must, cannot = pairs_from_labels(labels.values, size, whole_seed(seed))
-    return None, {"y": y, "must_link": must, "cannot_link": cannot}

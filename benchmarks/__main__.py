@@ -1,0 +1,68 @@
+"""``python -m benchmarks`` measures everything and writes RESULTS.md; ``--quick`` guards the ratios in two minutes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from . import consistency, measure, report, scaling
+from .cases import CASES
+
+
+def quick(results: measure.Results) -> int:
+    """The quick cases against their floors; one that falls under is given a second chance before it counts."""
+    failed = 0
+    print(f"{'work':<44} {'against':<32} {'theirs':>9} {'fiedler':>9} {'ratio':>8} {'floor':>7}")
+    for case in (case for case in CASES if case.quick):
+        rows = measure.run_case(case, results, share=0.4)
+        if any(row.ratio < row.floor for row in rows):
+            rows = measure.run_case(case, results, share=0.99)
+        for row in rows:
+            under = row.ratio < row.floor
+            failed += under
+            print(
+                f"{row.work:<44} {row.against:<32} {report.seconds(row.theirs.wall):>9} "
+                f"{report.seconds(row.ours.wall):>9} {row.ratio:>7.2f}x {row.floor:>6.2f}x{'  UNDER' * under}",
+                flush=True,
+            )
+    for what, measured, promised, answer in [*results.facts, *measure.imports(2)]:
+        print(f"{what}: {measured} ({promised}: {answer.strip('*')})")
+        failed += answer == "**no**"
+    print(f"{failed} under the floor" if failed else "all ratios hold")
+    return int(failed > 0)
+
+
+def full(results: measure.Results) -> int:
+    """Everything, into RESULTS.md."""
+    start = time.perf_counter()
+
+    def progress(text: str) -> None:
+        print(f"{time.perf_counter() - start:7.0f} s  {text}", flush=True)
+
+    results.machine = report.machine()
+    for case in CASES:
+        for row in measure.run_case(case, results):
+            results.rows.append(row)
+            progress(f"{row.work}, {row.against}: {row.ratio:.3g} x ({row.target:g})")
+    progress("limits")
+    results.facts += measure.limits()
+    results.facts += measure.memory(progress)
+    results.facts += measure.first_calls(progress)
+    results.facts += measure.imports()
+    results.curves = scaling.curves(progress)
+    progress("consistency")
+    results.consistency = consistency.differences()
+    results.minutes = (time.perf_counter() - start) / 60.0
+    progress(f"wrote {report.write(results)}")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a few ratios, exit code 1 if one falls under its floor")
+    return (quick if parser.parse_args().quick else full)(measure.Results())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

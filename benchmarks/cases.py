@@ -1,0 +1,291 @@
+"""The rows of the table: which work, against what, and the ratio that was promised.
+
+A case prepares its data when it is run and gives the contenders as functions without arguments; ``fiedler`` is one of
+them. ``target`` is the promised ratio of times (theirs / ours), ``floor`` what ``make bench-quick`` fails under: lower,
+because the quick run takes few repeats on a machine that may be busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fiedler import EVSC, KNN, SPEC, LaplacianScore, ReliefF
+
+from . import contenders as other
+from . import data
+
+_NOISE = 0.6  # share of a target that a quick run on a busy machine must still reach
+_COLUMNS = 2000  # columns of NEWS20 given to scanpy, which would need minutes for all of them
+_QUERIES = 3500  # rows of fashion_mnist searched by brute force, whose time is proportional to them
+
+Contenders = dict[str, Callable[[], Any]]
+
+
+@dataclass
+class Case:
+    """One comparison: ``prepare()`` gives the contenders, the time of each over that of fiedler is its ratio."""
+
+    work: str
+    targets: dict[str, float]  # by contender; 0 where nothing was promised
+    prepare: Callable[[], Contenders]
+    quick: bool = False
+    seconds: float = 4.0
+    once: tuple[str, ...] = ()
+    at_least: int = 3
+    factors: dict[str, float] = field(default_factory=dict)
+    memory: bool = False  # also trace the peak of allocations, relative to one n x m array of float64
+    size: int = 0  # n m
+    check: Callable[[dict[str, Any]], str] | None = None  # from what the contenders returned
+    note: str = ""
+
+    def floor(self, contender: str) -> float:
+        return _NOISE * self.targets[contender]
+
+
+# -------------------------------------------------------------------- Laplacian score, end to end
+
+_HAND = "scikit-learn + scipy"
+_INDEX = 'skfeature-chappers, mode="index"'
+
+
+def _end_to_end(name: str) -> Contenders:
+    X = data.gaussian(2000, 5000) if name == "gaussian" else data.load(name)[0]
+    return {"fiedler": lambda: LaplacianScore().evaluate(X), _HAND: lambda: other.laplacian_by_hand(X)}
+
+
+def _against_packages(name: str) -> Contenders:
+    X, y = data.load(name)
+    dense = X.toarray() if sp.issparse(X) else X
+    return {
+        "fiedler": lambda: LaplacianScore().evaluate(X),
+        "skfeature-chappers": lambda: other.skfeature_laplacian(dense),
+        _INDEX: lambda: other.skfeature_laplacian(dense, "index"),
+        "ITMO_FS": lambda: other.itmo_laplacian(dense, y),
+    }
+
+
+def _spec(phi: int) -> Contenders:
+    X, _ = data.load("BASEHOCK")
+    dense, k = X.toarray(), 5
+    return {
+        "fiedler": lambda: SPEC(phi=phi, n_clusters=k).evaluate(X),
+        "skfeature-chappers": lambda: other.skfeature_spec(dense, 0 if phi == 2 else k),
+    }
+
+
+# -------------------------------------------------------------------- scores on a given graph
+
+
+@cache
+def _graph_in_space(n: int, m: int) -> Any:
+    """A kNN graph over the first three columns only: its shape is all that matters here."""
+    return KNN(other.K).build(data.gaussian(n, m)[:, :3])
+
+
+@cache
+def news20_graph() -> Any:
+    return KNN(other.K).build(data.load("NEWS20_18828")[0])
+
+
+def weights(graph: Any) -> sp.csr_matrix:
+    """W as a csr matrix, from the public attributes of a graph."""
+    i, j, w = graph.edges
+    n = graph.n_nodes
+    return sp.csr_matrix((np.r_[w, w], (np.r_[i, j].astype(np.int32), np.r_[j, i].astype(np.int32))), shape=(n, n))
+
+
+def _on_a_graph(n: int, m: int) -> Contenders:
+    X, graph = data.gaussian(n, m), _graph_in_space(n, m)
+    W = weights(graph)
+    return {"fiedler": lambda: LaplacianScore(graph).evaluate(X), _HAND: lambda: other.scores_by_hand(X, W)}
+
+
+def _gearys_c() -> Contenders:
+    X, graph = data.load("NEWS20_18828")[0], news20_graph()
+    some = np.unique(np.linspace(0, X.shape[1] - 1, _COLUMNS).astype(np.intp))
+    X = sp.csr_array(X[:, some])
+    W, by_feature = weights(graph), sp.csr_matrix(X.T)
+    return {"fiedler": lambda: LaplacianScore(graph).evaluate(X), "scanpy": lambda: other.gearys_c(W, by_feature)}
+
+
+# -------------------------------------------------------------------- ReliefF and EVSC
+
+
+def _relieff(name: str, every: int, *names: str) -> Contenders:
+    X, y = (part[::every] for part in data.load(name))
+    found = {
+        "fiedler": lambda: ReliefF(other.K).evaluate(X, y),
+        "fast-select": lambda: other.fast_select_relieff(X, y),
+        "skrebate": lambda: other.skrebate_relieff(X, y),
+    }
+    return {key: found[key] for key in ("fiedler", *names)}
+
+
+def _evsc(name: str) -> Contenders:
+    X, _ = data.load(name)
+    side = other.gemm_side(other.evsc_flops(*X.shape))
+    A = np.random.default_rng(0).standard_normal((side, side))
+    return {"fiedler": lambda: EVSC().evaluate(X), "one GEMM": lambda: A @ A}
+
+
+def _evsc_trace(n: int) -> Contenders:
+    X = data.load("madelon")[0][:n]
+    return {"fiedler": lambda: EVSC(mode="trace").evaluate(X), "exact mode": lambda: EVSC().evaluate(X)}
+
+
+def _same_top(results: dict[str, Any]) -> str:
+    fast, exact = results["fiedler"], results["exact mode"]
+    top = [set(np.argsort(-scores, kind="stable")[:100]) for scores in (fast, exact)]
+    return f"{len(top[0] & top[1])} of the top 100 agree, largest relative difference {abs(fast / exact - 1).max():.1e}"
+
+
+# -------------------------------------------------------------------- many rows
+
+
+def _approximate() -> Contenders:
+    from sklearn.neighbors import NearestNeighbors
+
+    X, _ = data.load("fashion_mnist", np.float32)
+    index = NearestNeighbors(n_neighbors=other.K, algorithm="brute").fit(X)
+    rows = np.sort(np.random.default_rng(0).choice(len(X), _QUERIES, replace=False))
+    approximate = LaplacianScore(KNN(other.K, algorithm="approximate"))
+    return {"fiedler": lambda: approximate.evaluate(X), "brute force": lambda: index.kneighbors(X[rows])}
+
+
+def _recall(results: dict[str, Any]) -> str:
+    """Recall of the approximate neighbours on rows the library did not choose itself."""
+    from sklearn.neighbors import NearestNeighbors
+
+    from fiedler.neighbors import find_neighbors
+
+    X, _ = data.load("fashion_mnist", np.float32)
+    rows = np.sort(np.random.default_rng(1).choice(len(X), 300, replace=False))
+    found, _, reported = find_neighbors(X, other.K, algorithm="approximate")
+    exact = NearestNeighbors(n_neighbors=other.K + 1, algorithm="brute").fit(X).kneighbors(X[rows])[1]
+    hits = [len(set(found[i]) & (set(near) - {i})) for i, near in zip(rows, exact, strict=True)]
+    return f"recall {np.mean(hits) / other.K:.3f} on 300 rows, {reported:.3f} reported"
+
+
+# -------------------------------------------------------------------- the table
+
+
+def _lap(name: str, target: float, **options: Any) -> Case:
+    what = "gaussian, dense 2,000 x 5,000" if name == "gaussian" else name
+    return Case(f"LS end to end, {what}", {_HAND: target}, lambda: _end_to_end(name), quick=True, **options)
+
+
+CASES = [
+    _lap("gaussian", 2.0, seconds=12.0),
+    _lap("BASEHOCK", 1.5, note="both sparse"),
+    _lap("PCMAC", 1.5, note="both sparse"),
+    _lap("TOX_171", 1.0),
+    _lap("pixraw10P", 1.0),
+    _lap("madelon", 1.0, seconds=6.0),
+    _lap("wine", 1.0, seconds=1.0),
+    Case(
+        "LS end to end, pixraw10P",
+        {"skfeature-chappers": 30.0, _INDEX: 0.0, "ITMO_FS": 0.0},
+        lambda: _against_packages("pixraw10P"),
+        quick=True,
+        once=("ITMO_FS",),
+    ),
+    Case(
+        "LS end to end, BASEHOCK",
+        {"skfeature-chappers": 30.0, _INDEX: 0.0, "ITMO_FS": 0.0},
+        lambda: _against_packages("BASEHOCK"),
+        once=("ITMO_FS",),
+        note="fiedler reads it sparse, the others take dense X only",
+    ),
+    *(
+        Case(
+            f"SPEC phi{phi}, BASEHOCK",
+            {"skfeature-chappers": 300.0},
+            lambda phi=phi: _spec(phi),
+            once=("skfeature-chappers",),
+            note="graph included; skfeature's runs once",
+        )
+        for phi in (2, 3)
+    ),
+    *(
+        Case(
+            f"scores on a given kNN graph, {n:,} x {m:,}",
+            {_HAND: 2.0},
+            lambda n=n, m=m: _on_a_graph(n, m),
+            quick=n == 2000,
+            seconds=8.0,
+            memory=True,
+            size=n * m,
+        )
+        for n, m in ((2000, 5000), (200_000, 100))
+    ),
+    Case(
+        "scores on a given kNN graph, NEWS20",
+        {"scanpy": 1.0},
+        _gearys_c,
+        note=f"the same {_COLUMNS:,} of its columns for both; scanpy's Geary's C",
+    ),
+    Case(
+        "ReliefF, madelon",
+        {"fast-select": 1.0},
+        lambda: _relieff("madelon", 1, "fast-select"),
+        note="k = 10; fiedler: squared differences and Euclidean neighbours, the others: absolute and Manhattan",
+    ),
+    Case(
+        "ReliefF, every fourth row of madelon",
+        {"skrebate": 10.0},
+        lambda: _relieff("madelon", 4, "skrebate"),
+        once=("skrebate",),
+        note="all rows would take skrebate minutes; the CPU time of its worker processes is not counted",
+    ),
+    Case(
+        "ReliefF, TOX_171",
+        {"fast-select": 1.0, "skrebate": 10.0},
+        lambda: _relieff("TOX_171", 1, "fast-select", "skrebate"),
+        once=("skrebate",),
+        quick=True,
+    ),
+    *(
+        Case(
+            f"EVSC exact, {name}",
+            {"one GEMM": 0.5},
+            lambda name=name: _evsc(name),
+            quick=name == "pixraw10P",
+            seconds=6.0,
+            note="a square product of the same number of operations",
+        )
+        for name in ("pixraw10P", "TOX_171")
+    ),
+    Case(
+        "EVSC trace mode, n = 300",
+        {"exact mode": 5.0},
+        lambda: _evsc_trace(300),
+        quick=True,
+        check=_same_top,
+        note="madelon's first rows",
+    ),
+    Case(
+        "EVSC trace mode, n = 1,000",
+        {"exact mode": 10.0},
+        lambda: _evsc_trace(1000),
+        once=("exact mode",),
+        check=_same_top,
+        note="madelon's first rows",
+    ),
+    Case(
+        "LS with approximate neighbours, fashion_mnist",
+        {"brute force": 5.0},
+        _approximate,
+        once=("fiedler",),
+        at_least=1,
+        seconds=0.0,
+        factors={"brute force": 70_000 / _QUERIES},
+        check=_recall,
+        note=f"brute force: scikit-learn in float32, {_QUERIES:,} of the rows searched, scaled to all of them",
+    ),
+]

@@ -1,0 +1,69 @@
+"""The data sets by name, read from the folder ``FIEDLER_DATA``; without it, generated ones of the same shape."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+# rows, columns, classes, share of stored values (1: dense), share of distinct rows
+_SHAPES = {
+    "BASEHOCK": (1993, 4862, 2, 0.014, 1.0),
+    "PCMAC": (1943, 3289, 2, 0.015, 1.0),
+    "NEWS20_18828": (18828, 127830, 20, 0.0007, 1.0),
+    "TOX_171": (171, 5748, 4, 1.0, 1.0),
+    "pixraw10P": (100, 10000, 10, 1.0, 0.98),
+    "madelon": (2600, 500, 2, 1.0, 1.0),
+    "wine": (178, 13, 3, 1.0, 1.0),
+    "fashion_mnist": (70000, 784, 10, 1.0, 1.0),
+    "kddcup": (494020, 41, 23, 1.0, 0.3),
+}
+
+
+def folder() -> Path | None:
+    """The folder of the papers' data sets, if there is one."""
+    path = Path(os.environ.get("FIEDLER_DATA", "/nowhere"))
+    return path if (path / "load.py").exists() else None
+
+
+@cache
+def load(name: str, dtype: Any = np.float64) -> tuple[Any, np.ndarray]:
+    """X (ndarray or csr_array of that dtype) and y of a data set, or of a generated one of its shape."""
+    if folder() is None:
+        return _generated(*_SHAPES[name], dtype)
+    spec = importlib.util.spec_from_file_location("paper_data_load", folder() / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    X, y, _ = module.load(name)
+    X = sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+    return X, np.unique(y, return_inverse=True)[1]
+
+
+@cache
+def gaussian(n: int, m: int) -> np.ndarray:
+    """Standard normal noise, the same in every run."""
+    return np.random.default_rng(0).standard_normal((n, m))
+
+
+def text_like(n: int, m: int, density: float) -> sp.csr_array:
+    """Counts whose columns are as uneven as words are: the j-th most frequent occurs in a share of about 1/j."""
+    rng, wanted = np.random.default_rng(0), int(n * m * density)
+    columns = np.minimum(m * rng.random(wanted) ** 2, m - 1).astype(np.intp)
+    X = sp.csr_array((1.0 + rng.poisson(0.5, wanted), (rng.integers(n, size=wanted), columns)), shape=(n, m))
+    X.sum_duplicates()
+    return X
+
+
+def _generated(n: int, m: int, classes: int, density: float, distinct: float, dtype: Any) -> tuple[Any, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(classes, size=n)
+    if density < 1.0:
+        return text_like(n, m, density).astype(dtype), y
+    X = rng.standard_normal((n, m), dtype=np.float32).astype(dtype)
+    X[:, : max(1, m // 10)] += y[:, None]
+    return X[np.sort(rng.integers(int(n * distinct), size=n))] if distinct < 1.0 else X, y

@@ -1,0 +1,238 @@
+"""Runs the cases and collects rows of ratios and other facts; knows nothing about how they are shown."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fiedler import LaplacianScore
+
+from . import contenders, data, isolated
+from .cases import Case
+from .timing import Timing, interleaved, peak_memory
+
+Progress = Callable[[str], None]
+Fact = tuple[str, str, str, str]  # what, measured, promised, "yes" | "**no**" | "-"
+
+
+@dataclass
+class Row:
+    """One ratio: their best wall time over ours."""
+
+    work: str
+    against: str
+    target: float
+    floor: float
+    theirs: Timing
+    ours: Timing
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs.wall / self.ours.wall
+
+    @property
+    def met(self) -> bool:
+        return self.ratio >= self.target
+
+
+@dataclass
+class Results:
+    """Everything one run measured."""
+
+    machine: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    curves: list[Any] = field(default_factory=list)
+    consistency: list[tuple[str, str, float, float]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    minutes: float = 0.0
+
+
+def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
+    """Measure one case; a ``share`` below 1 shortens it for a quick run, without the contenders that take minutes."""
+    functions = {}
+    for name, function in case.prepare().items():
+        if name in case.once and share < 1.0:
+            continue
+        reason = contenders.missing(name)
+        if reason is None:
+            functions[name] = function
+        elif reason not in results.notes:
+            results.notes.append(reason)
+    if len(functions) < 2:
+        return []
+    timings = interleaved(
+        functions,
+        seconds=share * case.seconds,
+        once=case.once,
+        at_least=case.at_least,
+        factors=case.factors,
+    )
+    notes = [case.note] if case.note else []
+    if case.check is not None:
+        notes.append(case.check({name: timing.value for name, timing in timings.items()}))
+    if case.memory:
+        results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]
+    if notes:
+        results.notes.append(f"{case.work}: {'; '.join(notes)}.")
+    ours = timings.pop("fiedler")
+    return [
+        Row(case.work, name, case.targets[name], case.floor(name), theirs, ours) for name, theirs in timings.items()
+    ]
+
+
+def _extra_memory(case: Case, name: str, function: Callable[[], Any]) -> Fact:
+    share = peak_memory(function) / (8 * case.size)
+    ours = name == "fiedler"
+    return (
+        f"peak of allocations, {case.work}: {name}",
+        f"{share:.2f} of one n x m array",
+        "no n x m temporary" if ours else "-",
+        _answer(share < 0.5) if ours else "-",
+    )
+
+
+def _answer(met: bool) -> str:
+    return "yes" if met else "**no**"
+
+
+def _mib(size: float) -> str:
+    return f"{size / 2**20:,.0f} MiB"
+
+
+# -------------------------------------------------------------------- facts that are not ratios
+
+
+def limits() -> list[Fact]:
+    """LS end to end beside the least any exact method must do."""
+    X = data.gaussian(2000, 5000)
+    single = X.astype(np.float32)
+    timings = interleaved(
+        {
+            "LS": lambda: LaplacianScore().evaluate(X),
+            "Gram, float64": lambda: X @ X.T,
+            "Gram, float32": lambda: single @ single.T,
+            "pass": lambda: X.sum(axis=0),
+        },
+        seconds=6.0,
+    )
+    ours = timings["LS"].wall
+    names = {
+        "Gram, float64": "one Gram product in float64",
+        "Gram, float32": "one in float32",
+        "pass": "one pass over X",
+    }
+    return [
+        (
+            f"LS on 2,000 x 5,000 over {text}",
+            f"{ours:.3f} s / {timings[key].wall:.3f} s = {ours / timings[key].wall:.2f}",
+            "-",
+            "-",
+        )
+        for key, text in names.items()
+    ]
+
+
+def memory(progress: Progress) -> list[Fact]:
+    """Peak memory of the large problems, each in a process of its own."""
+    facts = []
+    progress("memory: 200 x 1,000,000 float32 from a mapped file")
+    wide = isolated.measure("wide")
+    facts.append(
+        _fact(
+            "LS on a memory-mapped 200 x 1,000,000 float32 file",
+            wide,
+            lambda f: (
+                f"{f['wall']:.1f} s, {_mib(f['extra'])} beside a file of {_mib(f['file'])} "
+                f"(resident with the file's pages: {_mib(f['resident'])})"
+            ),
+            "not read as a whole",
+            lambda f: f["extra"] < f["file"] / 2,
+        )
+    )
+    progress("memory: kddcup")
+    half, whole = isolated.measure("kddcup", "0.5"), isolated.measure("kddcup", "1")
+    both = {"half": half, "whole": whole, **{key: f[key] for f in (half, whole) for key in f if key == "failed"}}
+    facts.append(
+        _fact(
+            "LS on kddcup, half and all of its rows",
+            both,
+            lambda f: "; ".join(
+                f"{part['rows']:,} rows: {part['wall']:.1f} s, {_mib(part['extra'])} extra, "
+                f"{_mib(part['resident'])} resident"
+                for part in (f["half"], f["whole"])
+            ),
+            "completes, linear memory",
+            lambda f: f["whole"]["extra"] < 3.0 * max(f["half"]["extra"], 2**26),
+        )
+    )
+    progress("memory: NEWS20, all methods")
+    facts.append(
+        _fact(
+            "NEWS20 by LS, SPEC phi1-3, sSelect, C1-C4 on a kNN graph",
+            isolated.measure("news20"),
+            lambda f: (
+                f"{_mib(f['resident'])} resident at most ("
+                + ", ".join(f"{name} {taken:.1f} s" for name, taken in f["times"].items())
+                + ")"
+            ),
+            "below 2 GiB",
+            lambda f: f["resident"] < 2 * 2**30,
+        )
+    )
+    return facts
+
+
+def first_calls(progress: Progress) -> list[Fact]:
+    """What the compiler costs on a new machine."""
+    facts = []
+    for kind in ("dense", "sparse"):
+        progress(f"first call, {kind}")
+        with tempfile.TemporaryDirectory() as empty:
+            cold = isolated.measure("first_call", kind, NUMBA_CACHE_DIR=empty)
+            warm = isolated.measure("first_call", kind, NUMBA_CACHE_DIR=empty)
+        both = {**cold, "cached": warm.get("first"), "over": cold.get("first", 0) - cold.get("later", 0)}
+        facts.append(
+            _fact(
+                f"first call on a new machine over a warm one, LS {kind}",
+                both,
+                lambda f: (
+                    f"{f['first']:.2f} s - {f['later']:.2f} s = {f['over']:.2f} s; "
+                    f"first call of the next process {f['cached']:.2f} s"
+                ),
+                "about 3 s at most",
+                lambda f: f["over"] <= 3.5,
+            )
+        )
+    return facts
+
+
+def imports(rounds: int = 5) -> list[Fact]:
+    """``import fiedler`` beside the part of scikit-learn it builds on."""
+    reference = "import sklearn.feature_selection"
+    statements = ("import fiedler", "from fiedler import SpectralSelector", reference)
+    best = dict.fromkeys(statements, np.inf)
+    for _ in range(rounds):
+        for statement in statements:
+            best[statement] = min(best[statement], isolated.import_time(statement))
+    return [
+        (
+            f"`{statement}` over `{reference}`",
+            f"{best[statement]:.3f} s / {best[reference]:.3f} s = {best[statement] / best[reference]:.2f}",
+            "1.3 at most",
+            _answer(best[statement] <= 1.3 * best[reference]),
+        )
+        for statement in statements[:2]
+    ]
+
+
+def _fact(
+    what: str, found: dict[str, Any], text: Callable[[Any], str], promised: str, met: Callable[[Any], bool]
+) -> Fact:
+    if "failed" in found:
+        return what, f"failed: {found['failed']}", promised, _answer(False)
+    return what, text(found), promised, _answer(met(found))

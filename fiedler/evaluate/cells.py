@@ -1,0 +1,235 @@
+"""The cells of a comparison: one method on one draw, seeded by the draw alone, kept as a file of its own when asked.
+
+A finished cell is written whole or not at all, under a name that hashes the data and all parameters, so an interrupted
+comparison goes on where it stopped and never reuses a cell of another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from ..criterion import Criterion
+from ..supervision import pairs_from_labels
+from .curves import Target, clustered, folds, jaccard_curve, predicted, prepared, whole_seed
+from .ranking import check_scored, fit_ranking
+
+RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
+_FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything a cell depends on besides its method and draw."""
+
+    X: Any
+    target: Target | None
+    sizes: np.ndarray
+    n_labels: int | None
+    n_pairs: int | None
+    metrics: tuple[str, ...]
+    estimator: Any
+    n_folds: int
+    scored_rows: str
+    unscored: str
+    seed: int
+
+    @property
+    def predicts(self) -> bool:
+        return self.target is not None and self.target.metric in self.metrics
+
+
+class Draw:
+    """What one draw fixes for all methods: the labels shown, the folds, the model and the rows that count."""
+
+    def __init__(self, plan: Plan, number: int):
+        self.number, self.splits, self.model, self.counted = number, [], None, None
+        self.shown = None if plan.target is None else _labels_shown(plan, number)
+        if plan.predicts:
+            self.model = prepared(plan.estimator, plan.target, [plan.seed, number, _MODEL])
+            rng = np.random.default_rng([plan.seed, number, _FOLDS])
+            self.splits = folds(plan.target, plan.n_folds, self.model, rng)
+        if plan.scored_rows == "hidden" and plan.n_labels is not None:
+            self.counted = np.setdiff1d(plan.target.known, self.shown)
+
+
+def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
+    """All values of one method or baseline on one draw; its ranking alone when ``number`` is None."""
+    start = time.perf_counter()
+    if number is None:
+        ranking = _ranking(plan, criterion, None, 0)
+        return {"values": [], "seconds": time.perf_counter() - start, "orders": [ranking.tolist()]}
+    draw, m = Draw(plan, number), plan.X.shape[1]
+    sizes = np.array([m]) if criterion == "all" else plan.sizes
+    start = time.perf_counter()
+    if order is not None:
+        orders = [np.array(order)]
+    elif criterion == "all":
+        orders = [np.arange(m)]
+    elif criterion == "random":
+        orders = [np.random.default_rng([plan.seed, number, _RANDOM]).permutation(m)]
+    else:
+        held_out = plan.n_labels is None and plan.predicts
+        labels = [train for train, _ in draw.splits] if held_out else [draw.shown]
+        orders = [_ranking(plan, criterion, plan.target.shown(rows), number) for rows in labels]
+    seconds = (time.perf_counter() - start) / len(orders)
+    whole = orders[0]
+    if len(orders) > 1 and len(plan.metrics) > 1:  # clusters and neighbourhoods have no folds
+        whole = _ranking(plan, criterion, plan.target.shown(draw.shown), number)
+    kept = [] if isinstance(criterion, str) or order is not None else [o.tolist() for o in orders]
+    return {"values": _measured(plan, draw, orders, whole, sizes), "seconds": seconds, "orders": kept}
+
+
+def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
+    found: dict[str, np.ndarray] = {}
+    if plan.predicts:
+        metric = plan.target.metric
+        found[metric] = predicted(plan.X, plan.target, orders, sizes, draw.splits, draw.model, draw.counted)
+    if "jaccard" in plan.metrics:
+        found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes).mean
+    if {"clustering_accuracy", "nmi"} & set(plan.metrics):
+        found |= clustered(plan.X, plan.target, whole, sizes, [plan.seed, draw.number, _MODEL])
+    return [
+        [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
+    ]
+
+
+def _labels_shown(plan: Plan, number: int) -> np.ndarray:
+    """Rows whose labels a draw shows: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
+    target, rng = plan.target, np.random.default_rng([plan.seed, number, _LABELS])
+    if plan.n_labels is None:
+        return target.known
+    rows = rng.permutation(target.known)
+    if target.metric == "rmse":
+        return rows[: plan.n_labels]
+    classes = rng.permutation(int(target.values.max()) + 1)  # the first of them get what is left over
+    quota = plan.n_labels // len(classes) + (np.arange(len(classes)) < plan.n_labels % len(classes))
+    return np.concatenate([rows[target.values[rows] == c][:n] for c, n in zip(classes, quota, strict=True)])
+
+
+def _ranking(plan: Plan, criterion: Criterion, y: np.ndarray | None, number: int) -> np.ndarray:
+    """The first features by a criterion, as many as the largest size."""
+    pairs, most = {}, int(plan.sizes[-1])
+    if "pairs" in criterion.reads and plan.n_pairs is not None:
+        drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
+        pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
+    selector = fit_ranking(criterion, plan.X, y, **pairs)
+    order, scored = selector.order_, int(np.sum(~np.isnan(selector.scores_)))
+    if plan.unscored == "raise":
+        check_scored(criterion, selector.scores_, most, f" in draw {number}")
+    filler = np.random.default_rng([plan.seed, number, _RANDOM]).permutation(order[scored:])
+    return np.concatenate([order[:scored], filler])[:most]
+
+
+class Store:
+    """Finished cells as files, named by a hash of all they depend on; nothing is kept without a folder."""
+
+    def __init__(self, folder: str | os.PathLike | None, plan: Plan):
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            X = plan.X
+            values = (X.indptr, X.indices, X.data, X.shape) if sp.issparse(X) else X
+            from .. import __version__
+
+            self._key = _hash(
+                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "X"]], "estimator"
+            )
+
+    def path(self, criterion: Criterion | str, number: int | None) -> Path | None:
+        return None if self.folder is None else self.folder / f"{_hash([self._key, criterion, number], 'method')}.json"
+
+
+def _hash(value: Any, what: str) -> str:
+    try:
+        return joblib.hash(value, coerce_mmap=True)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"resume_from needs every {what} to be picklable ({error}); use a function from a module, not a lambda."
+        ) from error
+
+
+def _read(path: Path | None) -> dict[str, Any] | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text())
+    except ValueError:  # not ours, or cut short by a full disk: compute it again
+        return None
+
+
+def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, path: Path | None, at: int) -> tuple:
+    """One cell in a worker, on one thread so that sums are the same everywhere; written before it is reported."""
+    try:
+        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = _cell(plan, criterion, number, order)
+    except Exception as error:
+        error.add_note(f"method {name!r}, draw {number}")
+        raise
+    result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
+    if path is not None:
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        partial.write_text(json.dumps(result))
+        os.replace(partial, path)
+    return at, result
+
+
+def run_cells(
+    plan: Plan, criteria: dict[str, Any], n_draws: int, store: Store, n_jobs: Any, progress: Any
+) -> dict[str, list]:
+    """The results of every method, draw by draw."""
+    once = [name for name, c in criteria.items() if not redrawn(c) and name not in ("random", "all")]
+    draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
+    total, done = len(once) + sum(draws.values()), 0
+
+    def finish(tasks: list[tuple]) -> list[dict]:
+        nonlocal done
+        paths = [store.path(criteria[name], number) for name, number, _ in tasks]
+        found = [_read(path) for path in paths]
+        jobs = [
+            joblib.delayed(_work)(plan, name, criteria[name], number, order, paths[at], at)
+            for at, (name, number, order) in enumerate(tasks)
+            if found[at] is None
+        ]
+        done += len(tasks) - len(jobs)
+        if progress is not None and len(jobs) < len(tasks):
+            progress(done, total)
+        arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+        try:
+            for at, result in arriving:
+                found[at], done = result, done + 1
+                if progress is not None:
+                    progress(done, total)
+        finally:
+            with warnings.catch_warnings():  # joblib warns of the cells that an interruption cancels
+                warnings.simplefilter("ignore")
+                arriving.close()
+        return found
+
+    # Rankings that read no labels are made once; the cells that do not wait for them keep the other cores busy.
+    tasks = [(name, None, None) for name in once]
+    tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
+    results = {task[:2]: result for task, result in zip(tasks, finish(tasks), strict=True)}
+    ranked = {name: results[name, None] for name in once}
+    tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
+    for task, result in zip(tasks, finish(tasks), strict=True):
+        shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
+        results[task[0], task[1]] = result | shared
+    return {name: [results[name, number] for number in range(draws[name])] for name in criteria}
+
+
+def redrawn(criterion: Criterion | str) -> bool:
+    """Whether a ranking depends on the draw; a baseline's does not count."""
+    return not isinstance(criterion, str) and bool(criterion.reads)

@@ -1,0 +1,78 @@
+"""What a reader should know before believing a ranking, in words.
+
+Each check looks at one way in which scores mislead: constant columns, missing scores, ties, a ranking that is the
+variance in disguise, near copies, a class with hardly any label. Graphs are checked where they are built.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..methods import Variance
+from .facts import REDUNDANT, Case, correlations, ranks_of, uses_sensitivity
+
+NEARLY_VARIANCE = 0.95  # rank correlation from which a ranking by eigenvalue sensitivity is called that of the variance
+_ANY_NEARLY_VARIANCE = 0.99  # the same for other methods, where it comes as a surprise
+
+
+def check_ranking(case: Case, data: dict[str, Any], redundancy: dict[str, Any]) -> None:
+    """Everything about the scores that a reader should know before believing the ranking."""
+    scores = case.scores
+    missing = int(np.isnan(scores).sum())
+    if data["n_constant"]:
+        some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
+        case.warn("constant", f"{_features(data['n_constant'])} constant and can tell nothing: {some}.")
+    if missing > data["n_constant"]:
+        what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
+        case.warn("no score", f"{what}.")
+    taken = int(np.isnan(scores[case.selector.support_]).sum())
+    if taken:
+        case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
+    _check_ties(case)
+    _check_variance(case)
+    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.reads:
+        case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
+    if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
+        share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
+        case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
+    kind, values, _ = case.labels
+    if "classes" in case.criterion.reads and kind == "classes":
+        rarest = int(np.bincount(values[values >= 0]).min())
+        if rarest < 3:
+            what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
+            case.warn("few labels", f"{what}; the ranking may change much with one more label.")
+    if np.isinf(scores).any():
+        case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} of infinite score (division by zero).")
+
+
+def _check_ties(case: Case) -> None:
+    scores, order, k = case.scores, case.selector.order_, case.n_selected
+    finite = scores[np.isfinite(scores)]
+    tied = len(finite) - len(np.unique(finite))
+    if tied > 0.01 * len(finite):
+        case.warn("ties", f"{tied:,} of {len(finite):,} scores repeat another one; equal scores keep column order.")
+    if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
+        group = int(np.sum(scores == scores[order[k]]))
+        case.warn("ties", f"The cut after {k} features goes through {group} equal scores; column order decided.")
+
+
+def _check_variance(case: Case) -> None:
+    scored = ~np.isnan(case.scores)
+    if isinstance(case.criterion, Variance) or scored.sum() < 5:
+        return
+    mine = ranks_of(case.scores[scored], case.criterion.greater_is_better)
+    rho = float(correlations(np.array([mine, ranks_of(case.variance[scored], True)]))[0, 1])
+    limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else _ANY_NEARLY_VARIANCE
+    if rho >= limit:
+        way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
+        case.warn(
+            "nearly variance",
+            f"The ranking is nearly that of the variance (rank correlation {rho:.3f}): the scale of the features "
+            f"decides; {way_out or 'scale the features first'}.",
+        )
+
+
+def _features(count: int) -> str:
+    return f"{count:,} feature is" if count == 1 else f"{count:,} features are"

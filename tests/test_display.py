@@ -1,0 +1,108 @@
+"""The displays follow scikit-learn's convention and show what they are given."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib", reason="the displays need the extra 'report'")
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure  # noqa: E402
+
+import fiedler  # noqa: E402
+from fiedler import (  # noqa: E402
+    CurveDisplay,
+    RankingDisplay,
+    SpectralSelector,
+    StabilityDisplay,
+    plot_curves,
+    plot_ranking,
+    plot_stability,
+)
+from fiedler.evaluate import compare, stability  # noqa: E402
+
+
+@pytest.fixture
+def ax():
+    return Figure().add_subplot()
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def names_on(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_ranking(ax, blobs):
+    X, y = blobs
+    names = [*"abcdefg", "$h_0$"]
+    selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
+    display = RankingDisplay.from_estimator(selector, n_features=8, feature_names=names, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert names_on(ax) == [names[j] for j in selector.order_]
+    assert [bar.get_width() for bar in display.bars_] == selector.scores_[selector.order_].tolist()
+    colours = [bar.get_facecolor() for bar in display.bars_]
+    assert len(set(colours[:3])) == 1
+    assert colours[2] != colours[3]
+    assert "large is good" in ax.get_xlabel()
+    ax.figure.savefig(io.BytesIO(), format="svg")  # a dollar sign starts no formula
+
+
+def test_ranking_draws_again_on_other_axes(ax, blobs):
+    X, y = blobs
+    display = plot_ranking(SpectralSelector("fisher").fit(X, y), n_features=2)
+    assert display.ax_ is not ax
+    assert display.plot(ax, color="red") is display
+    assert display.ax_ is ax
+    assert len(display.bars_) == 2
+
+
+def test_curves(ax, blobs):
+    X, y = blobs
+    result = compare(["fisher", "laplacian"], X, y, n_features=[1, 3], n_labels=9, n_draws=3, n_jobs=1)
+    display = CurveDisplay.from_comparison(result, ax=ax)
+    assert list(display.lines_) == ["fisher", "laplacian", "variance", "random", "all"]
+    line = display.lines_["fisher"]
+    np.testing.assert_allclose(line.get_ydata(), result.values("fisher").mean(axis=0))
+    assert line.get_xdata().tolist() == [1, 3]
+    assert ax.get_ylabel() == "accuracy"
+    assert list(plot_curves(result, methods=["fisher"]).lines_) == ["fisher"]
+    with pytest.raises(ValueError, match="metric='nmi' was not compared; use one of 'accuracy'"):
+        plot_curves(result, metric="nmi")
+    with pytest.raises(ValueError, match="no method 'spec'"):
+        plot_curves(result, methods=["spec"])
+
+
+def test_stability(ax, blobs):
+    X, y = blobs
+    result = stability("fisher", X, y, k=3, n_draws=6)
+    display = StabilityDisplay.from_stability(result, n_features=5, feature_names=list("abcdefgh"), ax=ax)
+    widths = [bar.get_width() for bar in display.bars_]
+    assert widths == sorted(result.frequency, reverse=True)[:5]
+    assert len(names_on(ax)) == 5
+    assert "6 draws among the first 3" in ax.get_xlabel()
+    assert names_on(plot_stability(result).ax_)[0] == str(int(np.lexsort((result.rank_median, -result.frequency))[0]))
+
+
+def test_public_names_and_the_missing_extra(monkeypatch, blobs):
+    X, y = blobs
+    assert {"RankingDisplay", "plot_curves", "summarize"} < set(fiedler.__all__)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'fiedler\[report\]'"):
+        plot_ranking(SpectralSelector("fisher").fit(X, y))
+
+
+def test_ranking_needs_names_for_all(blobs):
+    X, y = blobs
+    with pytest.raises(ValueError, match="feature_names has 2 names for the 8 features"):
+        plot_ranking(SpectralSelector("fisher").fit(X, y), feature_names=["a", "b"])

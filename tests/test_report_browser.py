@@ -1,0 +1,202 @@
+"""The report in a real browser: no error, no request, a table that sorts and filters, names as text, dark and narrow."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from fiedler import SpectralSelector
+from fiedler.evaluate import compare, stability
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.skipif(not BROWSER or not DRIVER, reason="needs chromium and chromedriver"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, in the extra 'dev'")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    profile = tmp_path_factory.mktemp("profile")
+    quiet = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+    )
+    for argument in (*quiet, "--window-size=1280,1600", f"--user-data-dir={profile}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    pytest.importorskip("jinja2", reason="needs the extra 'report'")
+    from fiedler.report import summarize, write_html
+
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 400)) + np.outer(y, np.linspace(2, 0, 400))
+    names = [HOSTILE, "</script><img src=x onerror=alert(2)>", *(f"gene {j:03d}" for j in range(2, 400))]
+    classes = np.array([HOSTILE, "b", "c"], dtype=object)[y]
+    selector = SpectralSelector("fisher", n_features_to_select=20).fit(X, classes)
+    drawn = stability("fisher", X, classes, k=20, n_draws=4)
+    compared = compare(["fisher"], X, classes, n_features=[2, 5, 10], n_draws=2, n_labels=9, n_jobs=1)
+    summary = summarize(selector, X, classes, feature_names=names, stability=drawn, comparison=compared)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return write_html(path, summary).as_uri()
+
+
+@pytest.fixture
+def page(driver, address):
+    """The page, freshly opened in a wide light window."""
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media("light")]})
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.get(address)
+    driver.execute_script("localStorage.clear()")
+    driver.get(address)
+    return driver
+
+
+def media(theme):
+    return {"name": "prefers-color-scheme", "value": theme}
+
+
+def rows(page, what="th"):
+    return page.execute_script(
+        f"return [...document.querySelectorAll('#ranking tbody tr {what}')].map(e => e.textContent)"
+    )
+
+
+def click(page, selector):
+    page.execute_script(f"document.querySelector({json.dumps(selector)}).click()")
+
+
+def background(page):
+    return page.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+
+def test_opens_without_error_or_request(driver, address):
+    driver.get_log("performance"), driver.get_log("browser")
+    driver.get(address)
+    driver.execute_script(
+        "window.dispatchEvent(new Event('beforeprint')); window.dispatchEvent(new Event('afterprint'))"
+    )
+    assert driver.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert asked <= {address, "data:,"}
+    assert not [e for e in events if e["method"] == "Network.loadingFailed"]
+
+
+def test_hostile_names_show_as_text(page):
+    assert HOSTILE in rows(page)
+    assert page.execute_script("return document.querySelectorAll('script').length") == 2
+    assert page.execute_script("return document.querySelectorAll('img').length") == 0
+    assert page.execute_script("return document.querySelector('#data .classes').textContent").count(HOSTILE) == 1
+    shown = page.execute_script("return document.querySelector('#redundancy svg').textContent")
+    assert "<script>" in shown
+
+
+def test_table_sorts(page):
+    ranks = [int(r) for r in rows(page, "td.rank")]
+    assert ranks == list(range(1, 301))
+    click(page, "th[data-key=rank] button")
+    assert int(rows(page, "td.rank")[0]) == 400
+    assert page.execute_script("return document.querySelector('th[data-key=rank]').ariaSort") == "descending"
+    click(page, "th[data-key=name] button")
+    found = rows(page)
+    assert found == sorted(found)
+    click(page, "th[data-key=score] button")
+    scores = [float(s) for s in rows(page, "td.score")]
+    assert scores == sorted(scores)
+    click(page, "th[data-key=often] button")
+    often = [int(s.split()[0]) for s in rows(page, "td.often")]
+    assert often == sorted(often, reverse=True)
+    states = page.execute_script("return [...document.querySelectorAll('th[aria-sort]')].map(h => h.ariaSort)")
+    assert states == ["none", "none", "none", "descending"]
+
+
+def test_table_filters(page):
+    search = page.find_element("id", "search")
+    search.send_keys("GENE 01")
+    found = rows(page)
+    assert sorted(found) == [f"gene {j:03d}" for j in range(10, 20)]
+    assert page.find_element("id", "count").text == "10 match; 10 of 400 features shown"
+    search.clear()
+    search.send_keys("<script")
+    assert HOSTILE in rows(page)
+    search.clear()
+    search.send_keys(" ")
+    page.find_element("id", "only").click()
+    assert len(rows(page)) == 20
+    page.find_element("id", "only").click()
+    page.find_element("id", "more").click()
+    assert len(rows(page)) == 400
+    assert not page.find_element("id", "more").is_displayed()
+
+
+def test_the_table_is_there_without_the_script(driver, address):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get(address)
+        assert len(driver.find_elements("css selector", "#ranking tbody tr")) == 300
+        assert not driver.find_element("id", "tools").is_displayed()
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_dark_follows_the_system_and_the_button(page):
+    light = background(page)
+    ink = page.execute_script("return getComputedStyle(document.querySelector('#scores svg text')).fill")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media("dark")]})
+    dark = background(page)
+    assert sum(map(int, dark[4:-1].split(", "))) < 150 < 600 < sum(map(int, light[4:-1].split(", ")))
+    assert page.execute_script("return getComputedStyle(document.querySelector('#scores svg text')).fill") != ink
+    page.find_element("id", "theme").click()
+    assert background(page) == light
+    page.refresh()
+    assert background(page) == light  # the choice is kept
+
+
+def test_a_mark_tells_its_value(page):
+    assert page.execute_script("return document.querySelectorAll('.mark > title').length") == 0
+    from selenium.webdriver import ActionChains
+
+    mark = page.find_element("css selector", "#graph figure:nth-of-type(2) .mark")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
+    ActionChains(page).move_to_element(mark).perform()
+    tip = page.find_element("id", "tip")
+    assert tip.is_displayed()
+    assert tip.text.startswith("eigenvalue ")
+
+
+def test_keyboard_reaches_the_headers(page):
+    from selenium.webdriver import Keys
+
+    page.find_element("css selector", "th[data-key=name] button").send_keys(Keys.ENTER)
+    assert page.execute_script("return document.querySelector('th[data-key=name]').ariaSort") == "ascending"
+
+
+@pytest.mark.parametrize("width", [320, 390, 820, 1280])
+def test_nothing_overflows(page, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    outside = page.execute_script(
+        "return [...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, .table-frame, nav')"
+        " && !e.closest('.visually-hidden') && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML)"
+    )
+    assert outside == []
