@@ -40,7 +40,7 @@ X = X.astype(float)
 scores = {"Laplacian score": LaplacianScore(), "SPEC, φ3": SPEC(phi=3, n_clusters=10)}
 scores |= {"EVSC": EVSC(RBF(scale=0.25)), "variance": Variance()}
 fitted = {name: SpectralSelector(score, n_features_to_select=TOP).fit(X) for name, score in scores.items()}
-print("pixels without a score:", int(np.isnan(fitted["variance"].scores_).sum()), "of", X.shape[1])
+print("pixels without a score:", np.isnan(fitted["variance"].scores_).sum(), "of", X.shape[1])
 
 # %%
 # Keeping pixels apart takes a few lines: best first, leave out what is closer than ``gap`` to a pixel already taken.
@@ -62,9 +62,8 @@ def accuracy(pixels):
     return float(accuracy_curve(X, y, pixels, n_features=[len(pixels)], n_repeats=2).mean[0])
 
 
-rng = np.random.default_rng(0)
 results = {name: (accuracy(s.order_[:TOP]), accuracy(apart(s.order_))) for name, s in fitted.items()}
-drawn = [rng.permutation(X.shape[1]) for _ in range(10)]
+drawn = np.random.default_rng(0).permuted(np.tile(np.arange(X.shape[1]), (10, 1)), axis=1)
 results["random"] = tuple(np.mean([[accuracy(o[:TOP]), accuracy(apart(o))] for o in drawn], axis=0).tolist())
 print(f"1-NN accuracy with {TOP} of {X.shape[1]} pixels: the first, and the first that lie apart")
 for name, (first, spaced) in results.items():

@@ -49,7 +49,6 @@ spectra, X, y = X, StandardScaler().fit_transform(X), (y - y.mean()) / y.std()
 shown = np.random.default_rng(0).choice(len(y), 10, replace=False)
 ten_values = np.full(len(y), np.nan)
 ten_values[shown] = y[shown]
-
 methods = {"SSLS": SemiSupervisedLaplacianScore(), "correlation": Correlation(), "LS": LaplacianScore()}
 ranking = {name: SpectralSelector(m, n_features_to_select=30).fit(X, ten_values) for name, m in methods.items()}
 
@@ -73,21 +72,20 @@ figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4), layout="constrained
 top.plot(nm, spectra[:6].T, color="0.75", linewidth=0.7)
 low, high = spectra[:6].min(), spectra[:6].max()
 for row, name in enumerate(methods, start=1):
-    chosen = ranking[name].get_support(indices=True)
     level = np.full(30, low - 0.12 * row * (high - low))
-    top.plot(nm[chosen], level, "|", markersize=11, markeredgewidth=2, color=colors[name], label=name)
+    top.plot(nm[ranking[name].support_], level, "|", markersize=11, markeredgewidth=2, color=colors[name], label=name)
 if not real:
     for centre, width in BANDS["sugar"]:
         top.axvspan(centre - 1.5 * width, centre + 1.5 * width, color="tab:red", alpha=0.12, linewidth=0)
 top.set(title="30 wavelengths from 10 known values" + " (bands of sugar shaded)" * (not real), ylabel="absorbance")
 top.set(xlabel="channel" if real else "wavelength (nm)", yticks=[])
+summary = result.summary()["methods"]
 for name, color in colors.items():
-    curve = result.summary()["methods"][name]["curves"]["rmse"]
+    curve = summary[name]["curves"]["rmse"]
     bottom.plot(curve["n_features"], curve["mean"], "o-", color=color, label=name)
     bottom.fill_between(curve["n_features"], curve["low"], curve["high"], color=color, alpha=0.15)
 bottom.axhline(results["all"], color="k", linestyle=":", label="all wavelengths")
-bottom.set(xlabel="number of wavelengths", ylabel="RMSE of 5-NN (sd of target)", title="Mean of 20 draws, 95 % band")
-bottom.set_xticks([10, 20, 30])
+bottom.set(xlabel="number of wavelengths", ylabel="RMSE of 5-NN (sd of target)", title="20 draws, 95 % band")
 for panel in (top, bottom):
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 plt.show()

@@ -50,7 +50,6 @@ rng = np.random.default_rng(1)
 shown = np.concatenate([rng.choice(np.flatnonzero(y == label), 5, replace=False) for label in np.unique(y)])
 ten_labels = np.full(len(y), -1)
 ten_labels[shown] = y[shown]
-
 graph = KNN(metric="cosine")  # documents differ in length
 methods = {"sSelect": SSelect(graph, lam=0.1), "Fisher": FisherScore(), "Laplacian": LaplacianScore(graph)}
 ranked = {name: SpectralSelector(m, n_features_to_select=40).fit(X, ten_labels) for name, m in methods.items()}
@@ -61,8 +60,8 @@ for name, selector in ranked.items():
 # One draw of labels proves little: repeat it, and predict the class of the documents whose label was not shown. Words
 # that no labelled document tells apart have no Fisher score; they are taken at random where it runs out of words.
 
-protocol = {"n_labels": 10, "n_draws": 8, "scored_rows": "hidden", "unscored": "random", "n_jobs": 1}
-result = compare(methods, X, y, n_features=[10, 20, 40], **protocol)
+protocol = {"n_features": [10, 20, 40], "n_labels": 10, "n_draws": 8, "scored_rows": "hidden", "unscored": "random"}
+result = compare(methods, X, y, n_jobs=1, **protocol)
 print(result)
 results = {name: result.values(name)[:, -1].mean() for name in [*methods, "random", "all"]}
 if not real:
@@ -74,9 +73,7 @@ if not real:
 # %%
 # Left, the words of the first draw; right, what they are worth.
 
-colors = dict(
-    zip([*methods, "variance", "random"], ["tab:blue", "tab:orange", "tab:green", "tab:purple", "0.5"], strict=True)
-)
+colors = {"sSelect": "C0", "Fisher": "C1", "Laplacian": "C2", "variance": "C4", "random": "0.5"}
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for column, name in enumerate(methods):
     left.text(column, 0, name, color=colors[name], weight="bold", ha="center")
@@ -84,12 +81,12 @@ for column, name in enumerate(methods):
         left.text(column, row, word, ha="center", weight="bold" if word.startswith("topic ") else "normal")
 left.set(xlim=(-0.5, 2.5), ylim=(12.5, -0.7), title="Best words with 10 labels" + " (topical ones bold)" * (not real))
 left.axis("off")
+summary = result.summary()["methods"]
 for name, color in colors.items():
-    curve = result.summary()["methods"][name]["curves"]["accuracy"]
+    curve = summary[name]["curves"]["accuracy"]
     right.plot(curve["n_features"], curve["mean"], "o-", color=color, label=name)
     right.fill_between(curve["n_features"], curve["low"], curve["high"], color=color, alpha=0.15)
 right.axhline(results["all"], color="k", linestyle=":", label=f"all {X.shape[1]} words")
-right.set(title="Mean of 8 draws of 10 labels, 95 % band", ylabel="1-NN accuracy on hidden rows")
-right.set(xlabel="number of words", xticks=[10, 20, 40])
+right.set(xlabel="number of words", ylabel="1-NN accuracy on hidden rows", title="8 draws of 10 labels, 95 % band")
 right.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 plt.show()

@@ -1,4 +1,4 @@
-"""The report in a real browser: no error, no request, a table that sorts and filters, names as text, dark and narrow."""
+"""The report in a real browser: no error, no request, a table that sorts and filters, hostile names, dark, narrow."""
 
 import json
 import shutil

@@ -7,7 +7,6 @@ Only click is imported here; a command imports what it needs, so ``fiedler --hel
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from typing import Any
 
@@ -288,11 +287,6 @@ def demo(quiet: bool) -> None:
 
     The data are scikit-learn's breast cancer, 569 rows.
     """
-    if importlib.util.find_spec("fiedler.demo"):
-        from .demo import main as run_demo
-
-        run_demo()
-        return
     screen = Screen(quiet)
     with screen.warnings_as_notes(), screen.working("ranking 30 features with 10 labels"):
         from .listing import demo_ranking

@@ -211,16 +211,16 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
     >>> from fiedler.report import render_text, summarize
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
-    >>> print(render_text(summarize(selector, X, y), top=2)[:128])
+    >>> print("\\n".join(render_text(summarize(selector, X, y)).splitlines()[:3]))
     fisher: 3 of 13 features selected
     =================================
     178 rows, 13 features; 178 of 178 rows with a class (3 classes)
     """
     data, run = summary["data"], summary["run"]
-    title = f"{printable(run['method'])}: {run['n_selected']} of {data['n_features']} features selected"
+    title = f"{run['method']}: {run['n_selected']} of {data['n_features']} features selected"
     lines = [title, "=" * len(title)]
     if data["source"]:
-        lines.append(f"source   {printable(data['source'])}")
+        lines.append(f"source   {data['source']}")
     lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", "", *_ranking_lines(summary, top)]
     for suggestion in summary["suggestions"]:
         size = "-" if suggestion["n_features"] is None else suggestion["n_features"]
@@ -232,8 +232,9 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
     for graph in summary["graph"]["graphs"]:
         parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
         lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
-    lines += [f"WARNING  {printable(item['text'])}" for item in summary["warnings"]]
-    lines += [f"note     {printable(note)}" for note in summary["notes"]]
+    lines += [f"WARNING  {item['text']}" for item in summary["warnings"]]
+    lines += [f"note     {note}" for note in summary["notes"]]
+    lines = [printable(line) for line in lines]
     wrapped = (textwrap.fill(line, 110, subsequent_indent=" " * 9) if len(line) > 110 else line for line in lines)
     return "\n".join(wrapped) + "\n"
 
@@ -269,8 +270,8 @@ def _comparison_lines(comparison: dict[str, Any] | None) -> list[str]:
     lines = []
     for metric, best in comparison["best"].items():
         ranks = {name: about["average_rank"][metric] for name, about in comparison["methods"].items()}
-        order = ", ".join(f"{printable(name)} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
-        lines.append(f"comparison by {metric}, best {printable(best)}; mean rank: {order}")
+        order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
+        lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
     return lines
 
 

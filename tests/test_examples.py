@@ -1,0 +1,188 @@
+"""The examples run without a warning, draw a labelled figure, and find what was planted in their data."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from threadpoolctl import threadpool_limits
+
+from fiedler.datasets import load_paper_set
+
+FOLDER = Path(__file__).parent.parent / "examples"
+REAL = {
+    "plot_text_few_labels": "BASEHOCK",
+    "plot_genes_with_pairs": "colon_alon",
+    "plot_spectra_regression": "juice",
+    "plot_image_pixels": "pixraw10P",
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """``run(name)``: the ``results`` of an example, after a look at its figure."""
+    matplotlib = pytest.importorskip("matplotlib", reason="the examples draw with matplotlib, extra 'report'")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(plt, "show", lambda: None)  # there is no window, which Agg would warn about
+
+    def run(name):
+        # The routing example changes scikit-learn's configuration for good, as a script may.
+        with sklearn.config_context(), threadpool_limits(1):
+            namespace = runpy.run_path(str(FOLDER / f"{name}.py"))
+        (number,) = plt.get_fignums()
+        check_figure(plt.figure(number))
+        return namespace["results"]
+
+    yield run
+    plt.close("all")
+
+
+def check_figure(figure):
+    figure.canvas.draw()
+    assert len(figure.axes) >= 2
+    for axis in figure.axes:
+        if axis.lines and not axis.images:  # pictures and tables need no axis labels
+            assert axis.get_xlabel()
+            assert axis.get_ylabel() or len(axis.get_yticklabels()) > 1
+        assert axis.get_title() or axis.get_ylabel() or axis.get_xlabel()
+
+
+@pytest.fixture
+def generated(monkeypatch):
+    monkeypatch.delenv("FIEDLER_DATA", raising=False)
+
+
+def test_each_example_is_tested_here_and_explains_itself():
+    names = {path.stem for path in FOLDER.glob("plot_*.py")}
+    assert names == {*REAL, "plot_own_criterion", "plot_pipeline_search"}
+    for name in names:
+        text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        _, title, underline, empty, *_ = text.splitlines()
+        assert underline == "=" * len(title)
+        assert empty == ""
+        assert "One learns" in " ".join(text.split('"""')[1].split())
+        assert text.count("\n# %%\n") >= 3
+        assert text.endswith("plt.show()\n")
+
+
+@pytest.mark.usefixtures("generated")
+def test_sselect_finds_the_topical_words_with_ten_labels(run):
+    results = run("plot_text_few_labels")
+    assert results["sSelect"] > results["Fisher"] + 0.02 > results["all"] + 0.05
+    assert results["sSelect"] > results["random"] + 0.2
+    assert results["Laplacian"] < results["random"] + 0.1  # it follows the genre
+    topical = results["topical"]
+    assert topical["sSelect"] > topical["Fisher"] + 3 > 15 > 5 > topical["Laplacian"]
+
+
+@pytest.mark.usefixtures("generated")
+def test_pairs_find_the_marker_genes_and_more_pairs_find_more(run):
+    results = run("plot_genes_with_pairs")
+    for name in ("C1", "C4"):
+        for what in ("kendall", "overlap", "markers"):
+            assert np.all(np.diff(results[what][name]) > 0), (name, what)
+        assert results["markers"][name][0] > 5  # of 20, where chance gives 1
+        assert results["markers"][name][-1] > 18
+    assert np.all(np.subtract(results["kendall"]["C4"], results["kendall"]["C1"]) > 0)
+
+
+@pytest.mark.usefixtures("generated")
+def test_ssls_finds_the_bands_of_sugar_with_ten_values(run):
+    results = run("plot_spectra_regression")
+    assert results["SSLS"] < results["correlation"] < results["LS"] < results["random"] - 0.2
+    assert results["SSLS"] < results["all"] - 0.1
+    share = results["in bands"]
+    assert share["SSLS"] > share["correlation"] > 0.6 > share["LS"] > share["random"]
+
+
+@pytest.mark.usefixtures("generated")
+def test_ten_pixels_by_any_score_beat_ten_random_ones(run):
+    results = run("plot_image_pixels")
+    random = results.pop("random")[0]
+    assert set(results) == {"Laplacian score", "SPEC, φ3", "EVSC", "variance"}
+    assert all(first > random + 0.04 for first, _ in results.values())
+    assert max(first for first, _ in results.values()) > random + 0.2
+
+
+def test_each_criterion_finds_the_field_it_describes(run):
+    results = run("plot_own_criterion")
+    assert results["smooth"] == {"trend": 1, "soil": 2, "ridges": 3}
+    assert results["pairs"]["soil"] > results["smooth * pairs"]["soil"] == 1
+    assert results["band"]["ridges"] == 1
+    assert results["band"]["trend"] > 900
+
+
+def test_grid_search_keeps_features_and_drops_probes(run):
+    before = sklearn.get_config()
+    results = run("plot_pipeline_search")
+    assert sklearn.get_config() == before
+    must, cannot = results["pairs"]
+    assert 10 < must < 40 > cannot > 10  # 60 of each before the split, of which 0.36 keep both ends
+    assert results["accuracy"] > results["all features"] + 0.01
+    assert 2 <= len(results["selected"]) <= 20
+    assert np.mean(results["selected"] < 30) >= 0.8  # by chance 30 of 180
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_examples_on_the_papers_data(run, paper_data, name):
+    results = run(name)
+    if name == "plot_text_few_labels":
+        assert results["sSelect"] > results["random"] + 0.1
+    elif name == "plot_genes_with_pairs":
+        assert results["kendall"]["C4"][-1] > 2 * results["kendall"]["C1"][-1]
+    elif name == "plot_spectra_regression":
+        assert results["SSLS"] < results["correlation"] < 1
+    else:
+        random = results.pop("random")[0]
+        assert all(first < random for first, _ in results.values())  # neighbours say the same
+        assert max(apart for _, apart in results.values()) > random
+
+
+# ------------------------------------------------------------------ load_paper_set
+
+
+@pytest.mark.usefixtures("generated")
+def test_load_paper_set_says_how_to_set_the_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="environment variable FIEDLER_DATA"):
+        load_paper_set("BASEHOCK")
+    with pytest.raises(FileNotFoundError, match=r"no data set 'BASEHOCK'.*: no .npz file"):
+        load_paper_set("BASEHOCK", tmp_path)
+    np.savez(tmp_path / "juice.npz", X=np.eye(2))
+    with pytest.raises(FileNotFoundError, match=r"no data set 'BASEHOCK'.*: juice\."):
+        load_paper_set("BASEHOCK", tmp_path)
+
+
+def test_load_paper_set_reads_the_folder_of_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("FIEDLER_DATA", str(tmp_path))
+    counts = sp.csr_array(np.array([[0, 3, 0], [1, 0, 0]], dtype=np.uint8))
+    parts = {"data": counts.data, "indices": counts.indices, "indptr": counts.indptr, "shape": counts.shape}
+    np.savez(tmp_path / "text.npz", **parts, y=[1, 2], feature_names=["a", "b", "c"])
+    X, y, names = load_paper_set("text")
+    assert sp.issparse(X)
+    assert X.dtype == np.uint8
+    np.testing.assert_array_equal(X.toarray(), counts.toarray())
+    assert y.tolist() == [1, 2]
+    assert names.tolist() == ["a", "b", "c"]
+
+
+def test_load_paper_set_never_unpickles(tmp_path):
+    np.savez(tmp_path / "bad.npz", X=np.eye(2), y=np.array([1, None], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        load_paper_set("bad", tmp_path)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", REAL.values())
+def test_load_paper_set_agrees_with_the_folders_own_loader(paper_data, name):
+    for mine, theirs in zip(load_paper_set(name), paper_data(name), strict=True):
+        if sp.issparse(theirs):
+            assert mine.shape == theirs.shape
+            assert (mine != theirs).nnz == 0
+        else:
+            np.testing.assert_array_equal(mine, theirs)
