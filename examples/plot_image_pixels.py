@@ -14,6 +14,7 @@ import os
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 from fiedler import EVSC, RBF, SPEC, LaplacianScore, SpectralSelector, Variance
 from fiedler.datasets import load_paper_set
@@ -30,8 +31,8 @@ if os.environ.get("FIEDLER_DATA"):
     X = X.reshape(-1, side, side).transpose(0, 2, 1).reshape(len(y), -1)  # stored column by column
 else:
     X, y = load_digits(return_X_y=True)
-    rows = np.random.default_rng(0).permutation(len(y))[:300]
-    X, y, side, gap = X[rows], y[rows], 8, 2
+    X, _, y, _ = train_test_split(X, y, train_size=300, stratify=y, random_state=0)
+    side, gap = 8, 2
 X = X.astype(float)
 
 # %%
@@ -64,10 +65,9 @@ def accuracy(pixels):
 
 results = {name: (accuracy(s.order_[:TOP]), accuracy(apart(s.order_))) for name, s in fitted.items()}
 drawn = np.random.default_rng(0).permuted(np.tile(np.arange(X.shape[1]), (10, 1)), axis=1)
-results["random"] = tuple(np.mean([[accuracy(o[:TOP]), accuracy(apart(o))] for o in drawn], axis=0).tolist())
+results["random"] = tuple(np.mean([(accuracy(o[:TOP]), accuracy(apart(o))) for o in drawn], axis=0))
 print(f"1-NN accuracy with {TOP} of {X.shape[1]} pixels: the first, and the first that lie apart")
-for name, (first, spaced) in results.items():
-    print(f"  {name:<16} {first:.3f}  {spaced:.3f}")
+print(*(f"  {name:<16} {first:.3f}  {spaced:.3f}" for name, (first, spaced) in results.items()), sep="\n")
 
 # %%
 # Bright is a good rank, white has no score; the dots are the best pixels.
@@ -81,8 +81,7 @@ for axis, (name, selector) in zip(axes.flat[1:], fitted.items(), strict=False):
     axis.plot(*place[selector.order_[:TOP]].T[::-1], "o", color="tab:red", markeredgecolor="w", markersize=6)
     axis.set_title(name)
 figure.colorbar(picture, ax=axes[:, 1], label="rank of the pixel")
-for axis in axes.flat[:5]:
-    axis.set(xticks=[], yticks=[])
+plt.setp(list(axes.flat[:5]), xticks=[], yticks=[])
 bars = np.array(list(results.values()))
 axes[1, 2].barh(np.arange(5) - 0.2, bars[:, 0], 0.38, color="tab:red", label=f"first {TOP}")
 axes[1, 2].barh(np.arange(5) + 0.2, bars[:, 1], 0.38, color="0.6", label=f"first {TOP}, {gap} apart")

@@ -79,6 +79,11 @@ class RowDistances:
             terms = min(self.m, self._width) + self.m // self._width
         return (terms + 8) * (2.0**-24 if self._single else 2.0**-53)
 
+    @property
+    def single(self) -> bool:
+        """Whether the blocks are in single precision."""
+        return self._single
+
     def use_double(self) -> None:
         """Give up single precision: the rows are so close together that it tells too few of them apart."""
         self._single, self._keys, self._kept = False, None, None
@@ -251,7 +256,9 @@ class RowDistances:
         # Where each entry of X stands in its own column: from there on are the rows not yet met.
         first = np.empty(X.nnz, dtype=twin.indptr.dtype)
         first[sp.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc().data] = np.arange(X.nnz)
-        gram, threads = np.zeros((self.n, self.n)), n_threads()
+        # Whole numbers this small are exact in single precision too, at half the traffic.
+        small = self._integer and self._norms.max(initial=0.0) < 2**22
+        gram, threads = np.zeros((self.n, self.n), dtype=np.float32 if small else np.float64), n_threads()
         arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
         shares = [np.arange(t, self.n, threads) for t in range(threads)]  # early rows meet more: deal them out
         for_each(lambda rows: compiled.sparse_gram(rows, rows, *arrays, gram), shares, np.inf)
@@ -276,6 +283,11 @@ class TargetAwareDistances:
         self._target = target
         self._labeled = np.flatnonzero(~np.isnan(target))
         self.exact = False
+
+    @property
+    def single(self) -> bool:
+        """As :attr:`RowDistances.single`."""
+        return self._features.single
 
     def use_double(self) -> None:
         """As :meth:`RowDistances.use_double`."""

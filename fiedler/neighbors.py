@@ -68,10 +68,11 @@ def _search(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The k nearest members of every group for every row, as arrays (i, j, squared distance, group) sorted by i."""
     blocks = distances.row_blocks()
-    probe = _candidates(distances, blocks[0][:64], members, own, k)
-    if not distances.exact and len(probe[0]) > len(blocks[0][:64]) * (4 * k + 32) * len(members):
-        distances.use_double()  # single precision cannot tell these rows apart
-        blocks = distances.row_blocks()
+    if distances.single:
+        some = blocks[0][:64]
+        if len(_candidates(distances, some, members, own, k)[0]) > len(some) * (4 * k + 32) * len(members):
+            distances.use_double()  # single precision cannot tell these rows apart
+            blocks = distances.row_blocks()
     found = [None] * len(blocks)
 
     def collect(b: int) -> None:

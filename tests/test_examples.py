@@ -96,16 +96,16 @@ def test_ssls_finds_the_bands_of_sugar_with_ten_values(run):
     assert results["SSLS"] < results["correlation"] < results["LS"] < results["random"] - 0.2
     assert results["SSLS"] < results["all"] - 0.1
     share = results["in bands"]
-    assert share["SSLS"] > share["correlation"] > 0.6 > share["LS"] > share["random"]
+    assert share["SSLS"] > share["correlation"] > 0.6 > share["LS"] > 0.2  # random wavelengths 0.15
 
 
 @pytest.mark.usefixtures("generated")
 def test_ten_pixels_by_any_score_beat_ten_random_ones(run):
     results = run("plot_image_pixels")
-    random = results.pop("random")[0]
-    assert set(results) == {"Laplacian score", "SPEC, φ3", "EVSC", "variance"}
-    assert all(first > random + 0.04 for first, _ in results.values())
-    assert max(first for first, _ in results.values()) > random + 0.2
+    first = {name: pair[0] for name, pair in results.items()}
+    assert set(first) == {"Laplacian score", "SPEC, φ3", "EVSC", "variance", "random"}
+    assert min(first, key=first.get) == "random"
+    assert min(first[name] for name in ("Laplacian score", "EVSC", "variance")) > first["random"] + 0.1
 
 
 def test_each_criterion_finds_the_field_it_describes(run):
