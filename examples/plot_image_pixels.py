@@ -6,7 +6,7 @@ A pixel is a feature, so the scores of all features are a picture of their own. 
 find important on the same images, and that a ranking judges pixels one by one, so that neighbours come together.
 
 The images are scikit-learn's digits; with ``FIEDLER_DATA`` set they are faces of 100 x 100 pixels (pixraw10P), where
-neighbours say the same and the best pixels beat random ones only when they are kept apart.
+neighbours say the same: the best pixels are worse than random ones, and mostly better once they are kept apart.
 """
 
 import os
