@@ -84,7 +84,7 @@ for name, color in colors.items():
     bottom.plot(curve["n_features"], curve["mean"], "o-", color=color, label=name)
     bottom.fill_between(curve["n_features"], curve["low"], curve["high"], color=color, alpha=0.15)
 bottom.axhline(results["all"], color="k", linestyle=":", label="all wavelengths")
-bottom.set(xlabel="number of wavelengths", ylabel="RMSE of 5-NN (in sd)", title="20 draws, 95 % band", xticks=[10, 20, 30])
+bottom.set(xlabel="number of wavelengths", ylabel="5-NN RMSE (in sd)", title="20 draws, 95 % band", xticks=[10, 20, 30])
 for panel in (top, bottom):
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 plt.show()

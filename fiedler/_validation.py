@@ -16,7 +16,10 @@ def call_repr(estimator: BaseEstimator) -> str:
     signature = inspect.signature(type(estimator).__init__).parameters
     for name in (n for n in signature if n in estimator.get_params(deep=False)):
         value, parameter = getattr(estimator, name), signature[name]
-        text = f"<{' x '.join(map(str, value.shape))} array>" if hasattr(value, "shape") else repr(value)
+        if hasattr(value, "shape"):
+            text = f"<{' x '.join(map(str, value.shape))} array>"
+        else:
+            text = value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
         if parameter.default is inspect.Parameter.empty:
             shown.append(text)
         elif text != repr(parameter.default):

@@ -282,6 +282,7 @@ def test_formulas_read_as_formulas():
     assert repr((own + own) * LaplacianScore(KNN(3))) == f"({own} + {own}) * LaplacianScore(graph=KNN(n_neighbors=3))"
     assert repr(2 * (own + own)) == f"2 * ({own} + {own})"
     assert repr(Energy(MustLink()) - 0.5 * (0.2 * Variance())) == "Energy(MustLink()) - 0.1 * Variance()"
+    assert repr(SPEC(gamma=np.expm1)) == "SPEC(gamma=expm1)"
     assert repr(LaplacianScore(np.ones((3, 3)))) == "LaplacianScore(graph=<3 x 3 array>)"
     assert repr(Rayleigh(Precomputed(np.ones((3, 3))))) == "Rayleigh(Precomputed(<3 x 3 array>))"
 

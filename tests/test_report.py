@@ -317,18 +317,17 @@ def test_twenty_thousand_features_fit_into_two_megabytes():
     assert re.search(r"keeps the best [\d,]+ of 20,000 features", page)
 
 
-def test_write_html_is_atomic_and_careful(tmp_path, full, monkeypatch):
-    path = tmp_path / "report.html"
+def test_write_html_is_atomic_and_careful(tmp_path, full, page, monkeypatch):
+    path, pages = tmp_path / "report.html", [page, "\udc80"]
+    monkeypatch.setattr("fiedler.report.render_html", lambda _: pages.pop(0))
     assert write_html(path, full) == path
-    first = path.read_text(encoding="utf-8")
-    assert first.endswith("</html>\n")
+    assert path.read_text(encoding="utf-8") == page
+    assert page.endswith("</html>\n")
     with pytest.raises(FileExistsError, match="force"):
         write_html(path, full)
-    write_html(path, full, force=True)
-    monkeypatch.setattr("fiedler.report.render_html", lambda _: "\udc80")
     with pytest.raises(UnicodeEncodeError):
         write_html(path, full, force=True)
-    assert path.read_text(encoding="utf-8") == first
+    assert path.read_text(encoding="utf-8") == page
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 

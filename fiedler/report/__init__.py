@@ -303,7 +303,6 @@ def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -
     """Write :func:`render_html` to a file, complete or not at all; an existing file is replaced only by ``force``."""
     from ..io.writers import replacing
 
-    page = render_html(summary)
     with replacing(path, force) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        temporary.write_text(render_html(summary), encoding="utf-8")
     return Path(path)
