@@ -72,8 +72,10 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
         at_least=case.at_least,
         factors=case.factors,
     )
+    failed = [name for name, timing in timings.items() if timing.failed is not None]
+    results.notes += [f"{name} left out of {case.work}: {timings.pop(name).failed}" for name in failed]
     notes = [case.note] if case.note else []
-    if case.check is not None:
+    if case.check is not None and not failed:
         notes.append(case.check({name: timing.value for name, timing in timings.items()}))
     if case.memory:
         results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]

@@ -122,7 +122,9 @@ class Graph:
         """A graph from undirected edges, each given once as (i, j, weight)."""
         i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
         W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n_nodes, n_nodes))
-        return cls.from_weights(W, **properties)
+        W.sum_duplicates()
+        W.eliminate_zeros()
+        return cls(csr=W, **properties)
 
     @classmethod
     def from_factors(cls, Z: Any, core: Any, loops: Any = None) -> Graph:

@@ -186,16 +186,16 @@ def test_cross_validation_on_noise_stays_at_chance(rng):
 
 
 def test_turning_point_of_made_up_scores():
-    from fiedler.evaluate.tuning import _turning_point
+    from fiedler.evaluate.tuning import turning_point
 
-    assert _turning_point(np.array([10.0, 9, 8.5, 1, 0.9, 0.8, 0.7]))[0] == 3
-    assert _turning_point(np.array([0.1, 0.11, 0.12, 0.9, 1.0]))[0] == 3, "small is good, the same picture"
-    assert _turning_point(np.array([np.inf, 9, 1, 0.9, 0.8, np.nan]))[0] == 1
-    assert _turning_point(np.array([2.0, 2, 2, 2]))[0] is None
+    assert turning_point(np.array([10.0, 9, 8.5, 1, 0.9, 0.8, 0.7]))[0] == 3
+    assert turning_point(np.array([0.1, 0.11, 0.12, 0.9, 1.0]))[0] == 3, "small is good, the same picture"
+    assert turning_point(np.array([np.inf, 9, 1, 0.9, 0.8, np.nan]))[0] == 1
+    assert turning_point(np.array([2.0, 2, 2, 2]))[0] is None
     curve = 1 / np.arange(1, 201)
     x = np.linspace(0, 1, 200)
     plain = int(np.argmax((1 - x) - (curve - curve[-1]) / (1 - curve[-1])))
-    assert _turning_point(curve)[0] == plain
+    assert turning_point(curve)[0] == plain
 
 
 def test_suggestions_find_the_informative_features(rng):

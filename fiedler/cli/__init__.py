@@ -157,7 +157,7 @@ def rank(data: str, **options: Any) -> None:
         else:
             screen.table(columns, run.title(job, criterion), top or 20)
         if options["report"]:
-            _report(options["report"], job, selector, screen, stability=drawn)
+            _report(options["report"], job, selector, screen, stability=drawn, seed=options["seed"])
 
 
 @main.command(
@@ -238,7 +238,7 @@ def compare(data: str, **options: Any) -> None:
             screen.done(f"wrote {options['out']}")
         if options["report"]:
             first = job.fit(run.as_criterion(options["methods"][0]), max(result.settings["n_features"]))
-            _report(options["report"], job, first, screen, comparison=result)
+            _report(options["report"], job, first, screen, comparison=result, seed=options["seed"])
 
 
 @main.command(cls=Examples, epilog="fiedler report genes.csv --target label --top 50 --out report.html")

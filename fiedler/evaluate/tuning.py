@@ -278,7 +278,7 @@ def suggest_n_features(
     sizes = check_sizes(n_features, int(np.sum(~np.isnan(selector.scores_))))
     known = Supervision(X.shape[0], y, unlabeled=unlabeled)
     found = [
-        _turning_point(selector.scores_[selector.order_]),
+        turning_point(selector.scores_[selector.order_]),
         _spectral_gap(X, selector.order_, sizes, _cut_graph(graph), known),
         _held_out_choice(criterion, X, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
     ]
@@ -365,7 +365,7 @@ def _column(values: list) -> np.ndarray:
     return np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))
 
 
-def _turning_point(scores: np.ndarray) -> tuple[int | None, str]:
+def turning_point(scores: np.ndarray) -> tuple[int | None, str]:
     """The point of the sorted scores farthest from the line between the ends."""
     scores = scores[np.isfinite(scores)]
     if len(scores) < 3 or scores[0] == scores[-1]:

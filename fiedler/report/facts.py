@@ -225,7 +225,7 @@ def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
     """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    from ..evaluate.tuning import _turning_point, suggest_n_features
+    from ..evaluate.tuning import suggest_n_features, turning_point
 
     X, found = case.problem.X, None
     if X.shape[0] <= REFIT_ROWS and X.shape[0] * X.shape[1] <= REFIT_CELLS and not _is_slow(case):
@@ -240,7 +240,7 @@ def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
             "fiedler.evaluate.suggest_n_features fit many times, which would be slow on these data."
         )
     if found is None:
-        rules = [("turning", *_turning_point(case.scores[case.selector.order_]))]
+        rules = [("turning", *turning_point(case.scores[case.selector.order_]))]
     else:
         rules = list(zip(found.rules, found.n_features, found.reasons, strict=True))
     return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]

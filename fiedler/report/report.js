@@ -8,14 +8,15 @@
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
   try { chosen = localStorage.getItem("fiedler-theme"); } catch (e) { /* no storage here */ }
+  const isDark = () => (chosen ? chosen === "dark" : system.matches);
   const paint = () => {
-    const dark = chosen ? chosen === "dark" : system.matches;
-    root.dataset.theme = dark ? "dark" : "light";
-    toggle.textContent = dark ? "Light theme" : "Dark theme";
+    if (chosen) root.dataset.theme = chosen;
+    else delete root.dataset.theme; // the style sheet asks the system itself
+    toggle.textContent = isDark() ? "Light theme" : "Dark theme";
   };
   toggle.hidden = false;
   toggle.addEventListener("click", () => {
-    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    chosen = isDark() ? "light" : "dark";
     try { localStorage.setItem("fiedler-theme", chosen); } catch (e) { /* no storage here */ }
     paint();
   });
