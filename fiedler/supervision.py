@@ -113,7 +113,7 @@ class Supervision:
             y = np.where(known, y, 0).astype(np.int64)
         if self.unlabeled is not None:
             # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
-            known &= np.fromiter((v != self.unlabeled for v in y), dtype=bool, count=len(y))
+            known[known] = [v != self.unlabeled for v in y[known].tolist()]
         if y.dtype.kind == "i" and self.unlabeled == -1 and set(np.unique(y)) == {-1, 1}:
             raise ValueError(
                 "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
