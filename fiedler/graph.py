@@ -267,9 +267,13 @@ class Graph:
 
     @cached_property
     def _upper(self) -> sp.csr_array:
-        if self._csr is None:
-            return sp.csr_array(np.triu(self.toarray(), 1))
-        return sp.csr_array(sp.triu(self._csr, 1, format="csr"))
+        if self._full is not None:
+            return sp.csr_array(np.triu(self._full, 1))
+        W = self._csr
+        if W is None:
+            Z, core, _ = self._factors
+            W = Z @ sp.csr_array(core) @ Z.T
+        return sp.csr_array(sp.triu(W, 1, format="csr"))
 
     @property
     def n_edges(self) -> int:

@@ -215,15 +215,15 @@ class Within(Recipe):
 
     def _build(self, problem: Problem) -> Graph:
         check_positive("gamma", self.gamma)
-        n = problem.n_samples
-        must, cannot = (_as_csr(problem.graph(recipe)) for recipe in (MustLink(), CannotLink()))
-        W = self.gamma * must
+        n, (i, j, w) = problem.n_samples, problem.graph(MustLink()).edges
+        problem.graph(CannotLink())  # both lists must be there
+        near_i, near_j = np.empty((2, 0), dtype=np.intp)
         if self.n_neighbors != 0:
-            k = check_neighbors(self.n_neighbors, n)
-            i, j, _ = neighbor_edges(RowDistances(problem.X), k)
-            near = sp.csr_array((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n))
-            W = W + near - near.multiply(must + cannot)
-        return Graph.from_weights(sp.csr_array(W))
+            near_i, near_j, _ = neighbor_edges(RowDistances(problem.X), check_neighbors(self.n_neighbors, n))
+            free = ~_is_pair(problem.supervision, near_i, near_j)
+            near_i, near_j = near_i[free], near_j[free]
+        weights = np.r_[self.gamma * w, np.ones(len(near_i))]
+        return Graph.from_edges(np.r_[i, near_i], np.r_[j, near_j], weights, n)
 
 
 def _indicator(codes: np.ndarray) -> sp.csr_array:
@@ -263,9 +263,13 @@ def _no_pairs(reader: str, known: Supervision) -> ValueError:
     )
 
 
-def _as_csr(graph: Graph) -> sp.csr_array:
-    i, j, w = graph.edges
-    return sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(graph.n_nodes, graph.n_nodes))
+def _is_pair(known: Supervision, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Which of the edges (i < j) are must-link or cannot-link pairs, given or implied by two class labels."""
+    if not known.has_pairs:
+        codes = known.classes("Within")[0]
+        return (codes[i] >= 0) & (codes[j] >= 0)
+    pairs = np.concatenate([known.must_link, known.cannot_link])
+    return np.isin(i * known.n_samples + j, pairs[:, 0] * known.n_samples + pairs[:, 1])
 
 
 def _warn_if_target_underflows(graph: Graph, target: np.ndarray, t: float) -> None:
