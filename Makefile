@@ -40,4 +40,4 @@ $(BENCH)/.ready: pyproject.toml
 	touch $(BENCH)/.ready
 
 clean:
-	rm -rf $(VENV) build dist out .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) build dist out .pytest_cache .ruff_cache .hypothesis
