@@ -28,7 +28,7 @@ from .columns import dense, take_rows
 from .moments import group_moments, sparse_group_moments, sparse_moments
 
 _DENSE_EIGEN = 400  # nodes of a component up to which LAPACK's full solver beats Lanczos
-_EDGES_AT_ONCE = 2048  # edges whose differences are held together: keeps the temporaries inside the cache
+_EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
 
 
 class Graph:
@@ -223,7 +223,7 @@ class Graph:
             return energy
         i, j, w = self.edges
         F = F.tocsr()
-        step = 32 * _EDGES_AT_ONCE
+        step = _EDGES_AT_ONCE
         for start in range(0, len(w), step):
             part = slice(start, start + step)
             difference = F[i[part]] - F[j[part]]
