@@ -36,12 +36,33 @@ def load(name: str, dtype: Any = np.float64) -> tuple[Any, np.ndarray]:
     """X (ndarray or csr_array of that dtype) and y of a data set, or of a generated one of its shape."""
     if folder() is None:
         return _generated(*_SHAPES[name], dtype)
+    X, y, _ = _loader().load(name)
+    return _as(X, dtype), np.unique(y, return_inverse=True)[1]
+
+
+def paper_set(name: str) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """X in float64 (ndarray or csr_array), y as stored and the feature names of a real set, views of NEWS6 included."""
+    X, y, names = _loader().load(name)
+    return _as(X, np.float64), y, names
+
+
+def paper_info(name: str) -> dict[str, Any]:
+    """What else is stored with a real set: train flags, class names, corrected labels."""
+    return _loader().info(name)
+
+
+@cache
+def _loader() -> Any:
+    if folder() is None:
+        raise FileNotFoundError("the papers' data sets are needed: set FIEDLER_DATA to their folder.")
     spec = importlib.util.spec_from_file_location("paper_data_load", folder() / "load.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    X, y, _ = module.load(name)
-    X = sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
-    return X, np.unique(y, return_inverse=True)[1]
+    return module
+
+
+def _as(X: Any, dtype: Any) -> Any:
+    return sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
 
 
 @cache
