@@ -56,8 +56,8 @@ printed numbers. `make papers` wrote this page: printed numbers are typed from t
 computed, and a second run gives the same ones. A cell reads printed → **computed**. The last table of each section says
 which findings come out and which do not, and the text says why where we know.
 
-The text sets are the public ones with fewer terms than the papers', and several settings (widths, neighbours, draws) are
-not printed, so single numbers differ; the question asked is whether the papers' conclusions hold."""
+The text sets are the public ones with fewer terms than the papers', and several settings (widths, neighbours, draws)
+are not printed, so single numbers differ; the question asked is whether the papers' conclusions hold."""
 
 
 def _title(markdown: str) -> str:
