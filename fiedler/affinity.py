@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from ._validation import call_repr, check_choice, check_integer, check_positive
 from .columns import validate_X
-from .distances import Distances, RowDistances
+from .distances import Distances, row_distances
 from .graph import Graph
 from .neighbors import find_neighbors, nearest
 from .supervision import Supervision
@@ -175,7 +175,7 @@ class RBF(Recipe):
         check_positive("bandwidth", self.bandwidth, optional=True)
         check_positive("scale", self.scale)
         _check_dense("RBF", problem.n_samples)
-        squared = RowDistances(problem.X).matrix()
+        squared = row_distances(problem.X).matrix()
         typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
         bandwidth = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
         W = np.exp(squared / (-2.0 * bandwidth**2))

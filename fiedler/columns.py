@@ -7,6 +7,7 @@ float64 ndarray of shape (n, b), or a float64 ``csc_array`` when X is sparse. Va
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from ._threads import for_each, n_threads
+from .sources import Source, as_source
 
 _CACHE = 2**17  # float64 values that stay in a core's own cache
 
 
-def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array:
+def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array | Source:
     """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
+
+    What does not live in memory becomes a :class:`fiedler.sources.Source`, whose values are checked as they are read.
 
     Parameters
     ----------
@@ -29,6 +33,9 @@ def validate_X(X: Any, column_names: Any = None) -> np.ndarray | sp.csc_array:
     column_names : array-like of str, optional
         Used to name an offending column in the error message; frames bring their own.
     """
+    source = as_source(X)  # before anything asks for its values
+    if source is not None:
+        return _validate_source(source, column_names)
     names = column_names if column_names is not None else getattr(X, "columns", None)
     try:
         checked = check_array(
@@ -67,8 +74,10 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
 
 
-def map_columns(function: Callable[[Any], np.ndarray], X: np.ndarray | sp.csc_array) -> np.ndarray:
+def map_columns(function: Callable[[Any], np.ndarray], X: np.ndarray | sp.csc_array | Source) -> np.ndarray:
     """One value per column of X: ``function(block)`` over all blocks, on all allowed cores."""
+    if isinstance(X, Source):
+        return np.concatenate(X.map(partial(map_columns, function)))
     values = np.empty(X.shape[1])
 
     def work(columns: slice) -> None:
@@ -79,11 +88,47 @@ def map_columns(function: Callable[[Any], np.ndarray], X: np.ndarray | sp.csc_ar
     return values
 
 
-def take_columns(X: np.ndarray | sp.csc_array, columns: Any) -> np.ndarray | sp.csc_array:
+def fold_rows(
+    function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], X: np.ndarray | sp.csc_array | Source
+) -> Any:
+    """``function(rows)`` over blocks of whole rows, merged pairwise in the order of the rows: one pass, map-reduce.
+
+    A block is a float64 ndarray or ``csr_array``; at least two of them exist for more than one row, so that whatever
+    is merged is tested by every use.
+    """
+    if isinstance(X, Source):
+        return X.fold_rows(partial(_in_double, function), merge)
+    n, m = X.shape
+    X = sp.csr_array(X) if sp.issparse(X) else X
+    step = max(1, min(-(-n // 2), int(get_config()["working_memory"] * 2**20 / (8 * 8 * max(m, 1) * n_threads()))))
+    starts = list(range(0, n, step))
+    results: list[Any] = [None] * len(starts)
+
+    def work(place: int) -> None:
+        results[place] = _in_double(function, X[starts[place] : starts[place] + step])
+
+    for_each(work, range(len(starts)), float(n) * m)
+    total = results[0]
+    for part in results[1:]:
+        total = merge(total, part)
+    return total
+
+
+def _in_double(function: Callable[[Any], Any], rows: Any) -> Any:
+    return function(sp.csr_array(rows, dtype=np.float64) if sp.issparse(rows) else np.array(rows, dtype=np.float64))
+
+
+def rows_of(X: np.ndarray | sp.csc_array | Source, rows: np.ndarray) -> Any:
+    """Some rows of X, as the same kind of thing."""
+    if isinstance(X, Source):
+        return X.take_rows(rows)
+    return sp.csc_array(X.tocsr()[rows]) if sp.issparse(X) else X[rows]
+
+
+def take_columns(X: np.ndarray | sp.csc_array | Source, columns: Any) -> np.ndarray | sp.csc_array:
     """One block of columns in float64."""
-    if sp.issparse(X):
-        return sp.csc_array(X[:, columns], dtype=np.float64)
-    return np.array(X[:, columns], dtype=np.float64, order="C")
+    block = X[:, columns]
+    return sp.csc_array(block, dtype=np.float64) if sp.issparse(block) else np.array(block, dtype=np.float64, order="C")
 
 
 def dense(F: np.ndarray | sp.csc_array) -> np.ndarray:
@@ -105,6 +150,15 @@ def is_constant(F: np.ndarray | sp.csc_array, rows: np.ndarray) -> np.ndarray:
         return np.asarray(F.max(axis=0).todense() == F.min(axis=0).todense()).ravel()
     F = F if rows.all() else F[rows]
     return F.max(axis=0) == F.min(axis=0)
+
+
+def _validate_source(source: Source, column_names: Any) -> Source:
+    n, m = source.shape
+    if n < 2 or m < 1:
+        raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
+    if column_names is not None:
+        source.names = column_names
+    return source
 
 
 def _check_finite(X: np.ndarray | sp.csc_array, names: Any) -> None:

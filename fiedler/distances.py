@@ -15,14 +15,15 @@ from sklearn import get_config
 
 from ._kernels import as_block, kernels
 from ._threads import for_each, n_threads, one_blas_thread
+from .sources.base import Source
 
 _CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
-_ILL_CONDITIONED = 1e-5
+ILL_CONDITIONED = 1e-5
 
 
-def _budget() -> int:
+def budget() -> int:
     """Number of float64 values one temporary may hold."""
     return int(get_config()["working_memory"] * 2**20 / (4 * 8))
 
@@ -37,6 +38,8 @@ class RowDistances:
         With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
         a row of zeros is at cosine 0 to every row.
     """
+
+    sequential = False  # whether blocks should be asked for one after the other
 
     def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
         self.n, self.m = X.shape
@@ -55,7 +58,7 @@ class RowDistances:
                 self._source = sp.csr_array(self._source.multiply(self._scale[:, None]))
                 self._twin = sp.csc_array(self._source)
         # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
-        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and self._is_integer()
+        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and is_integer(self._source)
         if not (self.exact or self._sparse or metric == "cosine"):
             self._mean = X.mean(axis=0, dtype=np.float64)
             norms = self._row_norms()
@@ -94,8 +97,8 @@ class RowDistances:
     def row_blocks(self) -> list[np.ndarray]:
         """Rows in blocks whose distances to all rows fit the memory budget, at least one per thread."""
         threads = n_threads(float(self.n) ** 2)
-        rows = max(1, min(_budget() // max(self.n, 1) // threads, -(-self.n // threads)))
-        if self._keys is None and self.n**2 <= _budget():  # all at once, one triangle is enough
+        rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
+        if self._keys is None and self.n**2 <= budget():  # all at once, one triangle is enough
             gram = self._whole_sparse_gram() if self._sparse else self._whole_gram()
             self._keys = self._as_keys(np.arange(self.n), gram)
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
@@ -118,21 +121,11 @@ class RowDistances:
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
         if self._sparse:
-            squared = self._sparse_between(i, j)
+            squared = sparse_squared_differences(self._source, i, j)
         else:
             squared = np.zeros(len(i))
-            compiled = kernels(float(len(i)) * self.m)
             for piece in self._pieces(centred=False):
-                if compiled is None:
-                    _add_squared(piece, i, j, squared)
-                else:
-                    F, parts = as_block(piece), np.array_split(np.arange(len(i)), 4 * n_threads())
-                    spans = [slice(p[0], p[-1] + 1) for p in parts if len(p)]
-                    for_each(
-                        lambda s, F=F: compiled.pair_squared_distances(F, i[s], j[s], squared[s]),
-                        spans,
-                        squared.size * 64.0,
-                    )
+                add_squared_differences(piece, i, j, squared, kernels(float(len(i)) * self.m))
         squared += self._empty[i] + self._empty[j]
         return squared
 
@@ -141,7 +134,7 @@ class RowDistances:
         if self.exact:
             return squared
         if not self._single:
-            again = np.flatnonzero(doubtful | (squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
+            again = np.flatnonzero(doubtful | (squared < ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
         else:
             again = np.arange(len(i))
         squared = squared.astype(np.float64)
@@ -154,7 +147,7 @@ class RowDistances:
         squared = np.empty((self.n, self.n))
         for rows in self.row_blocks():
             block = self.from_key(rows[:, None], self.block(rows))
-            doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
+            doubtful = block < ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
             local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
             if not self.exact:
                 block[local, j] = self.between(rows[local], j)
@@ -175,7 +168,7 @@ class RowDistances:
     @property
     def _width(self) -> int:
         """Columns per piece: in single precision few enough to bound the error, else what memory allows."""
-        return _CHUNK if self._single else max(1, min(self.m, _budget() // (4 * max(self.n, 1))))
+        return _CHUNK if self._single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
 
     def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
         """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
@@ -196,13 +189,6 @@ class RowDistances:
             piece = piece.astype(np.float64, copy=False)
             norms += np.einsum("ij,ij->i", piece, piece)
         return norms
-
-    def _is_integer(self) -> bool:
-        values = self._source.data if self._sparse else self._source
-        if values.dtype.kind in "iub":
-            return True
-        # The first rows nearly always settle it; no more than a few are looked at together.
-        return all(bool((part == np.floor(part)).all()) for part in _row_pieces(values))
 
     def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
         np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
@@ -231,7 +217,7 @@ class RowDistances:
         if self._kept is not None:
             return iter(self._kept)
         pieces = (np.ascontiguousarray(piece, dtype=dtype) for piece in self._pieces(centred=True))
-        if self.n * self.m * dtype.itemsize <= 8 * _budget():
+        if self.n * self.m * dtype.itemsize <= 8 * budget():
             self._kept = list(pieces)
             return iter(self._kept)
         return pieces
@@ -265,20 +251,12 @@ class RowDistances:
         compiled.mirror(gram)
         return gram
 
-    def _sparse_between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        squared, step = np.empty(len(i)), 2**14
-        for start in range(0, len(i), step):
-            part = slice(start, start + step)
-            difference = self._source[i[part]] - self._source[j[part]]
-            squared[part] = difference.multiply(difference).sum(axis=1)
-        return squared
-
 
 class TargetAwareDistances:
     """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
 
-    def __init__(self, X: np.ndarray | sp.csc_array, target: np.ndarray):
-        self._features = RowDistances(X)
+    def __init__(self, X: Any, target: np.ndarray):
+        self._features = row_distances(X)
         self.n, self._m = self._features.n, self._features.m
         self._target = target
         self._labeled = np.flatnonzero(~np.isnan(target))
@@ -288,6 +266,11 @@ class TargetAwareDistances:
     def single(self) -> bool:
         """As :attr:`RowDistances.single`."""
         return self._features.single
+
+    @property
+    def sequential(self) -> bool:
+        """As :attr:`RowDistances.sequential`."""
+        return self._features.sequential
 
     def use_double(self) -> None:
         """As :meth:`RowDistances.use_double`."""
@@ -323,18 +306,55 @@ class TargetAwareDistances:
         return result
 
 
+def is_integer(X: np.ndarray | sp.sparray) -> bool:
+    """Whether all values are whole numbers."""
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind in "iub":
+        return True
+    # The first rows nearly always settle it; no more than a few are looked at together.
+    return all(bool((part == np.floor(part)).all()) for part in _row_pieces(values))
+
+
 def _row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
     step = max(1, 2**20 // max(int(np.prod(values.shape[1:])), 1))
     return (values[start : start + step] for start in range(0, len(values), step))
 
 
-def _add_squared(piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray) -> None:
+def add_squared_differences(
+    piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray, compiled: Any = None
+) -> None:
+    """Add Σ (x_i - x_j)² over the columns of a piece, in double precision, for each pair (i, j)."""
+    if compiled is not None:
+        F, parts = as_block(piece), np.array_split(np.arange(len(i)), 4 * n_threads())
+        spans = [slice(p[0], p[-1] + 1) for p in parts if len(p)]
+        work = lambda s: compiled.pair_squared_distances(F, i[s], j[s], squared[s])  # noqa: E731
+        for_each(work, spans, squared.size * 64.0)
+        return
     step = max(1, 2**18 // max(piece.shape[1], 1))
     for start in range(0, len(i), step):
         part = slice(start, start + step)
         difference = piece[i[part]].astype(np.float64)
         difference -= piece[j[part]]
         squared[part] += np.einsum("ij,ij->i", difference, difference)
+
+
+def sparse_squared_differences(X: sp.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Σ (x_i - x_j)² over the columns of a csr array, for each pair (i, j)."""
+    squared, step = np.empty(len(i)), 2**14
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        difference = X[i[part]] - X[j[part]]
+        squared[part] = difference.multiply(difference).sum(axis=1)
+    return squared
+
+
+def row_distances(X: Any, metric: str = "euclidean") -> Any:
+    """The distances between the rows of an array, or of a source that is read block by block."""
+    if isinstance(X, Source):
+        from .sources.distances import SummedDistances
+
+        return SummedDistances(X, metric)
+    return RowDistances(X, metric)
 
 
 Distances = RowDistances | TargetAwareDistances

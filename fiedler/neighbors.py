@@ -9,6 +9,7 @@ index. Beyond some size, and on request, :mod:`fiedler._approximate` finds most 
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,25 +17,30 @@ import scipy.sparse as sp
 from . import _approximate
 from ._kernels import kernels
 from ._threads import for_each, n_threads
-from .distances import Distances, RowDistances
+from .distances import Distances, RowDistances, row_distances
+from .sources import Source
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
+_EXACT_FROM_FILES = 20_000  # the latter where a block of distances costs a pass over the data
+_CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, and rows the recall is measured on
 
 
 def find_neighbors(
-    X: np.ndarray | sp.csc_array, k: int, metric: str = "euclidean", algorithm: str = "auto"
+    X: np.ndarray | sp.csc_array | Source, k: int, metric: str = "euclidean", algorithm: str = "auto"
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
-    installed or X is sparse.
+    installed or X is sparse; for a source up to 20,000 rows.
     """
+    if isinstance(X, Source):
+        return _find_in_source(row_distances(X, metric), k, algorithm)
     dense = not sp.issparse(X)
     first, group = _unique_rows(X) if dense and len(X) >= _MANY_ROWS else (None, None)
     if first is not None and len(first) < X.shape[0]:
         found, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
         return (*_expand(found, squared, group, k), recall)
-    distances = RowDistances(X, metric)
+    distances = row_distances(X, metric)
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
     if not (wanted and dense and _approximate.available()):
         if algorithm == "approximate":
@@ -45,6 +51,30 @@ def find_neighbors(
     found, recall = _approximate.search(distances.single_precision(), k, n_threads())
     squared = distances.between(np.repeat(np.arange(distances.n), k), found.ravel())
     return found, squared.reshape(found.shape), recall
+
+
+def _find_in_source(distances: Any, k: int, algorithm: str) -> tuple[np.ndarray, np.ndarray, float | None]:
+    """The same where each block of distances is a pass over the data: few rows exactly, many by a float32 sketch.
+
+    Candidates are the neighbours in the sketch (a random projection of long rows); the choice among them is made on
+    their true distances, in one more pass, and another pass measures the recall on a sample of rows.
+    """
+    n = distances.n
+    if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES):
+        return (*nearest(distances, k), None)
+    sketch = distances.sketch()
+    projected = sketch.shape[1] < distances.m
+    wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
+    candidates, _, recall = find_neighbors(sketch, wanted, "euclidean", "auto")
+    squared = distances.between(np.repeat(np.arange(n), wanted), candidates.ravel()).reshape(n, wanted)
+    if projected:
+        chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
+        candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
+        sample = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
+        exact = np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
+        shared = [len(np.intersect1d(a, b)) for a, b in zip(candidates[sample], exact, strict=True)]
+        recall = float(np.mean(shared)) / k
+    return candidates, squared, 1.0 if recall is None else recall
 
 
 def nearest(distances: Distances, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +108,7 @@ def _search(
     def collect(b: int) -> None:
         found[b] = _candidates(distances, blocks[b], members, own, k)
 
-    for_each(collect, range(len(blocks)), float(distances.n) ** 2)
+    for_each(collect, range(len(blocks)), 0.0 if distances.sequential else float(distances.n) ** 2)
     i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
     squared = distances.refine(i, j, squared, surplus)
     if surplus.any():

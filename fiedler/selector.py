@@ -18,6 +18,7 @@ from .affinity import Problem
 from .columns import validate_X
 from .criterion import Criterion
 from .methods import METHODS
+from .sources import as_source
 from .supervision import Supervision
 from .syntax import parse
 
@@ -98,7 +99,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, frame, sparse matrix, source or Dask array of shape (n_samples, n_features)
+            Zarr arrays, HDF5 datasets, backed AnnData matrices and :func:`fiedler.sources.open_source` are read block
+            by block; a Dask array is scored where its blocks are.
         y : array-like of shape (n_samples,), optional
             Class labels or real targets, unknown ones included; ignored by unsupervised criteria.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
@@ -136,6 +139,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.n_features_ = n_selected
         self.criterion_ = criterion
         return self
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X; of a Dask array lazily, of a file just those columns.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, source or Dask array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : of the kind of X
+        """
+        source = as_source(X)
+        if source is None:
+            return super().transform(X)
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        columns = np.flatnonzero(self.support_)
+        return X[:, columns] if source.lazy else source[:, columns]
 
     def set_params(self, **params: Any) -> SpectralSelector:
         """Set parameters, nested ones too; a criterion given by name becomes its method when one of its is set."""

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from ._validation import check_integer, check_positive
 from .affinity import Problem, Recipe, check_neighbors, neighbor_edges, undirected, warn_underflow
-from .distances import RowDistances, TargetAwareDistances
+from .columns import rows_of
+from .distances import TargetAwareDistances, row_distances
 from .graph import Graph
 from .neighbors import nearest_in_groups, nearest_on_line
 from .supervision import Supervision
@@ -33,7 +34,7 @@ class ClassGraph(Recipe):
 
     def _build(self, problem: Problem) -> Graph:
         Z = _indicator(problem.supervision.classes("ClassGraph")[0])
-        return Graph.from_factors(Z, np.diag(1.0 / Z.sum(axis=0)))
+        return Graph.from_factors(Z, 1.0 / Z.sum(axis=0))
 
 
 class ReliefGraph(Recipe):
@@ -68,8 +69,8 @@ class ReliefGraph(Recipe):
         check_integer("n_neighbors", self.n_neighbors, 1)
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
         known = codes[labeled]
-        X = problem.X if len(labeled) == n else (problem.X.tocsr() if sp.issparse(problem.X) else problem.X)[labeled]
-        i, j, group = nearest_in_groups(RowDistances(X), known, self.n_neighbors)
+        X = problem.X if len(labeled) == n else rows_of(problem.X, labeled)
+        i, j, group = nearest_in_groups(row_distances(X), known, self.n_neighbors)
         pair = i * len(names) + group  # row i has as many neighbours in a group as this occurs
         weight = np.where(known[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
         entries = (
@@ -219,7 +220,7 @@ class Within(Recipe):
         problem.graph(CannotLink())  # both lists must be there
         near_i, near_j = np.empty((2, 0), dtype=np.intp)
         if self.n_neighbors != 0:
-            near_i, near_j, _ = neighbor_edges(RowDistances(problem.X), check_neighbors(self.n_neighbors, n))
+            near_i, near_j, _ = neighbor_edges(row_distances(problem.X), check_neighbors(self.n_neighbors, n))
             free = ~_is_pair(problem.supervision, near_i, near_j)
             near_i, near_j = near_i[free], near_j[free]
         weights = np.r_[self.gamma * w, np.ones(len(near_i))]
@@ -240,12 +241,11 @@ def _pair_graph(problem: Problem, kind: str) -> Graph:
             raise _no_pairs(reader, known)
         return Graph.from_edges(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), n)
     codes, names = known.classes(reader)
-    core = np.eye(len(names))
     if kind == "cannot_link":
-        return Graph.from_factors(_indicator(codes), 1.0 - core)
+        return Graph.from_factors(_indicator(codes), 1.0 - np.eye(len(names)))
     if np.bincount(codes[codes >= 0]).max() < 2:
         raise _no_pairs(reader, known)
-    return Graph.from_factors(_indicator(codes), core, loops=-(codes >= 0).astype(np.float64))
+    return Graph.from_factors(_indicator(codes), np.ones(len(names)), loops=-(codes >= 0).astype(np.float64))
 
 
 def _no_pairs(reader: str, known: Supervision) -> ValueError:

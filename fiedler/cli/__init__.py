@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from .scale import Size
 from .screen import Commands, Screen
 
 # As in fiedler.METHODS, which takes a second to import and completion should not.
@@ -100,6 +101,11 @@ method_option = click.option(
     shell_complete=complete_method,
     help="name[param=value,...] of a method, or a formula of them; see 'fiedler methods'.",
 )
+scale_options = _options(
+    click.option("--memory", type=Size(), help="Use about so much: 500MB, 2GB. Larger files are read in blocks."),
+    click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Share the blocks among N processes."),
+    click.option("--scheduler", metavar="ADDRESS", help="Share them among the workers of a Dask cluster."),
+)
 report_option = click.option("--report", type=_file, help="Also write an HTML report.")
 
 
@@ -109,7 +115,7 @@ def main() -> None:
     """Spectral feature selection: which columns of a table respect the similarity of its rows?
 
     Works without labels, with a few, with all, with real targets, and with must-link and cannot-link pairs. DATA is a
-    CSV, TSV (also .gz), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad or Zarr file.
+    CSV, TSV (also .gz), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 or Zarr file.
     """
 
 
@@ -119,11 +125,13 @@ def main() -> None:
     fiedler rank genes.csv --target label --top 50 --out ranking.csv
     fiedler rank cells.h5ad --target kind -m 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --stability 50
     fiedler rank spectra.parquet --pairs pairs.csv --id sample -m 'laplacian * constraint[variant=1]' | head
+    fiedler rank big.zarr --memory 2GB --workers 2 --out ranking.csv
     """,
 )
 @data_options
 @pair_options
 @method_option
+@scale_options
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
 @click.option(
     "--stability", type=click.IntRange(min=2), metavar="N", help="Also how often each is selected in N draws."
@@ -137,15 +145,15 @@ def rank(data: str, **options: Any) -> None:
     with screen.warnings_as_notes():
         _early_errors(options)
         from ..io.writers import write_ranking
-        from . import run
+        from . import run, scale
 
-        with run.limited(options["jobs"]):
+        with run.limited(options["jobs"]), scale.resources(options, screen):
             job, criterion = _prepare(data, options, screen)
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
             k = min(top or (10 if options["stability"] else 1), m)
-            with screen.working(f"ranking {m} features"):
+            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
                 selector = job.fit(criterion, k)
                 drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency)
@@ -172,6 +180,7 @@ def rank(data: str, **options: Any) -> None:
 @method_option
 @click.option("--top", type=NumberOrShare(), required=True, help="How many features to keep: 100, or a share: 0.1.")
 @click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
+@scale_options
 @run_options
 def select(data: str, **options: Any) -> None:
     """Write DATA with only its best features.
@@ -182,13 +191,13 @@ def select(data: str, **options: Any) -> None:
     with screen.warnings_as_notes():
         _early_errors(options)
         from ..io import file_format, write_table
-        from . import run
+        from . import run, scale
 
         if file_format(options["out"]) != file_format(data):
             raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
-        with run.limited(options["jobs"]):
+        with run.limited(options["jobs"]), scale.resources(options, screen):
             job, criterion = _prepare(data, options, screen)
-            with screen.working("selecting"):
+            with scale.running(job, run.text_of(criterion), screen, "selecting"):
                 selector = job.fit(criterion, options["top"])
         with screen.working(f"writing {options['out']}"):
             write_table(options["out"], job.table, selector.support_, force=options["force"])

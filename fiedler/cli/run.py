@@ -18,6 +18,7 @@ from ..io.writers import replacing, write_ranking
 from ..selector import SpectralSelector, as_criterion
 from ..supervision import Supervision
 from ..syntax import unparse
+from .scale import memory_for_data, placed
 from .screen import Screen
 
 
@@ -66,8 +67,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             layer=options["layer"],
             unlabeled=None if keep_all else marker,
             header=not options["no_header"],
+            memory=memory_for_data(options),
         )
-        X = fill_missing(table, options["impute"])
+        X = placed(fill_missing(table, options["impute"]), options, screen)
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     return Job(table, X, pairs, -1 if marker is None else None, options)

@@ -2,9 +2,9 @@
 
     read_table("genes.csv", target="label") -> Table(X, feature_names, row_ids, y, source)
 
-CSV, TSV (also gzipped), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad and Zarr, by suffix.
-Sparse stays sparse, NPY stays on disk, X is read once into its own memory. Messages name the file, the line and the
-column; no file is ever allowed to run code.
+CSV, TSV (also gzipped), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr, by
+suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
+into its own memory. Messages name the file, the line and the column; no file is ever allowed to run code.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..sources import Source
 from ..syntax import nearest
 from . import matrices, tables
 from .delimited import MISSING, plain_rows
@@ -47,11 +48,12 @@ READERS = {
     "svmlight": matrices.read_svmlight,
     "mtx": matrices.read_mtx,
     "h5ad": matrices.read_h5ad,
+    "h5": matrices.read_hdf5,
     "zarr": matrices.read_zarr,
 }
 
 _ALIASES = {"tsv": "csv", "txt": "csv", "tab": "csv", "data": "csv", "pq": "parquet", "arrow": "feather"}
-_ALIASES |= {"svm": "svmlight", "libsvm": "svmlight", "mm": "mtx"}
+_ALIASES |= {"svm": "svmlight", "libsvm": "svmlight", "mm": "mtx", "hdf5": "h5"}
 _GZIPPED = {"csv", "arff", "svmlight", "mtx"}
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
 _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}
@@ -63,7 +65,7 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray, memmap or sparse array of shape (n_samples, n_features)
+    X : ndarray, memmap, sparse array or Source of shape (n_samples, n_features)
         Missing cells are NaN; see :func:`fill_missing`.
     feature_names : ndarray of str, shape (n_features,)
         Unique; ``x0, x1, ...`` where the file has no names.
@@ -104,6 +106,7 @@ def read_table(
     layer: str | None = None,
     unlabeled: Any = None,
     header: bool = True,
+    memory: float | None = None,
 ) -> Table:
     """Read a table of numbers with its labels.
 
@@ -127,6 +130,9 @@ def read_table(
         Label that means "unknown"; empty cells, NA, NaN, null and ? do in any case.
     header : bool, default=True
         Whether the first line of a CSV holds the names.
+    memory : float, optional
+        Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
+        :class:`fiedler.sources.Source`. NPY is always mapped.
 
     Returns
     -------
@@ -151,10 +157,10 @@ def read_table(
     if target is not None and labels is not None:
         raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
     ids = [] if id_column is None else [id_column] if isinstance(id_column, (str, int)) else list(id_column)
-    found = READERS[kind](Request(path, target, ids, layer, header))
-    n, m = np.shape(found.X) if np.ndim(found.X) == 2 else (0, 0)
+    found = READERS[kind](Request(path, target, ids, layer, header, float("inf") if memory is None else memory))
+    n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
     if not n or not m:
-        raise ValueError(f"{path} holds no numbers: its matrix has shape {np.shape(found.X)}.")
+        raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
     if found.X.dtype.kind not in "biuf":
         raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
@@ -217,6 +223,13 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     X : ndarray or sparse array
         ``table.X`` itself where nothing is missing.
     """
+    if isinstance(table.X, Source):
+        if how is not None:
+            raise ValueError(
+                f"{table.source} is read block by block, and --impute {how} needs it as a whole; fill its gaps first, "
+                "or give more --memory (memory= in Python)."
+            )
+        return table.X  # a missing cell is reported when its block is read
     gaps, infinite = _gaps(table.X)
     if infinite.any():
         raise ValueError(f"{table.source}: infinite values in {_some(table.feature_names[infinite])}; replace them.")

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..sources import Source, open_source
+from ..sources.files import sparse_layout
 from ..syntax import nearest
 from .delimited import open_text
 from .tables import Found, Request, first_line, position, require
@@ -164,6 +166,33 @@ def read_h5ad(request: Request) -> Found:
         return _anndata_found(file, request, read_elem)
 
 
+def read_hdf5(request: Request) -> Found:
+    """X (or the one matrix), y, feature_names and row_ids of an HDF5 file, as datasets."""
+    h5py = require("h5py", "io", request.path)
+    try:
+        file = h5py.File(request.path, "r")
+    except OSError as error:
+        raise ValueError(f"{request.path} is not an HDF5 file: {first_line(error)}") from None
+    with file:
+        arrays = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
+        name = _matrix_name(arrays, request.path)
+        X = _in_memory_or_not(arrays[name], request, name)
+        small = {k: v.asstr()[()] if v.dtype.kind == "O" else v[()] for k, v in arrays.items() if k != name}
+        y = _labels_of(small, request.target, request.path)
+    names, row_ids = (_flat(small.get(key)) for key in ("feature_names", "row_ids"))
+    return Found(X, names, y, row_ids)
+
+
+def _in_memory_or_not(item: Any, request: Request, key: str | None) -> Any:
+    """A stored matrix read whole, or left in its file where it would take more memory than there is to take."""
+    sparse = not hasattr(item, "dtype")
+    size = int(np.prod(item["data"].shape if sparse else item.shape))
+    width = (item["data"].dtype.itemsize + 8) if sparse else item.dtype.itemsize
+    if size * width > request.memory:
+        return open_source(request.path, key=key)
+    return open_source(request.path, key=key)[:, :] if sparse else item[...]
+
+
 def read_zarr(request: Request) -> Found:
     """A Zarr array, a group with X and y, or an AnnData store."""
     zarr = require("zarr", "zarr", request.path)
@@ -173,11 +202,13 @@ def read_zarr(request: Request) -> Found:
         raise ValueError(f"{request.path} is not a Zarr store: {first_line(error)}") from None
     refuse_pickles(store, request.path)
     if isinstance(store, zarr.Array):
-        return _without_column(store[...], request)
+        return _without_column(_in_memory_or_not(store, request, None), request)
     if "obs" in store and "var" in store:
         return _anndata_found(store, request, require("anndata.io", "anndata", request.path).read_elem)
     arrays = dict(store.attrs) | dict(store.arrays())  # Zarr has no settled type for text: it goes into attributes
-    X = arrays[_matrix_name(arrays, request.path)][...]
+    layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
+    name = "X" if layout else _matrix_name(arrays, request.path)
+    X = _in_memory_or_not(store[name], request, name)
     names, row_ids = (_flat(arrays.get(name)) for name in ("feature_names", "row_ids"))
     y = _labels_of(arrays, request.target, request.path)
     return Found(X, names, None if y is None else np.asarray(y), row_ids)
@@ -200,7 +231,9 @@ def _anndata_found(store: Any, request: Request, read_elem: Callable[[Any], Any]
             f"{', '.join(layers) or 'none'}."
         )
     obs, var = read_elem(store["obs"]), read_elem(store["var"])
-    X = read_elem(layers[request.layer] if request.layer else store["X"])
+    key = f"layers/{request.layer}" if request.layer else "X"
+    X = _in_memory_or_not(store[key], request, key) if request.memory < np.inf else None
+    X = X if isinstance(X, Source) else read_elem(store[key])
     y = None
     if request.target is not None:
         y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
@@ -218,6 +251,9 @@ def _without_column(X: Any, request: Request) -> Found:
     names = [str(j) for j in range(X.shape[1])]
     target = position(request.target, names, request.path)
     kept = [j for j in range(X.shape[1]) if j != target]
+    if isinstance(X, Source):
+        y = np.asarray(X[:, [target]]).ravel()
+        return Found(X.without_column(target), [f"x{j}" for j in kept], y, None, {"features": kept})
     y = X[:, [target]].toarray().ravel() if sp.issparse(X) else np.array(X[:, target])
     if target in (0, len(kept)):  # a view: a memory-mapped file is not read
         return Found(X[:, 1:] if target == 0 else X[:, :-1], [f"x{j}" for j in kept], y, None, {"features": kept})

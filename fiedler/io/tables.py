@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..sources import open_source
 from ..syntax import nearest
 from .delimited import open_text, read_delimited
 
@@ -31,6 +32,7 @@ class Request:
     ids: list[str | int]
     layer: str | None
     header: bool
+    memory: float = float("inf")  # bytes a matrix may take; a larger one stays in its file
 
 
 @dataclass
@@ -109,17 +111,24 @@ def read_arrow(request: Request) -> Found:
                 f"{request.path}: column {names[j]!r} holds {types[j]}, not numbers; if it is no feature, name it as "
                 "the target or as an id column."
             )
+    y = None if target is None else load([target]).column(0).to_pylist()
+    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
+    found = Found(None, [names[j] for j in features], y, row_ids, {"features": features})
     narrow = all(types[j].bit_width <= (32 if pa.types.is_floating(types[j]) else 16) for j in features)
     kind = np.float32 if narrow else np.float64
+    if request.path.suffix in (".parquet", ".pq"):
+        n_rows = require("pyarrow.parquet", "io", request.path).read_metadata(request.path).num_rows
+        if n_rows * len(features) * np.dtype(kind).itemsize > request.memory:
+            found.X = open_source(request.path, columns=found.names)
+            return found
     X = None
     for start in range(0, len(features), _COLUMNS_AT_ONCE):
         part = load(features[start : start + _COLUMNS_AT_ONCE])
         X = np.empty((part.num_rows, len(features)), dtype=kind, order="F") if X is None else X
         for j, column in enumerate(part.columns):
             X[:, start + j] = column.cast(pa.float64() if kind is np.float64 else pa.float32()).to_numpy()
-    y = None if target is None else load([target]).column(0).to_pylist()
-    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
-    return Found(X, [names[j] for j in features], y, row_ids, {"features": features})
+    found.X = X
+    return found
 
 
 def open_arrow(path: Path) -> tuple[list[str], list[Any], Callable[[list[int]], Any]]:

@@ -299,7 +299,7 @@ def _write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
     zarr = require("zarr", "zarr", path)
     store = zarr.open(str(table.source), mode="r")
     if isinstance(store, zarr.Array):
-        zarr.save_array(str(path), _kept_columns(store[...], table, selected))
+        zarr.save_array(str(path), _kept_columns(store, table, selected))
     elif "obs" in store:
         adata = require("anndata", "anndata", path).read_zarr(str(table.source))
         with warnings.catch_warnings():
@@ -314,6 +314,14 @@ def _write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
                 group.create_array(name, data=values)
 
 
+def _write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
+    h5py = require("h5py", "io", path)
+    with h5py.File(path, "w") as file:
+        for name, values in _named_arrays(table, selected).items():
+            values = np.asarray(values)
+            file[name] = values.astype(object) if values.dtype.kind == "U" else values
+
+
 _WRITERS = {
     "csv": _write_csv,
     "parquet": _write_arrow_table,
@@ -325,6 +333,7 @@ _WRITERS = {
     "svmlight": _write_svmlight,
     "mtx": _write_mtx,
     "h5ad": _write_h5ad,
+    "h5": _write_hdf5,
     "zarr": _write_zarr,
 }
 

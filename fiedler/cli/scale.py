@@ -1,0 +1,154 @@
+"""Large files on the command line: how much memory, which workers, and what is kept until the job is done."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .screen import Screen
+
+_BASE = 300 * 2**20  # bytes the process takes before it reads anything: interpreter, NumPy, scikit-learn, kernels
+_SHARE = 2.2  # how many times scikit-learn's working memory the largest moments of a job were seen to need
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SECONDS = 10  # a scheduler may take to answer
+
+
+class Size(click.ParamType):
+    """``500MB`` or ``2GB``."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
+        if match is None:
+            self.fail(f"{value!r} is not an amount of memory such as 500MB or 2GB.", param, ctx)
+        size = float(match[1]) * _UNITS[match[2].upper()]
+        if size < 1.2 * _BASE:
+            self.fail(f"{value} is too little: the program itself takes {_BASE / 2**20:.0f} MB.", param, ctx)
+        return size
+
+
+def memory_for_data(options: dict[str, Any]) -> float:
+    """Bytes a matrix may take before it is left in its file."""
+    if options.get("workers") or options.get("scheduler"):
+        return 0.0  # the workers read it
+    stated = options.get("memory")
+    return (stated - _BASE) / 4 if stated else _physical() / 4
+
+
+@contextmanager
+def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
+    """The stated memory, shared among the stated workers, for what happens in here."""
+    from sklearn import config_context, get_config
+
+    working, workers = get_config()["working_memory"], options.get("workers")
+    if options.get("memory"):
+        working = (options["memory"] / (workers or 1) - _BASE) / _SHARE / 2**20
+        if working < 8:
+            raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
+    with config_context(working_memory=working), _cluster(options, screen):
+        yield
+
+
+@contextmanager
+def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
+    workers, address = options.get("workers"), options.get("scheduler")
+    if not workers and not address:
+        yield
+        return
+    if workers and address:
+        raise click.UsageError("--workers starts workers here and --scheduler uses those of a cluster; choose one.")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError("--workers and --scheduler need Dask: pip install 'fiedler[dask]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # failures reach the user as one line, from here
+    if address:
+        try:
+            client = Client(address, timeout=f"{_SECONDS}s")
+        except (OSError, ValueError, TimeoutError):
+            raise ValueError(
+                f"--scheduler {address}: no Dask scheduler answers there within {_SECONDS} s; start one with "
+                "'dask scheduler', or use --workers."
+            ) from None
+        with client:
+            yield
+        return
+    limit = options["memory"] / workers if options.get("memory") else "auto"
+    with (
+        screen.working(f"starting {workers} workers"),
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=limit, dashboard_address=None, processes=True
+        ) as cluster,
+        Client(cluster),
+    ):
+        yield
+
+
+def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
+    """X where it will be worked on: with the workers, or here."""
+    from ..sources import Source
+
+    if not (options.get("workers") or options.get("scheduler")):
+        return X
+    if not isinstance(X, Source):
+        screen.note("this format is read as a whole, so --workers and --scheduler are not used; Zarr and HDF5 are not")
+        return X
+    from ..sources.dask_array import from_source
+
+    return from_source(X)
+
+
+@contextmanager
+def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
+    """Say what is done; of a large file per block, with finished blocks beside the output until the job is done."""
+    from ..sources import Run, Source
+
+    if not isinstance(job.X, Source):
+        with screen.working(text):
+            yield
+        return
+    out = job.options.get("out")
+    folder = None if not out else Path(f"{out}.blocks")
+    with screen.progress(text) as move:
+        progress = None if move is None else lambda done, total, what: move(done, total)
+        try:
+            with Run(progress, folder, _fingerprint(job, method)) as run:
+                yield
+        except BaseException:
+            if folder is not None and folder.exists():
+                screen.note(f"finished blocks are kept in {folder}; the same command goes on from there")
+            raise
+    if run.n_reused:
+        screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")
+
+
+def _fingerprint(job: Any, method: str) -> str:
+    """Changes when the data, the labels, the method or the blocks do."""
+    import numpy as np
+    from sklearn import get_config
+
+    from .. import __version__
+
+    digest = hashlib.blake2b(digest_size=16)
+    y = None if job.y is None else [repr(value) for value in np.asarray(job.y, dtype=object).tolist()]
+    pairs = {kind: values.tolist() for kind, values in job.pairs.items()}
+    about = (__version__, job.X.fingerprint(), method, y, pairs, job.unlabeled, get_config()["working_memory"])
+    digest.update(repr(about).encode())
+    return digest.hexdigest()
+
+
+def _physical() -> float:
+    """Bytes of memory this machine has, where that can be asked."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return 8 * 2.0**30

@@ -1,0 +1,220 @@
+"""Dask arrays as sources: the work goes to the blocks, only scores and small sums come back.
+
+Column slabs are Dask's own rechunked blocks and never reach the client; the active ``distributed`` client runs them, or
+Dask's threads where there is none. A worker that dies has its blocks computed again by Dask.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import config_context, get_config
+
+from .base import Matrix, Source, block_name, check_finite, slab_bytes, spans, unreadable
+from .running import current_run
+
+_LABEL = "the Dask array"
+_OURS = "raised while a block was scored, not while it was read"
+
+
+class DaskSource(Source):
+    """A two-dimensional Dask array of ndarray or scipy.sparse chunks."""
+
+    lazy = True
+
+    def __init__(self, array: Any):
+        if array.ndim != 2:
+            raise ValueError(f"Expected 2D array, got a Dask array of shape {array.shape} instead; X has two axes.")
+        if np.isnan(array.shape).any():
+            raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
+        self.sparse = sp.issparse(array._meta)
+        super().__init__(array.shape, array.dtype, _LABEL, (max(array.chunks[0]), max(array.chunks[1])))
+        self.array = array
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Matrix:
+        part = self.array[rows, columns].compute()
+        return part if sp.issparse(part) else np.asarray(part)
+
+    def take_rows(self, rows: Any) -> DaskSource:
+        return DaskSource(self.array[np.asarray(rows)])
+
+    @property
+    def by_rows(self) -> bool:
+        return self.array.numblocks[0] > 1 and self.array.numblocks[1] == 1
+
+    def slabs(self) -> list[slice]:
+        if self.array.numblocks[0] == 1:  # chunked by columns already: take the chunks as they are
+            ends = np.cumsum(self.array.chunks[1]).tolist()
+            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        # Several slabs at least, so that there is something to share among workers.
+        share = slab_bytes() * self.shape[1] / max(self._bytes, 1.0)
+        return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
+
+    def map(self, function: Callable[[Matrix], np.ndarray]) -> list[np.ndarray]:
+        slabs, results = self.slabs(), {}
+        with current_run().step("blocks", slabs) as step:
+            for slab in slabs:
+                if step.has(slab):
+                    results[slab.start] = step.finished(slab)
+            waiting = [slab for slab in slabs if slab.start not in results]
+            for slab, result in _finished(self._tasks(function, waiting), waiting, self.shape):
+                results[slab.start] = step.finish(slab, result)
+        return [results[slab.start] for slab in slabs]
+
+    def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
+        from dask import delayed
+
+        whole = slice(0, self.shape[1])
+        with current_run().step("passes", [whole]) as step:
+            if step.has(whole):
+                return step.finished(whole)
+            parts = self._tasks(function, self.slabs(), positioned)
+            while len(parts) > 1:  # a tree, so that no worker holds more than a few partial sums
+                pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
+                parts = [a if b is None else delayed(np.add)(a, b) for a, b in pairs]
+            ((_, total),) = _finished(parts, [whole], self.shape)
+            return step.finish(whole, np.array(total, dtype=np.float64))
+
+    def fold_rows(self, function: Callable[[Matrix], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        from dask import delayed
+
+        n, m = self.shape
+        rows = [slice(s.start, s.stop) for s in self.row_slabs()]
+        blocks = self.array.rechunk({0: tuple(s.stop - s.start for s in rows), 1: -1}).to_delayed().ravel()
+        work = delayed(_Block(function, self.shape), pure=False)
+        parts = [work(block, s, slice(0, m)) for block, s in zip(blocks, rows, strict=True)]
+        with current_run().step("row blocks", [slice(0, n)]) as step:
+            while len(parts) > 1:
+                pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
+                parts = [a if b is None else delayed(merge)(a, b) for a, b in pairs]
+            ((_, total),) = _finished(parts, [slice(0, n)], self.shape)
+            step.count()
+        return total
+
+    def row_slabs(self) -> list[slice]:
+        if self.array.numblocks[1] == 1:
+            ends = np.cumsum(self.array.chunks[0]).tolist()
+            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        return super().row_slabs()
+
+    def _tasks(self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool = False) -> list[Any]:
+        """``function`` on each slab, as delayed values that carry the slab's name."""
+        from dask import delayed
+
+        starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
+        columns = self.array.rechunk({0: -1, 1: widths}).to_delayed().ravel()
+        blocks = dict(zip(starts, columns, strict=True))
+        work, rows = delayed(_Block(function, self.shape, positioned), pure=False), slice(0, self.shape[0])
+        return [work(blocks[slab.start], rows, slab) for slab in slabs]
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {self.array.name}"
+
+
+def from_source(source: Source) -> DaskSource:
+    """The same matrix as a Dask array whose blocks are read by the workers, who must see the same files."""
+    import dask.array as da
+    from dask import delayed
+
+    (n, m), by_rows = source.shape, source.by_rows
+    spans_ = source.row_slabs() if by_rows else source.slabs()
+    meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
+    read = delayed(_read_elsewhere, pure=True)
+    blocks = []
+    for span in spans_:
+        shape = (span.stop - span.start, m) if by_rows else (n, span.stop - span.start)
+        part = read(source.reopen, span, by_rows)
+        blocks.append(da.from_delayed(part, shape=shape, dtype=source.dtype, meta=meta))
+    array = DaskSource(da.concatenate(blocks, axis=0 if by_rows else 1))
+    array.names = source.names
+    return array
+
+
+def _read_elsewhere(reopen: Callable[[], Source], span: slice, by_rows: bool) -> Matrix:
+    return _reopened(reopen)[span] if by_rows else _reopened(reopen)[:, span]
+
+
+_open: dict[bytes, Source] = {}
+
+
+def _reopened(reopen: Callable[[], Source]) -> Source:
+    """A file is opened once in every process."""
+    key = pickle.dumps(reopen)
+    if key not in _open:
+        _open[key] = reopen()
+    return _open[key]
+
+
+class _Block:
+    """What a worker does with one block: check it, then apply the function."""
+
+    def __init__(self, function: Callable[..., Any], shape: tuple[int, int], positioned: bool = False):
+        self.function, self.shape, self.positioned = function, shape, positioned
+        self.memory = get_config()["working_memory"]  # of the client; a worker has a configuration of its own
+
+    def __call__(self, block: Any, rows: slice, columns: slice) -> Any:
+        if sp.issparse(block):
+            block = (sp.csc_array if rows.stop - rows.start == self.shape[0] else sp.csr_array)(block)
+        else:
+            block = np.asarray(block)
+        if block.dtype.kind not in "biuf":
+            raise ValueError(f"{_LABEL} holds {block.dtype}, not real numbers.")
+        check_finite(block, columns, None, _LABEL)
+        try:
+            with config_context(working_memory=self.memory):
+                return self.function(block, columns.start) if self.positioned else self.function(block)
+        except Exception as error:
+            error.add_note(_OURS)
+            raise
+
+
+def _finished(tasks: list[Any], slabs: list[slice], shape: tuple[int, int]) -> Any:
+    """(slab, result) as they are done, on the active client or in threads."""
+    import dask
+
+    client = _client()
+    if client is None:
+        for task, slab in zip(tasks, slabs, strict=True):
+            yield slab, _computed(lambda t=task: dask.compute(t)[0], slab, shape)
+        return
+    from distributed import as_completed
+
+    futures = client.compute(tasks)
+    try:
+        place = {future.key: slab for future, slab in zip(futures, slabs, strict=True)}
+        for future in as_completed(futures):
+            slab = place[future.key]
+            yield slab, _computed(future.result, slab, shape)
+    finally:
+        client.cancel([future for future in futures if not future.done()])
+
+
+def _computed(result: Callable[[], Any], slab: slice, shape: tuple[int, int]) -> Any:
+    try:
+        return result()
+    except Exception as error:
+        where = block_name(slice(0, shape[0]), slab, shape)
+        if type(error).__name__ == "KilledWorker":
+            raise MemoryError(
+                f"{_LABEL}: workers died again and again over {where}, most likely out of memory; use smaller chunks "
+                "or give the workers more."
+            ) from error
+        if _LABEL in str(error) or (_OURS in getattr(error, "__notes__", ()) and not isinstance(error, MemoryError)):
+            raise
+        raise unreadable(_LABEL, slice(0, shape[0]), slab, shape, error) from error
+
+
+def _client() -> Any:
+    """The active client of ``distributed``, if there is one."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None

@@ -1,0 +1,212 @@
+"""Matrices in files, read in blocks: Zarr arrays, HDF5 datasets, sparse matrices in either, Parquet.
+
+A Zarr chunk that is not there reads as the fill value by Zarr's rules, which would turn a lost file into zeros: it is
+an error here, unless the caller says that missing chunks were left out on purpose.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .base import Source, slab_bytes
+
+_WIDE_PARQUET = 20_000  # columns from which the metadata of a Parquet file cost more than its values
+
+
+class FileSource(Source):
+    """A source that knows the file it comes from."""
+
+    opened_with: dict[str, Any] | None = None  # the arguments of open_source, set by it
+
+    @property
+    def reopen(self) -> Callable[[], Source]:
+        if self.opened_with is None:
+            return super().reopen
+        from . import open_source
+
+        return partial(open_source, **self.opened_with)
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {stamp(self.label)}"
+
+
+class ArrayFile(FileSource):
+    """A two-dimensional Zarr array or HDF5 dataset."""
+
+    def __init__(self, array: Any, label: str | None = None, names: Any = None, missing_chunks: str = "error"):
+        label = label or _name_of(array)
+        if len(array.shape) != 2:
+            raise ValueError(f"{label} has shape {tuple(array.shape)}; a table has rows and columns.")
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{label} holds {array.dtype}, not real numbers.")
+        super().__init__(array.shape, array.dtype, label, array.chunks, names)
+        self._array = array
+        if missing_chunks != "fill" and hasattr(array, "nchunks_initialized"):
+            _check_chunks(array, label)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        if isinstance(columns, slice):
+            return np.asarray(self._array[rows, columns])
+        # HDF5 wants increasing indices without repeats; Zarr is fastest with them.
+        wanted, place = np.unique(columns, return_inverse=True)
+        pick = self._array.oindex[rows, wanted] if hasattr(self._array, "oindex") else self._array[rows, wanted]
+        return np.asarray(pick)[:, place]
+
+
+class MappedFile(FileSource):
+    """A memory-mapped array: the operating system reads what is touched."""
+
+    def __init__(self, array: np.ndarray, label: str):
+        super().__init__(array.shape, array.dtype, label)
+        self._array = array
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        return self._array[rows, columns]
+
+
+class SparseFile(FileSource):
+    """A CSR or CSC matrix whose parts ``data``, ``indices`` and ``indptr`` lie in a group of an HDF5 or Zarr file."""
+
+    sparse = True
+
+    def __init__(self, group: Any, layout: str, shape: tuple[int, int], label: str, names: Any = None):
+        self._data, self._indices = group["data"], group["indices"]
+        self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
+        n_lines = shape[0] if layout == "csr" else shape[1]
+        stored = int(self._data.shape[0])
+        if len(self._indptr) != n_lines + 1 or self._indptr[0] != 0 or self._indptr[-1] != stored:
+            raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
+        if (np.diff(self._indptr) < 0).any() or self._indices.shape[0] != stored:
+            raise ValueError(f"{label}: indptr decreases, or data and indices differ in length.")
+        chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
+        super().__init__(shape, self._data.dtype, label, chunks, names)
+
+    @property
+    def bytes_per_row(self) -> float:
+        return float(self._indptr[-1]) * (self.dtype.itemsize + 8) / max(self.shape[0], 1)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> sp.sparray:
+        if not isinstance(columns, slice):
+            low, high = (int(columns.min()), int(columns.max()) + 1) if len(columns) else (0, 0)
+            return sp.csc_array(self._read(rows, slice(low, high)))[:, columns - low]
+        if self._layout == "csc":
+            part = sp.csc_array(self._lines(columns, self.shape[0]))
+            whole = (rows.start, rows.stop) == (0, self.shape[0])
+            return part if whole else sp.csr_array(part)[rows]
+        if (columns.start, columns.stop) == (0, self.shape[1]):
+            return sp.csr_array(self._lines(rows, self.shape[1]))
+        # A few columns of rows: all rows go by, and what is wanted of each stays.
+        step = max(1, int(slab_bytes() / 4 / max(self.bytes_per_row, 1.0)))
+        pieces = [
+            self._lines(slice(start, min(start + step, rows.stop)), self.shape[1])[:, columns]
+            for start in range(rows.start, rows.stop, step)
+        ]
+        return sp.csc_array(sp.vstack(pieces, format="csc"))
+
+    def _lines(self, span: slice, width: int) -> sp.sparray:
+        """Some rows of a CSR matrix, or some columns of a CSC one, checked before compiled code follows the indices."""
+        first, last = int(self._indptr[span.start]), int(self._indptr[span.stop])
+        data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])
+        if len(indices) and (indices.min() < 0 or indices.max() >= width):
+            raise ValueError(f"an index lies outside 0 to {width - 1}")
+        parts, count = (data, indices, self._indptr[span.start : span.stop + 1] - first), span.stop - span.start
+        kind, shape = (sp.csr_array, (count, width)) if self._layout == "csr" else (sp.csc_array, (width, count))
+        lines = kind(parts, shape=shape)
+        lines.sum_duplicates()
+        return lines
+
+
+class ParquetFile(FileSource):
+    """The numeric columns of a Parquet file; better for tall tables than for wide ones."""
+
+    def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._path, self._file = Path(path), pq.ParquetFile(path, memory_map=True)
+        schema, meta = self._file.schema_arrow, self._file.metadata
+        columns = list(schema.names) if columns is None else columns
+        if len(columns) > _WIDE_PARQUET:
+            raise ValueError(
+                f"{path} has {len(columns)} columns, more than the {_WIDE_PARQUET} that Parquet serves well block by "
+                "block; convert it to Zarr or HDF5, or give it enough memory to be read as a whole."
+            )
+        types = [schema.field(name).type for name in columns]
+        for name, kind in zip(columns, types, strict=True):
+            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(f"{path}: column {name!r} holds {kind}, not numbers; name it as the target or an id.")
+        narrow = all(t.bit_width <= (32 if pa.types.is_floating(t) else 16) for t in types)
+        dtype = np.float32 if narrow else np.float64
+        group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
+        super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
+        ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
+        self._starts = np.r_[0, ends].astype(np.int64)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        wanted = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else columns
+        names = [self.names[j] for j in wanted]
+        groups = [
+            g for g in range(len(self._starts) - 1) if self._starts[g] < rows.stop and self._starts[g + 1] > rows.start
+        ]
+        out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
+        for g in groups:  # one row group at a time: what is decoded is much larger than what is stored
+            table = self._file.read_row_group(g, columns=sorted(set(names)))
+            start = int(self._starts[g])
+            low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
+            for j, name in enumerate(names):
+                values = table.column(name).slice(low - start, high - low).cast("float64").to_numpy()
+                out[low - rows.start : high - rows.start, j] = values
+        return out
+
+
+def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:
+    """Layout and shape of a group that holds a sparse matrix in AnnData's encoding, or None."""
+    attributes = getattr(group, "attrs", {})
+    kind = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+    shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+    if shape is None or not all(part in group for part in ("data", "indices", "indptr")):
+        return None
+    return "csc" if "csc" in kind else "csr", (int(shape[0]), int(shape[1]))
+
+
+def stamp(label: str) -> str:
+    """Size and time of the last change of a file, or of the files of a folder."""
+    path = Path(label.partition("::")[0])
+    if not path.exists():
+        return ""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    newest = max((f.stat().st_mtime_ns for f in files), default=0)
+    return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
+
+
+def _check_chunks(array: Any, label: str) -> None:
+    if array.nchunks_initialized >= array.nchunks:
+        return
+    size = array.shards or array.chunks
+    root = Path(str(getattr(array.store, "root", label))) / array.path
+    grid = product(*(range(-(-length // step)) for length, step in zip(array.shape, size, strict=True)))
+    missing = next((at for at in grid if not (root / array.metadata.encode_chunk_key(at)).exists()), None)
+    if missing is None:
+        return
+    (i, j), (rows, columns) = missing, size
+    raise ValueError(
+        f"{label}: the chunk of rows {i * rows} to {min((i + 1) * rows, array.shape[0]) - 1}, columns {j * columns} to "
+        f"{min((j + 1) * columns, array.shape[1]) - 1} is missing; restore it, or if chunks that hold only "
+        f"{array.fill_value} were left out on purpose, open the file with open_source(path, missing_chunks='fill')."
+    )
+
+
+def _name_of(array: Any) -> str:
+    """The path of the file behind an array."""
+    if hasattr(array, "file"):  # h5py
+        return f"{array.file.filename}::{array.name.lstrip('/')}"
+    root = getattr(getattr(array, "store", None), "root", None)
+    return "the Zarr array" if root is None else str(Path(root) / array.path)
