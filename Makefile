@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
 
-.PHONY: demo test test-quick lint bench bench-quick clean
+.PHONY: demo test test-quick lint bench bench-quick papers scale clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -25,6 +25,13 @@ bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RES
 
 bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks --quick
+
+papers: $(READY)  ## rerun the papers and the study on the data in FIEDLER_DATA, rewrite docs/ (under an hour)
+	$(BIN)/python -W ignore -m benchmarks.papers
+	$(BIN)/python -W ignore -m benchmarks.study
+
+scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 6 GB of disk)
+	$(BIN)/python -W ignore -m benchmarks.scale
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -9,7 +9,7 @@ One primitive carries everything, the energy of a feature f on a graph W with La
     X, y, pairs -> supervision -> recipe (affinity, supervised) -> Graph -> Criterion -> scores -> SpectralSelector
 
 - ``graph``        the immutable graph: energy, mass, eigenpairs
-- ``affinity``     recipes from X alone: KNN RBF Diffusion Precomputed
+- ``affinity``     recipes from X alone: KNN RBF Diffusion Precomputed; ``anchors`` for very many rows
 - ``supervised``   recipes that read labels, targets or pairs: ClassGraph ReliefGraph TargetKNN SemiTarget MustLink ...
 - ``criterion``    formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement; ``sensitivity``
 - ``methods``      the papers' methods by name, ``METHODS``
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .affinity import KNN, RBF, Diffusion, Precomputed, Recipe
+    from .anchors import Anchors
     from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh
     from .display import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
     from .graph import Graph
@@ -58,6 +59,7 @@ __version__ = "0.1.0.dev0"
 # Where each public name lives; modules are imported when first asked for, because scikit-learn alone takes seconds.
 _HOME = {
     "affinity": "Diffusion KNN Precomputed RBF Recipe",
+    "anchors": "Anchors",
     "criterion": "Criterion Disagreement Energy Phi Ratio Rayleigh",
     "display": "CurveDisplay RankingDisplay StabilityDisplay plot_curves plot_ranking plot_stability",
     "graph": "Graph",

@@ -24,7 +24,8 @@ from ._validation import call_repr, check_choice, check_integer
 from .affinity import Precomputed, Problem, Recipe
 from .columns import is_constant, map_columns, validate_X
 from .graph import Graph
-from .spectral import quadratic_form, spectral_function
+from .sources import Source
+from .spectral import eigenpairs, quadratic_form, spectral_function
 from .supervision import Supervision
 
 Scorer = Callable[[Any], np.ndarray]  # a float64 block of columns, dense or csc -> one score per column
@@ -82,12 +83,22 @@ class Criterion(BaseEstimator):
         return self.score(Problem(X, known))
 
     def score(self, problem: Problem) -> np.ndarray:
-        """Scores for an already validated problem, one block of columns at a time."""
+        """Scores for an already validated problem, one block of columns at a time.
+
+        Where the data come in rows and the formula reads nothing but an anchor graph, one pass over the rows does it.
+        """
         if problem.supervision.has_pairs and "pairs" not in self.reads:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
             warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
+        if isinstance(problem.X, Source) and problem.X.by_rows:
+            from .anchors import score_by_rows
+
+            scores = score_by_rows(self, problem.X, problem.supervision)
+            if scores is not None:
+                return scores
         scorer = self._scorer(problem)
-        return map_columns(lambda F: np.where(is_constant(F, problem.rows_read), np.nan, scorer(F)), problem.X)
+        rows = problem.rows_read  # not the problem itself: this function may travel to a worker
+        return map_columns(lambda F: np.where(is_constant(F, rows), np.nan, scorer(F)), problem.X)
 
     def _scorer(self, problem: Problem) -> Scorer:
         raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")
@@ -247,7 +258,8 @@ class Phi(Criterion):
 
     φ1 and φ2 are ascending, φ3 descending; φ1 and φ3 change when a constant is added to a feature. ξ_0 is D^½1,
     whatever a solver returns. γ as a whole power is applied by products with 𝓛; any other γ uses all eigenpairs up to
-    3,000 nodes and a Chebyshev polynomial beyond.
+    3,000 nodes and a Chebyshev polynomial beyond. On graphs of classes or anchors every γ uses the few eigenpairs with
+    λ ≠ 1, which a small matrix gives.
 
     Parameters
     ----------
@@ -257,7 +269,8 @@ class Phi(Criterion):
         A positive power, or a function of an array of eigenvalues in [0, 2].
     n_clusters : int, optional
         k of φ3; by default the number of classes in y, or without classes the largest eigengap among the first 20.
-        Where λ_{k-1} = λ_k the cut at k depends on the basis of that eigenspace, and a warning says so.
+        Where λ_{k-1} = λ_k the cut at k depends on the basis of that eigenspace, and a warning says so. On graphs of
+        classes or anchors a cut through λ = 1 takes the mean over all bases.
 
     Examples
     --------
@@ -292,7 +305,8 @@ class Phi(Criterion):
 
     def _phi3(self, graph: Graph, gamma: Callable, known: Supervision) -> Scorer:
         k = self._number_of_clusters(graph, known)
-        values, vectors = graph.spectrum(k + 1)
+        pairs = eigenpairs(graph, k + 1)
+        values = pairs.first_values(k + 1)
         if len(values) > k and abs(values[k] - values[k - 1]) <= 1e-9:
             warnings.warn(
                 f"n_clusters={k} cuts through a repeated eigenvalue ({values[k]:.3g}), so phi=3 depends on the basis "
@@ -300,13 +314,14 @@ class Phi(Criterion):
                 UserWarning,
                 stacklevel=2,
             )
-        weights = float(gamma(np.full(1, 2.0))[0]) - gamma(values[1:k])
-        leading = np.sqrt(graph.degree)[:, None] * vectors[:, 1:k]
+        above, used = gamma(np.full(1, 2.0))[0], min(k - 1, len(pairs.values))
+        weights = above - gamma(pairs.values[:used])
+        # Beyond the pairs that are known all have λ = 1; of those, k takes a share, the mean over all their bases.
+        share = min(k - 1 - used, pairs.n_ones) / max(pairs.n_ones, 1) * (above - gamma(np.ones(1))[0])
 
         def score(F: Any) -> np.ndarray:
-            mean, mass = graph.moments(F)
-            alpha = _sparse_projection(F, leading, mean) if sp.issparse(F) else leading.T @ graph.centre(F)
-            return weights @ alpha**2 / (mass + graph.volume * mean**2)
+            (mean, mass), (alpha, ones) = graph.moments(F), pairs.split(F)
+            return (weights @ alpha[:used] ** 2 + share * ones) / (mass + graph.volume * mean**2)
 
         return score
 
@@ -316,7 +331,7 @@ class Phi(Criterion):
         try:
             return len(known.classes("n_clusters=None")[1])
         except (ValueError, TypeError):  # no usable classes: read the number of clusters off the spectrum
-            gaps = np.diff(graph.spectrum(21)[0])[1:]
+            gaps = np.diff(eigenpairs(graph, 21).first_values(21))[1:]
             return 2 + int(np.argmax(gaps)) if len(gaps) else 2
 
 
@@ -364,16 +379,6 @@ def as_recipe(graph: Any) -> Recipe:
     if isinstance(graph, (Graph, np.ndarray)) or sp.issparse(graph):
         return Precomputed(graph)
     raise TypeError(f"graph must be a recipe such as KNN(), a Graph or a matrix of weights, got {graph!r}.")
-
-
-def _sparse_projection(F: sp.csc_array, basis: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """basis'(f - mean 1) for sparse columns and a basis whose columns sum to 0: zeros enter through the stored rest."""
-    columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
-    stored, where = (
-        sp.csc_array((d, F.indices, F.indptr), shape=F.shape) for d in (F.data - mean[columns], F.data * 0 + 1)
-    )
-    full = np.diff(F.indptr) == F.shape[0]
-    return (stored.T @ basis).T + np.where(full, 0.0, mean) * (where.T @ basis).T
 
 
 def _check_directions(verb: str, left: Criterion, right: Criterion) -> None:

@@ -4,7 +4,7 @@
     mass(f)   = f̃'D f̃,   f̃ = f - (f'd / vol) 1          the F-C transform, [ZL] eq. 3.6
 
 Three storages, one behaviour: *csr* for neighbourhoods and pairs, *dense* for kernels, *factored* for
-W = Z C Z' + diag(loops) with few columns in Z (class graphs), which is never formed as n x n.
+W = Z C Z' + diag(loops) with few columns in Z (classes, anchors), which is never formed as n x n.
 
 All energies are sums of non-negative terms or are computed on centred columns: at an offset of 1e8 on unit variance
 the textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol return noise.
@@ -25,7 +25,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ._kernels import as_block, kernels
 from ._threads import one_blas_thread
 from .columns import dense, take_rows
-from .moments import group_moments, sparse_group_moments, sparse_moments
+from .factors import Factors, SmallSpectrum, householder
+from .moments import group_moments, sparse_moments
 
 _DENSE_EIGEN = 400  # nodes of a component up to which LAPACK's full solver beats Lanczos
 _EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
@@ -66,12 +67,12 @@ class Graph:
         *,
         csr: sp.csr_array | None = None,
         full: np.ndarray | None = None,
-        factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None = None,
+        factors: Factors | None = None,
         degree: np.ndarray | None = None,
         bandwidth: float | None = None,
         recall: float | None = None,
     ):
-        stored = csr if csr is not None else full if full is not None else factors[0]
+        stored = csr if csr is not None else full if full is not None else factors.Z
         storage = "csr" if csr is not None else "dense" if full is not None else "factored"
         # The only assignment: afterwards __setattr__ refuses.
         vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth, recall=recall)
@@ -85,7 +86,10 @@ class Graph:
                 array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_compiled": None}  # compiled code does not travel
+        return {**vars(self), "_compiled": self._compiled is not None}  # compiled code does not travel
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _compiled=kernels(np.inf) if state["_compiled"] else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
@@ -98,7 +102,7 @@ class Graph:
     recall: float | None
     _csr: sp.csr_array | None
     _full: np.ndarray | None
-    _factors: tuple[sp.csr_array, np.ndarray, np.ndarray] | None
+    _factors: Factors | None
     _row_sums: np.ndarray
     _reference: int  # a node with a degree, whose value columns are shifted by
     _compiled: Any
@@ -128,15 +132,16 @@ class Graph:
         return cls(csr=W, **properties)
 
     @classmethod
-    def from_factors(cls, Z: Any, core: Any, loops: Any = None) -> Graph:
-        """W = Z core Z' + diag(loops) with non-negative Z of shape (n, r) and a small symmetric core (r, r)."""
-        Z = sp.csr_array(Z, dtype=np.float64)
-        loops = np.zeros(Z.shape[0]) if loops is None else np.asarray(loops, dtype=np.float64)
-        return cls(factors=(Z, np.asarray(core, dtype=np.float64), loops))
+    def from_factors(cls, Z: Any, core: Any, loops: Any = None, **properties: Any) -> Graph:
+        """W = Z core Z' + diag(loops) with non-negative Z (n, r) and a small symmetric core (r, r), or its diagonal."""
+        loops = None if loops is None else np.asarray(loops, dtype=np.float64)
+        factors = Factors(sp.csr_array(Z, dtype=np.float64), np.asarray(core, dtype=np.float64), loops)
+        return cls(factors=factors, **properties)
 
     def for_columns(self, n_columns: int) -> Graph:
         """The same graph, with compiled kernels where they pay for that many columns."""
-        work = float(self._csr.nnz) * n_columns if self._csr is not None else 0.0
+        entries = self._csr if self._csr is not None else self._factors.Z if self._factors is not None else None
+        work = 0.0 if entries is None else float(entries.nnz) * n_columns
         twin = copy.copy(self)
         vars(twin).update(_compiled=kernels(work))
         return twin
@@ -145,10 +150,9 @@ class Graph:
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         """W V for a dense block V of shape (n_nodes, b)."""
-        if self._factors is None:
-            return (self._csr if self._csr is not None else self._full) @ V
-        Z, core, loops = self._factors
-        return Z @ (core @ (Z.T @ V)) + loops[:, None] * V
+        if self._factors is not None:
+            return self._factors.dot(V)
+        return (self._csr if self._csr is not None else self._full) @ V
 
     def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
         """L V = (diag(W1) - W) V."""
@@ -193,7 +197,7 @@ class Graph:
     def energy(self, F: Any) -> np.ndarray:
         """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
         if self._factors is not None:
-            return self._factored_energy(F)
+            return self._factors.energy(F, self._compiled)
         if self._csr is not None and sp.issparse(F):
             return self._sparse_edge_energy(F)
         F = dense(F)
@@ -246,17 +250,11 @@ class Graph:
 
         Means are relative to the first row, so that their differences are exact at large offsets.
         """
-        Z = self._factors[0]
-        return sparse_group_moments(F, Z) if sp.issparse(F) else group_moments(F, Z)
+        return group_moments(F, self._factors.Z)
 
-    def _factored_energy(self, F: Any) -> np.ndarray:
-        # ½ Σ_ab c_ab [ s_b S_a + s_a S_b + s_a s_b (μ_a - μ_b)² ]: every term non-negative, nothing cancels.
-        core = self._factors[1]
-        sizes, mean, scatter = self.group_moments(F)
-        energy = (core @ sizes) @ scatter
-        for a in range(len(sizes)):
-            energy += 0.5 * (core[a] * sizes[a] * sizes) @ (mean - mean[a]) ** 2
-        return energy
+    def within_and_between(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The energy f'Lf, and C^½ Z'f̃ (r, b), whose squares are what the energy leaves of the mass f̃'D f̃."""
+        return self._factors.within_and_between(F, self._compiled)
 
     # ---------------------------------------------------------------- structure
 
@@ -270,24 +268,17 @@ class Graph:
     def _upper(self) -> sp.csr_array:
         if self._full is not None:
             return sp.csr_array(np.triu(self._full, 1))
-        W = self._csr
-        if W is None:
-            Z, core, _ = self._factors
-            W = Z @ sp.csr_array(core) @ Z.T
+        W = self._csr if self._csr is not None else self._factors.weights()
         return sp.csr_array(sp.triu(W, 1, format="csr"))
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of edges, self loops not counted."""
         if self._csr is not None:
             return int(self._csr.nnz - np.count_nonzero(self._csr.diagonal())) // 2
         if self._full is not None:
             return int(np.count_nonzero(self._full) - np.count_nonzero(self._full.diagonal())) // 2
-        Z, core, _ = self._factors
-        member = (Z != 0).astype(np.float64)
-        pairs = np.triu(core != 0) * np.outer(member.sum(axis=0), member.sum(axis=0))
-        own = core.diagonal() != 0
-        return int(pairs.sum() - (own * member.sum(axis=0) * (member.sum(axis=0) + 1) / 2).sum())
+        return self._factors.n_edges()
 
     @cached_property
     def active(self) -> np.ndarray:
@@ -303,8 +294,7 @@ class Graph:
     def components(self) -> np.ndarray:
         """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
         if self._factors is not None:
-            Z, core, _ = self._factors
-            pattern = sp.block_array([[None, Z], [Z.T, sp.csr_array(core)]], format="csr")
+            pattern = self._factors.pattern()
         else:
             pattern = self._csr if self._csr is not None else _pattern(self._full)
         labels = connected_components(pattern, directed=False)[1][: self.n_nodes]
@@ -334,6 +324,8 @@ class Graph:
         """
         n_active = self.n_nodes - self.n_isolated
         k = n_active if k is None else min(int(k), n_active)
+        if self.small is not None:
+            return self._factored_spectrum(k)
         values, vectors, trivial = [], [], []
         for component in range(self.n_components):
             nodes = np.flatnonzero(self.components == component)
@@ -345,12 +337,31 @@ class Graph:
             values.append(found)
         if not trivial:
             return np.empty(0), np.empty((self.n_nodes, 0))
-        grounds = np.hstack(trivial) @ _householder(np.sqrt([self.degree @ (t[:, 0] != 0) for t in trivial]))
+        grounds = np.hstack(trivial) @ householder(np.sqrt([self.degree @ (t[:, 0] != 0) for t in trivial]))
         values = np.concatenate([np.zeros(grounds.shape[1]), *values])
         order = np.argsort(values[grounds.shape[1] :], kind="stable") + grounds.shape[1]
         # Signed graphs may have negative eigenvalues; the trivial pair still comes first.
         order = np.concatenate([np.arange(grounds.shape[1]), order])[:k]
         return values[order], np.hstack([grounds, *vectors])[:, order]
+
+    @cached_property
+    def small(self) -> SmallSpectrum | None:
+        """The eigenpairs of 𝓛 from a matrix as small as the core, where there is one: a diagonal core, no loops."""
+        factors, n_active = self._factors, self.n_nodes - self.n_isolated
+        if factors is None or not factors.diagonal or factors.loops is not None or len(factors.core) > n_active:
+            return None
+        scaled = sp.csr_array(factors.Z.multiply(self.inverse_root_degree[:, None]))
+        return SmallSpectrum((scaled.T @ scaled).toarray(), factors.sizes, factors.core, n_active)
+
+    def _factored_spectrum(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        values, root = np.r_[0.0, self.small.values], np.sqrt(self._factors.core)[:, None]
+        vectors = self.inverse_root_degree[:, None] * (self._factors.Z @ (root * self.small.vectors[:, : k - 1]))
+        vectors = np.column_stack([np.sqrt(self.degree / self.volume), vectors])
+        if k > len(values):  # any basis of what is left: 𝓛 is the identity there
+            more = np.random.default_rng(0).standard_normal((self.n_nodes, k - len(values))) * self.active[:, None]
+            more = np.linalg.qr(np.column_stack([vectors, more]))[0][:, len(values) :]
+            values, vectors = np.r_[values, np.ones(more.shape[1])], np.column_stack([vectors, more])
+        return values[:k], vectors
 
     def _component_spectrum(self, nodes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The k smallest non-trivial eigenpairs on one component, and its trivial vector."""
@@ -409,8 +420,7 @@ class Graph:
             return self._csr[nodes][:, nodes].toarray()
         if self._full is not None:
             return self._full[np.ix_(nodes, nodes)]
-        Z, core, loops = self._factors
-        return (Z[nodes] @ core) @ Z[nodes].T.toarray() + np.diag(loops[nodes])
+        return self._factors.submatrix(nodes)
 
     def __repr__(self) -> str:
         bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
@@ -432,12 +442,3 @@ def _pattern(W: np.ndarray) -> sp.csr_array:
         nodes = np.arange(len(W))
         return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
     return sp.csr_array(W != 0)
-
-
-def _householder(weights: np.ndarray) -> np.ndarray:
-    """An orthogonal matrix whose first column is weights / ‖weights‖."""
-    unit = weights / np.linalg.norm(weights)
-    mirror = unit.copy()
-    mirror[0] += 1.0  # weights are positive, so this never cancels
-    H = np.eye(len(unit)) - np.outer(mirror, mirror) / mirror[0]
-    return np.column_stack([unit, H[:, 1:]])

@@ -6,10 +6,13 @@ constant has a scatter of exactly zero. Sparse columns are never filled in: the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from .columns import take_rows
 
 
 def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -24,42 +27,100 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     return mean, stored + left * mean**2
 
 
-def group_moments(F: np.ndarray, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Size (r,), mean and scatter (r, b) of each column in the groups a of Z, weighted by z_ia.
+def group_moments(F: Any, Z: sp.csr_array, origin: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Size (r,), mean and scatter (r, b) of each column of a block in the groups a of Z, weighted by z_ia.
 
-    Means are relative to the first row of F.
+    Groups may overlap. Means are relative to ``origin``, one value per column, by default the first row of F, so that
+    their differences are exact at large offsets.
     """
-    Z = Z.tocoo()
-    rows, groups, z = Z.row, Z.col, Z.data
-    pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
-    sizes = pool.sum(axis=1)
+    if sp.issparse(F):
+        return _sparse_group_moments(F, Z, origin)
+    F = F - (F[0] if origin is None else origin)
+    sizes, mean = _group_means(F, Z)
+    scatter = np.zeros_like(mean)
+    for rows, groups, z in _layers(Z):
+        scatter += _pool(groups, z, len(mean)) @ (F[rows] - mean[groups]) ** 2
+    return sizes, mean, scatter
+
+
+def pooled_moments(
+    F: Any, Z: sp.csr_array, weights: np.ndarray, origin: Any = None, compiled: Any = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same with one scatter for all groups, Σ_a weights_a scatter_a (b,), which compiled kernels make cheap."""
+    if compiled is None or sp.issparse(F):
+        sizes, mean, scatter = group_moments(F, Z, origin)
+        return sizes, mean, weights @ scatter
+    n, r = Z.shape
+    # With the means below the rows of F, each entry of Z is an edge between a row and a mean.
+    below = np.empty((n + r, F.shape[1]))
+    np.subtract(F, F[0] if origin is None else origin, out=below[:n])
+    sizes, below[n:] = _group_means(below[:n], Z)
+    indptr, scatter = np.concatenate([Z.indptr, np.full(r, Z.indptr[-1])]), np.zeros(F.shape[1])
+    compiled.edge_energy(below, indptr, Z.indices + n, Z.data * weights[Z.indices], scatter)
+    return sizes, below[n:].copy(), scatter
+
+
+def _group_means(F: np.ndarray, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    sizes = Z.sum(axis=0)
+    filled = np.where(sizes > 0, sizes, 1.0)[:, None]
+    if np.diff(Z.indptr).max(initial=0) > 1:
+        return sizes, (Z.T @ F) / filled
+    # Groups that share no row: relative to one of its members, a column that is constant in a group stays exact.
     first = np.zeros(Z.shape[1], dtype=np.intp)
-    first[groups[::-1]] = rows[::-1]
-    F = F - F[0]
-    shifted = F[rows] - F[first][groups]
-    mean = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
-    shifted -= mean[groups]
-    return sizes, F[first] + mean, pool @ (shifted * shifted)
+    first[Z.indices[::-1]] = Z.tocoo().row[::-1]
+    mean = F[first]
+    for rows, groups, z in _layers(Z):
+        mean += _pool(groups, z, len(mean)) @ (F[rows] - F[first][groups]) / filled
+    return sizes, mean
 
 
-def sparse_group_moments(F: sp.csc_array, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same for a csc block and groups that do not overlap, Z being their 0/1 indicator."""
-    r, m = Z.shape[1], F.shape[1]
-    group = np.full(Z.shape[0], -1)
-    group[Z.tocoo().row] = Z.tocoo().col
-    sizes = np.bincount(group[group >= 0], minlength=r).astype(np.float64)
-    inside = group[F.indices] >= 0
-    columns = np.repeat(np.arange(m), np.diff(F.indptr))[inside]
-    cell, values = group[F.indices[inside]] * m + columns, F.data[inside]
+def _layers(Z: sp.csr_array) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+    """The first entries of all rows of Z, then the second ones, ...: (rows, their groups, their weights).
 
-    def pooled(weights: Any = None) -> np.ndarray:
-        return np.bincount(cell, weights, r * m)
+    A layer holds a row at most once, so that working layer by layer needs one copy of F and not one per entry.
+    """
+    counts = np.diff(Z.indptr)
+    for p in range(counts.max(initial=0)):
+        rows = np.flatnonzero(counts > p)
+        entry = Z.indptr[rows] + p
+        yield (slice(None) if len(rows) == Z.shape[0] else rows), Z.indices[entry], Z.data[entry]
 
-    first = np.flatnonzero(F.indices == 0)
-    origin = np.bincount(np.searchsorted(F.indptr, first, side="right") - 1, F.data[first], m)
-    reference = np.zeros(r * m)
-    reference[cell] = values  # any stored value of the cell will do
-    zeros = np.repeat(sizes, m) - pooled()
-    shift = (pooled(values - reference[cell]) - zeros * reference) / np.repeat(np.where(sizes > 0, sizes, 1.0), m)
-    scatter = pooled((values - reference[cell] - shift[cell]) ** 2) + zeros * (reference + shift) ** 2
-    return sizes, (reference - np.tile(origin, r) + shift).reshape(r, m), scatter.reshape(r, m)
+
+def _pool(groups: np.ndarray, z: np.ndarray, r: int) -> sp.csc_array:
+    """The matrix (r, len(z)) that adds up the rows of a layer in their groups."""
+    return sp.csr_array((z, groups, np.arange(len(z) + 1)), shape=(len(z), r)).T
+
+
+def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, m = F.shape
+    r = Z.shape[1]
+    sizes, members = Z.sum(axis=0), np.bincount(Z.indices, minlength=r)
+    column = np.repeat(np.arange(m), np.diff(F.indptr))
+
+    def stored() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Layer by layer: the cell (group, column) of each stored value, the value and its weight."""
+        for rows, groups, z in _layers(Z):
+            group, weight = np.full(n, -1), np.zeros(n)
+            group[rows], weight[rows] = groups, z
+            inside = group[F.indices] >= 0
+            at = F.indices[inside]
+            yield group[at] * m + column[inside], F.data[inside], weight[at]
+
+    reference, shift, scatter, weight, count = np.zeros((5, r * m))
+    for cell, values, z in stored():
+        reference[cell] = values  # any stored value of the cell will do
+        weight += np.bincount(cell, z, r * m)
+        count += np.bincount(cell, minlength=r * m)
+    # The zeros carry what is left of the weight; none is left, not even a rounding error, when every member is stored.
+    left = np.maximum(np.repeat(sizes, m) - weight, 0.0)
+    zeros = np.where(count == np.repeat(members, m), 0.0, left)
+    for cell, values, z in stored():
+        shift += np.bincount(cell, z * (values - reference[cell]), r * m)
+    shift = (shift - zeros * reference) / np.repeat(np.where(sizes > 0, sizes, 1.0), m)
+    for cell, values, z in stored():
+        scatter += np.bincount(cell, z * (values - reference[cell] - shift[cell]) ** 2, r * m)
+    scatter += zeros * (reference + shift) ** 2
+    origin = take_rows(F, np.zeros(1, dtype=np.intp))[0] if origin is None else origin
+    mean = (reference - np.tile(origin, r) + shift).reshape(r, m)
+    mean[members == 0] = 0.0
+    return sizes, mean, scatter.reshape(r, m)

@@ -1,15 +1,18 @@
 """Spectral functions: γ(𝓛) = Σ_j γ(λ_j) ξ_j ξ_j' applied to features, without forming it ([SPEC] section 3.1).
 
 A whole power is a few products with 𝓛. Any other γ uses all eigenpairs up to 3,000 nodes, and beyond that its
-Chebyshev polynomial on [0, 2], where the eigenvalues of 𝓛 lie.
+Chebyshev polynomial on [0, 2], where the eigenvalues of 𝓛 lie. On graphs of classes or anchors every γ uses the few
+eigenpairs that are not 1, which a small matrix gives (:class:`fiedler.factors.SmallSpectrum`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 
 from ._validation import check_positive
@@ -35,12 +38,52 @@ def spectral_function(gamma: Any) -> Callable[[np.ndarray], np.ndarray]:
     return checked
 
 
+@dataclass(frozen=True)
+class Eigenpairs:
+    """The first pairs (λ_j, ξ_j) of 𝓛 beyond the trivial one, in the form that scores need them.
+
+    ``split(F)`` gives α_j = ξ_j'D^½f̃ (p, b), and what f̃ has in the space of the ``n_ones`` further pairs, which all
+    have λ = 1: Σ α_j² over them (b,), whatever basis one takes there.
+    """
+
+    values: np.ndarray
+    split: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    n_ones: int = 0
+
+    def first_values(self, k: int) -> np.ndarray:
+        """λ_0 = 0 .. λ_{k-1}, or all there are."""
+        return np.r_[0.0, self.values, np.ones(min(self.n_ones, k))][:k]
+
+
+def eigenpairs(graph: Graph, k: int | None = None) -> Eigenpairs:
+    """The pairs j = 1 .. k - 1, or all; of a graph with a small spectrum always all that are not 1, and n_ones."""
+    small = graph.small
+    if small is not None:
+
+        def small_split(F: Any) -> tuple[np.ndarray, np.ndarray]:
+            energy, between = graph.within_and_between(F)
+            alpha = small.vectors.T @ between
+            return alpha, np.maximum(energy - small.values @ alpha**2, 0.0)
+
+        return Eigenpairs(small.values, small_split, small.n_ones)
+    values, vectors = graph.spectrum(k)
+    basis = np.sqrt(graph.degree)[:, None] * vectors[:, 1:]
+
+    def split(F: Any) -> tuple[np.ndarray, np.ndarray]:
+        alpha = _sparse_projection(F, basis, graph.moments(F)[0]) if sp.issparse(F) else basis.T @ graph.centre(F)
+        return alpha, np.zeros(F.shape[1])
+
+    return Eigenpairs(values[1:], split)
+
+
 def quadratic_form(graph: Graph, gamma: Any, function: Callable) -> Callable[[Any], np.ndarray]:
     """v'γ(𝓛)v for v = D^½ f̃, the part of D^½ f without ξ_0, column by column."""
+    if not callable(gamma) and gamma == 1:
+        return graph.energy
+    if graph.small is not None:
+        return _by_eigenpairs(eigenpairs(graph), function)
     root = np.sqrt(graph.degree)[:, None]
     if not callable(gamma) and float(gamma).is_integer():
-        if gamma == 1:
-            return graph.energy
 
         def by_products(F: Any) -> np.ndarray:
             V = root * graph.centre(dense(F))
@@ -51,9 +94,7 @@ def quadratic_form(graph: Graph, gamma: Any, function: Callable) -> Callable[[An
         return by_products
 
     if graph.n_nodes - graph.n_isolated <= _ALL_PAIRS:
-        values, vectors = graph.spectrum()
-        basis, weights = root * vectors[:, 1:], function(values[1:])
-        return lambda F: weights @ (basis.T @ graph.centre(dense(F))) ** 2
+        return _by_eigenpairs(eigenpairs(graph), function)
     coefficients = _chebyshev_coefficients(function)
 
     def by_chebyshev(F: Any) -> np.ndarray:
@@ -66,6 +107,26 @@ def quadratic_form(graph: Graph, gamma: Any, function: Callable) -> Callable[[An
         return np.einsum("ij,ij->j", V, total)
 
     return by_chebyshev
+
+
+def _by_eigenpairs(pairs: Eigenpairs, function: Callable) -> Callable[[Any], np.ndarray]:
+    weights, at_one = function(pairs.values), float(function(np.ones(1))[0])
+
+    def quadratic(F: Any) -> np.ndarray:
+        alpha, ones = pairs.split(F)
+        return weights @ alpha**2 + at_one * ones
+
+    return quadratic
+
+
+def _sparse_projection(F: sp.csc_array, basis: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """basis'(f - mean 1) for sparse columns and a basis whose columns sum to 0: zeros enter through the stored rest."""
+    columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
+    stored, where = (
+        sp.csc_array((d, F.indices, F.indptr), shape=F.shape) for d in (F.data - mean[columns], F.data * 0 + 1)
+    )
+    full = np.diff(F.indptr) == F.shape[0]
+    return (stored.T @ basis).T + np.where(full, 0.0, mean) * (where.T @ basis).T
 
 
 def _chebyshev_coefficients(function: Callable) -> np.ndarray:

@@ -23,13 +23,15 @@ def as_source(X: Any) -> Source | None:
     if isinstance(X, Source):
         return X
     home = type(X).__module__.partition(".")[0]
-    if home == "dask":
-        if not hasattr(X, "chunks"):
+    if home in ("dask", "dask_expr"):
+        from dask.array import Array
+
+        from .dask_array import DaskSource
+
+        if not isinstance(X, Array):
             raise TypeError(
                 f"X is a Dask {type(X).__name__}; pass a Dask array, for example X.to_dask_array(lengths=True)."
             )
-        from .dask_array import DaskSource
-
         return DaskSource(X)
     if home in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
         from .files import ArrayFile

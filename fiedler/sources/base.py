@@ -44,6 +44,8 @@ class Source:
     def __init__(
         self, shape: tuple[int, int], dtype: Any, label: str, chunks: tuple[int, int] | None = None, names: Any = None
     ):
+        if len(shape) != 2:
+            raise ValueError(f"{label} has shape {tuple(shape)}; a table has rows and columns.")
         self.shape, self.dtype = (int(shape[0]), int(shape[1])), np.dtype(dtype)
         self.label, self.names = label, names
         self.chunks = self.shape if chunks is None else (int(chunks[0]), int(chunks[1]))
@@ -76,10 +78,9 @@ class Source:
         """``X[:, columns]`` or ``X[rows]`` in memory: an ndarray, csc or csr array in the stored dtype, finite."""
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         n, m = self.shape
-        columns = slice(*columns.indices(m)) if isinstance(columns, slice) else _index(columns, m)
+        rows, columns = _index(rows, n, "rows"), _index(columns, m, "columns")
         if not isinstance(rows, slice):
             return self.take_rows(rows)[:, columns]
-        rows = slice(*rows.indices(n))
         if self._whole is not None:
             return self._whole[rows, columns]
         part = self._checked(rows, columns)
@@ -107,12 +108,11 @@ class Source:
 
     def take_rows(self, rows: Any) -> Source:
         """The same columns of some rows, still a source."""
-        rows = np.asarray(rows)
-        return RowView(self, np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp))
+        return RowView(self, np.arange(self.shape[0])[_index(rows, self.shape[0], "rows")])
 
     def without_column(self, column: int) -> Source:
         """All columns but one, such as the target; still a source."""
-        return ColumnView(self, column)
+        return ColumnView(self, range(self.shape[1])[column])
 
     def slabs(self) -> list[slice]:
         """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks."""
@@ -170,9 +170,22 @@ class RowView(Source):
         super().__init__((len(rows), source.shape[1]), source.dtype, source.label, None, source.names)
         self.sparse, self._source, self._rows = source.sparse, source, rows
 
+    def _checked(self, rows: slice, columns: slice | np.ndarray) -> Matrix:
+        return self._read(rows, columns)  # what comes from the source has been checked, and errors name its blocks
+
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Matrix:
-        part = self._source[:, columns]
-        return (part.tocsr() if sp.issparse(part) else part)[self._rows[rows]]
+        wanted, source = self._rows[rows], self._source
+        width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
+        few = source.bytes_per_row / source.shape[1] * width * source.shape[0] <= slab_bytes()
+        order = np.argsort(wanted, kind="stable")
+        parts = []
+        for slab in [slice(0, source.shape[0])] if few else source.row_slabs():
+            here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
+            if len(here):
+                part = source[slab, columns]
+                parts.append((part.tocsr() if sp.issparse(part) else part)[here - slab.start])
+        back = np.argsort(order, kind="stable")
+        return (sp.csr_array(sp.vstack(parts)) if self.sparse else np.concatenate(parts))[back]
 
     def slabs(self) -> list[slice]:
         return self._source.slabs()  # the whole column is read before rows are chosen
@@ -221,10 +234,12 @@ def slab_bytes() -> float:
 
 
 def spans(length: int, width: float, chunk: int) -> list[slice]:
-    """0 .. length in pieces of at most ``width``, on multiples of ``chunk`` where one fits."""
+    """0 .. length in pieces of about ``width``, so that few chunks are read twice: multiples of ``chunk``, or parts."""
     width = int(max(1, min(width, length)))
-    if chunk < width < length:
-        width -= width % chunk
+    if chunk <= 2 * width and width < length:
+        width = max(width - width % chunk, chunk)
+    elif width < length:
+        width = -(-chunk // -(-chunk // width))
     return [slice(start, min(start + width, length)) for start in range(0, length, width)]
 
 
@@ -271,6 +286,14 @@ def block_name(rows: slice, columns: Any, shape: tuple[int, int]) -> str:
     return f"the block of columns {columns.start} to {columns.stop - 1}"
 
 
-def _index(columns: Any, m: int) -> np.ndarray:
-    columns = np.asarray(columns)
-    return np.flatnonzero(columns) if columns.dtype == bool else columns.astype(np.intp) % max(m, 1)
+def _index(wanted: Any, length: int, what: str) -> slice | np.ndarray:
+    """A slice without steps, or an array of numbers from 0, whichever way rows or columns were chosen."""
+    if isinstance(wanted, slice):
+        span = range(length)[wanted]
+        return slice(span.start, span.stop) if span.step == 1 else np.array(span, dtype=np.intp)
+    wanted = np.asarray(wanted)
+    if wanted.dtype == bool and wanted.shape == (length,):
+        return np.flatnonzero(wanted)
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or ((wanted < -length) | (wanted >= length)).any():
+        raise IndexError(f"{what} are chosen by numbers below {length} or by a mask of length {length}, got {wanted}.")
+    return wanted.astype(np.intp) % length

@@ -38,11 +38,10 @@ class SummedDistances(RowDistances):
         self._empty = np.zeros(self.n)
         self._integer = not self._cosine and _is_integer(X)
         self._centred = not (self._integer or self._cosine or X.sparse)
-        gram = None
-        if self.n**2 <= budget():
-            gram = X.sum(partial(_gram, rows=slice(0, self.n), centred=self._centred))
-        norms = X.sum(partial(_norms, centred=self._centred)) if gram is None else gram.diagonal().copy()
-        self._integer &= bool(norms.max(initial=0.0) < 2**50)
+        gram, norms = self._products()
+        if self._integer and norms.max(initial=0.0) >= 2**50:  # too large to be exact: centre them as other numbers
+            self._integer, self._centred = False, not X.sparse
+            gram, norms = self._products()
         if self._cosine:
             self._empty = (norms == 0).astype(np.float64)
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
@@ -50,6 +49,13 @@ class SummedDistances(RowDistances):
         self._norms = norms
         if gram is not None:
             self._keys = self._as_keys(np.arange(self.n), self._scaled(gram, slice(None)))
+
+    def _products(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """The Gram matrix where it can be held, and its diagonal."""
+        if self.n**2 > 2 * budget():  # the sum and a part of it fill what a slab leaves of the working memory
+            return None, self._source.sum(partial(_norms, centred=self._centred))
+        gram = self._source.sum(partial(_gram, rows=slice(0, self.n), centred=self._centred))
+        return gram, gram.diagonal().copy()
 
     @property
     def relative_error(self) -> float:
@@ -59,6 +65,10 @@ class SummedDistances(RowDistances):
     def use_double(self) -> None:
         """Nothing to change: the distances are in double precision."""
 
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """As :meth:`RowDistances.block`; the rows need not follow each other."""
+        return self._keys[_span(rows)] if self._keys is not None else self._as_keys(rows, self._gram(rows))
+
     def row_blocks(self) -> list[np.ndarray]:
         """Rows in as few blocks as the memory budget allows."""
         rows = max(1, min(budget() // max(self.n, 1), self.n))
@@ -66,6 +76,8 @@ class SummedDistances(RowDistances):
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Squared distances of the pairs (i, j), from the differences themselves."""
+        if not len(i):
+            return np.zeros(0)  # not worth a pass
         return self._source.sum(partial(_between, i=i, j=j, scale=self._scale)) + self._empty[i] + self._empty[j]
 
     def sketch(self) -> np.ndarray:
@@ -77,10 +89,10 @@ class SummedDistances(RowDistances):
         return rows if self._scale is None else rows * self._scale[:, None].astype(np.float32)
 
     def _gram(self, rows: np.ndarray) -> np.ndarray:
-        part = slice(int(rows[0]), int(rows[-1]) + 1)
+        part = _span(rows)
         return self._scaled(self._source.sum(partial(_gram, rows=part, centred=self._centred)), part)
 
-    def _scaled(self, gram: np.ndarray, rows: slice) -> np.ndarray:
+    def _scaled(self, gram: np.ndarray, rows: slice | np.ndarray) -> np.ndarray:
         if self._scale is not None:
             gram *= self._scale[rows, None] * self._scale
         return gram
@@ -107,11 +119,17 @@ def _pieces(slab: np.ndarray, centred: bool) -> Iterator[np.ndarray]:
         yield piece
 
 
-def _gram(slab: Matrix, rows: slice, centred: bool) -> np.ndarray:
+def _span(rows: np.ndarray) -> slice | np.ndarray:
+    """Rows that follow each other as a slice, which copies nothing."""
+    follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+
+
+def _gram(slab: Matrix, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
     if sp.issparse(slab):
         X = sp.csr_array(slab, dtype=np.float64)
         return (X[rows] @ X.T).toarray()
-    gram = np.zeros((rows.stop - rows.start, slab.shape[0]))
+    gram = np.zeros((len(np.arange(slab.shape[0])[rows]), slab.shape[0]))
     for piece in _pieces(slab, centred):
         gram += piece[rows] @ piece.T
     return gram

@@ -43,10 +43,6 @@ class ArrayFile(FileSource):
 
     def __init__(self, array: Any, label: str | None = None, names: Any = None, missing_chunks: str = "error"):
         label = label or _name_of(array)
-        if len(array.shape) != 2:
-            raise ValueError(f"{label} has shape {tuple(array.shape)}; a table has rows and columns.")
-        if array.dtype.kind not in "biuf":
-            raise ValueError(f"{label} holds {array.dtype}, not real numbers.")
         super().__init__(array.shape, array.dtype, label, array.chunks, names)
         self._array = array
         if missing_chunks != "fill" and hasattr(array, "nchunks_initialized"):
@@ -80,6 +76,8 @@ class SparseFile(FileSource):
     def __init__(self, group: Any, layout: str, shape: tuple[int, int], label: str, names: Any = None):
         self._data, self._indices = group["data"], group["indices"]
         self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
+        if not {self._indices.dtype.kind, group["indptr"].dtype.kind} <= {"i", "u"}:
+            raise ValueError(f"{label}: indices and indptr must be whole numbers.")
         n_lines = shape[0] if layout == "csr" else shape[1]
         stored = int(self._data.shape[0])
         if len(self._indptr) != n_lines + 1 or self._indptr[0] != 0 or self._indptr[-1] != stored:
@@ -94,27 +92,28 @@ class SparseFile(FileSource):
         return float(self._indptr[-1]) * (self.dtype.itemsize + 8) / max(self.shape[0], 1)
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> sp.sparray:
-        if not isinstance(columns, slice):
-            low, high = (int(columns.min()), int(columns.max()) + 1) if len(columns) else (0, 0)
-            return sp.csc_array(self._read(rows, slice(low, high)))[:, columns - low]
-        if self._layout == "csc":
-            part = sp.csc_array(self._lines(columns, self.shape[0]))
-            whole = (rows.start, rows.stop) == (0, self.shape[0])
-            return part if whole else sp.csr_array(part)[rows]
-        if (columns.start, columns.stop) == (0, self.shape[1]):
-            return sp.csr_array(self._lines(rows, self.shape[1]))
-        # A few columns of rows: all rows go by, and what is wanted of each stays.
-        step = max(1, int(slab_bytes() / 4 / max(self.bytes_per_row, 1.0)))
-        pieces = [
-            self._lines(slice(start, min(start + step, rows.stop)), self.shape[1])[:, columns]
-            for start in range(rows.start, rows.stop, step)
-        ]
-        return sp.csc_array(sp.vstack(pieces, format="csc"))
+        by_rows = self._layout == "csr"
+        lines, across = (rows, columns) if by_rows else (columns, rows)
+        n_lines, width = self.shape if by_rows else self.shape[::-1]
+        if isinstance(lines, slice) and isinstance(across, slice) and (across.start, across.stop) == (0, width):
+            return self._lines(lines, width)
+        # Part of every line, or scattered lines: they go by a few at a time, and what is wanted of each stays.
+        wanted, place = np.unique(np.arange(n_lines)[lines], return_inverse=True)
+        step = max(1, int(slab_bytes() / 4 * n_lines / max(self._bytes, 1.0)))
+        pieces, at = [], 0
+        while at < len(wanted):
+            upto = np.searchsorted(wanted, wanted[at] + step)
+            part = self._lines(slice(int(wanted[at]), int(wanted[upto - 1]) + 1), width)
+            here = wanted[at:upto] - wanted[at]
+            pieces.append(part[here][:, across] if by_rows else part[:, here][across])
+            at = upto
+        return sp.vstack(pieces, format="csr")[place] if by_rows else sp.hstack(pieces, format="csc")[:, place]
 
     def _lines(self, span: slice, width: int) -> sp.sparray:
         """Some rows of a CSR matrix, or some columns of a CSC one, checked before compiled code follows the indices."""
         first, last = int(self._indptr[span.start]), int(self._indptr[span.stop])
         data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])
+        data = data.astype(data.dtype.newbyteorder("="), copy=False)
         if len(indices) and (indices.min() < 0 or indices.max() >= width):
             raise ValueError(f"an index lies outside 0 to {width - 1}")
         parts, count = (data, indices, self._indptr[span.start : span.stop + 1] - first), span.stop - span.start
@@ -131,9 +130,15 @@ class ParquetFile(FileSource):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._path, self._file = Path(path), pq.ParquetFile(path, memory_map=True)
+        try:
+            self._file = pq.ParquetFile(path, memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{path} is not a Parquet file: {str(error).partition(chr(10))[0]}") from None
         schema, meta = self._file.schema_arrow, self._file.metadata
-        columns = list(schema.names) if columns is None else columns
+        columns = list(schema.names) if columns is None else list(columns)
+        for name in columns:
+            if schema.names.count(name) != 1:
+                raise ValueError(f"{path} has {schema.names.count(name)} columns named {name!r}; it should have one.")
         if len(columns) > _WIDE_PARQUET:
             raise ValueError(
                 f"{path} has {len(columns)} columns, more than the {_WIDE_PARQUET} that Parquet serves well block by "
@@ -141,18 +146,19 @@ class ParquetFile(FileSource):
             )
         types = [schema.field(name).type for name in columns]
         for name, kind in zip(columns, types, strict=True):
-            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+            if not any(is_kind(kind) for is_kind in _arrow_numbers()):
                 raise ValueError(f"{path}: column {name!r} holds {kind}, not numbers; name it as the target or an id.")
         narrow = all(t.bit_width <= (32 if pa.types.is_floating(t) else 16) for t in types)
         dtype = np.float32 if narrow else np.float64
         group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
         super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
+        self._columns = columns  # names may be changed to those the caller uses
         ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
         self._starts = np.r_[0, ends].astype(np.int64)
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         wanted = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else columns
-        names = [self.names[j] for j in wanted]
+        names = [self._columns[j] for j in wanted]
         groups = [
             g for g in range(len(self._starts) - 1) if self._starts[g] < rows.stop and self._starts[g + 1] > rows.start
         ]
@@ -165,6 +171,12 @@ class ParquetFile(FileSource):
                 values = table.column(name).slice(low - start, high - low).cast("float64").to_numpy()
                 out[low - rows.start : high - rows.start, j] = values
         return out
+
+
+def _arrow_numbers() -> tuple[Callable[[Any], bool], ...]:
+    from pyarrow import types
+
+    return types.is_floating, types.is_integer, types.is_boolean, types.is_decimal
 
 
 def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:

@@ -1,0 +1,32 @@
+"""Every method under a memory limit, on a file five times larger than it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from . import make
+from .job import run
+
+LIMIT = 500 * 2**20
+METHODS = {
+    "laplacian": "none",
+    "spec[phi=1]": "none",
+    "spec[phi=2,gamma=4]": "none",
+    "spec[phi=3,n_clusters=3]": "none",
+    "evsc[mode=trace]": "none",
+    "sselect": "few",
+    "ssls": "target",
+    "constraint[variant=1]": "pairs",
+    "constraint[variant=2]": "pairs",
+    "constraint[variant=3]": "pairs",
+    "constraint[variant=4]": "pairs",
+    "laplacian[graph=anchors[]]": "none",
+}
+
+
+def measure(folder: Path, quick: bool = False) -> list[dict[str, Any]]:
+    """One row per method."""
+    n, m = (100, 40_000) if quick else (800, 412_500)  # 2.64 GB of float64
+    path = make.wide(folder, n, m)
+    return [run(path=path, method=method, labels=labels, memory=LIMIT) for method, labels in METHODS.items()]
