@@ -19,9 +19,10 @@ from ._validation import call_repr, check_choice, check_integer, check_positive
 from .columns import validate_X
 from .distances import Distances, row_distances
 from .graph import Graph
-from .neighbors import find_neighbors, nearest
+from .neighbors import find_neighbors, nearest, search_name
 from .supervision import Supervision
 
+_NEIGHBORS_UP_TO = 5_000_000  # rows beyond which a graph of neighbours no longer fits beside the data
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
 
 
@@ -105,7 +106,9 @@ class KNN(Recipe):
         d is the Euclidean distance, or 1 - cos (1 to a row of zeros).
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         "approximate" needs the extra ``fast``; the recall it reached is measured and shown by the graph. "auto" is
-        exact up to 50,000 different rows, and approximate beyond where X is dense and the extra is installed.
+        exact up to 50,000 different rows, and approximate beyond where X is dense and the extra is installed. From a
+        file or a Dask array it is exact up to 20,000 rows, then takes the neighbours in single precision or in a
+        random projection of long rows. Beyond 5,000,000 rows the graph is that of ``Anchors()``, and a warning says so.
 
     Examples
     --------
@@ -133,22 +136,37 @@ class KNN(Recipe):
         check_positive("bandwidth", self.bandwidth, optional=True)
         check_choice("algorithm", self.algorithm, ("auto", "exact", "approximate"))
         k = check_neighbors(self.n_neighbors, problem.n_samples)
+        if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
+            return self._by_anchors(problem)
         found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm)
+        how = {"recall": recall, "neighbors": search_name(problem.X, recall)}
         i, j, first = undirected(found)
         squared = squared.ravel()[first]
         if self.weight == "binary":
-            return Graph.from_edges(i, j, np.ones(len(i)), problem.n_samples, recall=recall)
+            return Graph.from_edges(i, j, np.ones(len(i)), problem.n_samples, **how)
         if self.metric == "cosine":
             squared = (squared / 2.0) ** 2  # on unit rows ‖u - v‖² = 2 (1 - cos)
         usual = float(np.sqrt(squared).mean()) or 1.0  # 1 when all neighbours are duplicates
         bandwidth = usual if self.bandwidth is None else float(self.bandwidth)
         weights = np.exp(-squared / (2.0 * bandwidth**2))
-        graph = Graph.from_edges(i, j, weights, problem.n_samples, bandwidth=bandwidth, recall=recall)
+        graph = Graph.from_edges(i, j, weights, problem.n_samples, bandwidth=bandwidth, **how)
         if graph.n_isolated:
             far = np.full(problem.n_samples, np.inf)
             np.minimum.at(far, np.r_[i, j], np.r_[squared, squared])
             warn_underflow(graph.n_isolated, "bandwidth", bandwidth, _safe_bandwidth(usual, far))
         return graph
+
+    def _by_anchors(self, problem: Problem) -> Graph:
+        from .anchors import Anchors
+
+        warnings.warn(
+            f"X has {problem.n_samples} rows, more than the {_NEIGHBORS_UP_TO} whose neighbours are searched: the "
+            f"graph is "
+            "that of Anchors(). Name it yourself to choose its parameters, or use algorithm='exact' or 'approximate'.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return problem.graph(Anchors())
 
 
 class RBF(Recipe):

@@ -88,6 +88,17 @@ class Factors:
         core = None if self.diagonal else sp.csr_array(self.core)
         return sp.block_array([[None, used], [used.T, core]], format="csr")
 
+    def spectrum(self, small: SmallSpectrum, degree: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The first k eigenpairs of 𝓛, trivial pair first, from those of the small matrix."""
+        values, root = np.r_[0.0, small.values], np.where(degree > 0, np.sqrt(degree), np.inf)[:, None]
+        vectors = self.Z @ (np.sqrt(self.core)[:, None] * small.vectors[:, : k - 1]) / root
+        vectors = np.column_stack([np.sqrt(degree / degree.sum()), vectors])
+        if k > len(values):  # any basis of what is left: 𝓛 is the identity there
+            more = np.random.default_rng(0).standard_normal((len(degree), k - len(values))) * (degree > 0)[:, None]
+            more = np.linalg.qr(np.column_stack([vectors, more]))[0][:, len(values) :]
+            values, vectors = np.r_[values, np.ones(more.shape[1])], np.column_stack([vectors, more])
+        return values[:k], vectors
+
     def n_edges(self) -> int:
         """Number of linked pairs i < j."""
         member, own = (self.Z != 0).astype(np.float64), self.core if self.diagonal else self.core.diagonal()

@@ -48,8 +48,10 @@ class Graph:
         Sum of the degrees.
     bandwidth : float or None
         Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
+    neighbors : {"exact", "approximate", "projected", "anchors"} or None
+        How the neighbours were found, where the graph is one of neighbours.
     recall : float or None
-        Measured share of true neighbours, where the neighbours are approximate.
+        Measured share of true neighbours, where they are approximate.
 
     Examples
     --------
@@ -71,11 +73,13 @@ class Graph:
         degree: np.ndarray | None = None,
         bandwidth: float | None = None,
         recall: float | None = None,
+        neighbors: str | None = None,
     ):
         stored = csr if csr is not None else full if full is not None else factors.Z
         storage = "csr" if csr is not None else "dense" if full is not None else "factored"
         # The only assignment: afterwards __setattr__ refuses.
-        vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth, recall=recall)
+        vars(self).update(_csr=csr, _full=full, _factors=factors, storage=storage, bandwidth=bandwidth)
+        vars(self).update(recall=recall, neighbors=neighbors)
         vars(self).update(n_nodes=int(stored.shape[0]), _compiled=None)
         row_sums = self.dot(np.ones((self.n_nodes, 1)))[:, 0]
         degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
@@ -100,6 +104,7 @@ class Graph:
     volume: float
     bandwidth: float | None
     recall: float | None
+    neighbors: str | None
     _csr: sp.csr_array | None
     _full: np.ndarray | None
     _factors: Factors | None
@@ -113,7 +118,7 @@ class Graph:
     def from_weights(cls, W: Any, **properties: Any) -> Graph:
         """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input.
 
-        ``properties`` are degree, bandwidth and recall, as in the attributes.
+        ``properties`` are degree, bandwidth, recall and neighbors, as in the attributes.
         """
         if sp.issparse(W):
             W = sp.csr_array(W, dtype=np.float64, copy=True)
@@ -325,7 +330,7 @@ class Graph:
         n_active = self.n_nodes - self.n_isolated
         k = n_active if k is None else min(int(k), n_active)
         if self.small is not None:
-            return self._factored_spectrum(k)
+            return self._factors.spectrum(self.small, self.degree, k)
         values, vectors, trivial = [], [], []
         for component in range(self.n_components):
             nodes = np.flatnonzero(self.components == component)
@@ -352,16 +357,6 @@ class Graph:
             return None
         scaled = sp.csr_array(factors.Z.multiply(self.inverse_root_degree[:, None]))
         return SmallSpectrum((scaled.T @ scaled).toarray(), factors.sizes, factors.core, n_active)
-
-    def _factored_spectrum(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        values, root = np.r_[0.0, self.small.values], np.sqrt(self._factors.core)[:, None]
-        vectors = self.inverse_root_degree[:, None] * (self._factors.Z @ (root * self.small.vectors[:, : k - 1]))
-        vectors = np.column_stack([np.sqrt(self.degree / self.volume), vectors])
-        if k > len(values):  # any basis of what is left: 𝓛 is the identity there
-            more = np.random.default_rng(0).standard_normal((self.n_nodes, k - len(values))) * self.active[:, None]
-            more = np.linalg.qr(np.column_stack([vectors, more]))[0][:, len(values) :]
-            values, vectors = np.r_[values, np.ones(more.shape[1])], np.column_stack([vectors, more])
-        return values[:k], vectors
 
     def _component_spectrum(self, nodes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The k smallest non-trivial eigenpairs on one component, and its trivial vector."""
@@ -424,10 +419,11 @@ class Graph:
 
     def __repr__(self) -> str:
         bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
-        recall = "" if self.recall is None else f", recall={self.recall:.3f}"
+        found = "" if self.neighbors is None else f", neighbors={self.neighbors!r}"
+        found += "" if self.recall is None else f", recall={self.recall:.3f}"
         return (
             f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, n_components={self.n_components}, "
-            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{recall})"
+            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{found})"
         )
 
     def _repr_html_(self) -> str:

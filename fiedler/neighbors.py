@@ -18,7 +18,7 @@ from . import _approximate
 from ._kernels import kernels
 from ._threads import for_each, n_threads
 from .distances import Distances, RowDistances, row_distances
-from .sources import Source
+from .sources import SKETCH, Source
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
 _EXACT_FROM_FILES = 20_000  # the latter where a block of distances costs a pass over the data
@@ -51,6 +51,13 @@ def find_neighbors(
     found, recall = _approximate.search(distances.single_precision(), k, n_threads())
     squared = distances.between(np.repeat(np.arange(distances.n), k), found.ravel())
     return found, squared.reshape(found.shape), recall
+
+
+def search_name(X: np.ndarray | sp.csc_array | Source, recall: float | None) -> str:
+    """What :func:`find_neighbors` did to get that recall."""
+    if recall is None:
+        return "exact"
+    return "projected" if isinstance(X, Source) and X.shape[1] > SKETCH else "approximate"
 
 
 def _find_in_source(distances: Any, k: int, algorithm: str) -> tuple[np.ndarray, np.ndarray, float | None]:

@@ -18,13 +18,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from .affinity import KNN, RBF, Diffusion, Recipe
+from .anchors import Anchors
 from .criterion import Criterion, Disagreement, Energy, Phi, Product, Ratio, Rayleigh, Scaled, Sum
 from .methods import METHODS
 from .sensitivity import Sensitivity
 from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
 
 _PRIMITIVES = (Energy, Ratio, Rayleigh, Phi, Disagreement, Sensitivity)
-_GRAPHS = (KNN, RBF, Diffusion, ClassGraph, ReliefGraph, TargetKNN, SemiTarget, MustLink, CannotLink, Within)
+_GRAPHS = (KNN, RBF, Diffusion, Anchors, ClassGraph, ReliefGraph, TargetKNN, SemiTarget, MustLink, CannotLink, Within)
 
 CRITERIA = {cls.__name__.lower(): cls for cls in (*METHODS.values(), *_PRIMITIVES)} | METHODS
 RECIPES = {cls.__name__.lower(): cls for cls in _GRAPHS}

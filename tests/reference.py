@@ -128,6 +128,25 @@ def diffusion_graph(W0, beta=1.0):
     return scipy.linalg.expm(-beta * laplacian(W0))
 
 
+def anchor_graph(X, U, k=5, delta=None):
+    """W = Z Λ^-1 Z', z_ia ∝ exp(-‖x_i - u_a‖² / 2δ²) on the k nearest anchors (Liu, He, Chang 2010, eq. 3 and 5)."""
+    n, s = len(X), len(U)
+    d = np.array([[math.sqrt(squared_distance(X[i], U[a])) for a in range(s)] for i in range(n)])
+    near = [sorted(range(s), key=lambda a: (d[i, a], a))[:k] for i in range(n)]
+    delta = math.fsum(d[i, a] for i in range(n) for a in near[i]) / (n * k) if delta is None else delta
+    delta = delta or 1.0  # every row is an anchor
+    Z = np.zeros((n, s))
+    for i in range(n):
+        weights = [math.exp(-(d[i, a] ** 2) / (2 * delta**2)) for a in near[i]]
+        for a, weight in zip(near[i], weights, strict=True):
+            Z[i, a] = weight / math.fsum(weights)
+    W = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            W[i, j] = math.fsum(Z[i, a] * Z[j, a] / math.fsum(Z[:, a]) for a in near[i])
+    return W
+
+
 def class_graph(y):
     """w_ij = 1 / n_l if y_i = y_j = l, diagonal too; 0 elsewhere and on unknown rows ([SPEC] eq. 2)."""
     W = np.zeros((len(y), len(y)))

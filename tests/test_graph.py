@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import fiedler.factors
 import fiedler.graph
 import fiedler.spectral
 from fiedler import KNN, SPEC, CannotLink, ClassGraph, Graph, MustLink, Precomputed
@@ -73,6 +74,71 @@ def test_factored_graphs_equal_their_dense_twins(recipe, rng):
         assert graph.n_edges == twin.n_edges
         assert graph.n_isolated == twin.n_isolated
         np.testing.assert_array_equal(graph.components, twin.components)
+
+
+def overlapping(rng, n=40, r=9, per_row=3, isolated=4):
+    """Rows in up to ``per_row`` groups with different weights, the last rows in none, one group empty."""
+    Z = rng.random((n, r)) * (rng.random((n, r)).argsort(axis=1) < rng.integers(1, per_row + 1, size=(n, 1)))
+    Z[n - isolated :], Z[:, 4] = 0.0, 0.0
+    return Z
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "full", "loops"])
+def test_overlapping_groups_equal_their_dense_twin(kind, rng, monkeypatch):
+    Z, X = overlapping(rng), rng.normal(size=(40, 4)) + np.array([0, 1e8, -5, 2])
+    core, loops = rng.uniform(0.5, 2.0, size=9), np.where(Z.any(axis=1), 0.3, 0.0) if kind == "loops" else None
+    if kind == "full":
+        core = np.diag(core) + np.diag(core[1:], 1) + np.diag(core[1:], -1)
+    graph = Graph.from_factors(Z, core, loops)
+    W = Z @ (np.diag(core) if core.ndim == 1 else core) @ Z.T + np.diag(np.zeros(40) if loops is None else loops)
+    np.testing.assert_allclose(graph.toarray(), W, atol=1e-14)
+    twin = Graph.from_weights(sp.csr_array(W))
+    for F in (X, sp.csc_array(X), sp.csc_array(np.where(X > 1, X, 0))):
+        np.testing.assert_allclose(graph.energy(F), twin.energy(F), rtol=1e-9)
+        np.testing.assert_allclose(graph.mass(F), twin.mass(F), rtol=1e-9)
+    for k in (2, 5, 20, None):
+        values, vectors = graph.spectrum(k)
+        np.testing.assert_allclose(values, twin.spectrum(k)[0], atol=1e-12)
+        np.testing.assert_allclose(graph.normalized_laplacian_dot(vectors), vectors * values, atol=1e-9)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-9)
+    np.testing.assert_array_equal(graph.components, twin.components)
+    assert (graph.n_isolated, graph.n_edges) == (twin.n_isolated, twin.n_edges)
+    monkeypatch.setattr(fiedler.factors, "_SORTING", 0.0)  # count them by sets of groups
+    assert Graph.from_factors(Z, core, loops).n_edges == twin.n_edges
+    for ours, theirs in zip(graph.edges, twin.edges, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("per_row", [1, 3])
+def test_compiled_groups_agree_with_the_plain_path(per_row, rng, monkeypatch):
+    pytest.importorskip("numba")
+    Z, X = overlapping(rng, per_row=per_row), rng.normal(size=(40, 4)) + np.array([0, 1e8, -5, 2])
+    plain = Graph.from_factors(Z, rng.uniform(0.5, 2.0, size=9))
+    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    fast = plain.for_columns(4)
+    assert plain._compiled is None
+    assert fast._compiled is not None
+    for F in (X, np.asfortranarray(X), sp.csc_array(X)):
+        np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
+        for ours, theirs in zip(fast.within_and_between(F), plain.within_and_between(F), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_within_and_between_add_up_to_the_mass(rng):
+    graph, X = Graph.from_factors(overlapping(rng), rng.uniform(0.5, 2.0, size=9)), rng.normal(size=(40, 4))
+    for F in (X, sp.csc_array(np.where(X > 0, X, 0))):
+        within, between = graph.within_and_between(F)
+        np.testing.assert_allclose(within, graph.energy(F), rtol=1e-12)
+        np.testing.assert_allclose(within + (between**2).sum(axis=0), graph.mass(F), rtol=1e-12)
+
+
+def test_pairs_that_share_groups_are_counted_not_listed(rng):
+    """A quarter of a billion edges, which as a matrix would be gigabytes."""
+    n = 50_000
+    Z = sp.csr_array((np.ones(2 * n), np.tile([0, 1], n), np.arange(0, 2 * n + 1, 2)), shape=(n, 3))
+    graph = Graph.from_factors(Z, np.ones(3))
+    assert graph.n_edges == n * (n - 1) // 2
+    assert "n_components=1" in repr(graph)
 
 
 def test_tiny_energies_keep_their_digits():

@@ -15,11 +15,9 @@ from benchmarks.papers import ssls_curves  # noqa: E402
 ROBUST = [
     "artificial-SLS",
     "artificial-advantage",
-    "juice-ls-worst",
     "juice-ssls-beats-ls",
     "juice-ssls-beats-sls",
-    "nitrogen-ls-worst",
-    "nitrogen-ssls-beats-ls",
+    "census-ranking-beats-random",
     "census-ls-worst",
     "census-ssls-beats-ls",
     "census-sls-beats-ssls",

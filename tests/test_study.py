@@ -15,6 +15,7 @@ from benchmarks.study.page import markdown, summary
 from benchmarks.study.questions import CONSTRAINTS, FREE, LABELS, TARGETS, no_labels
 from benchmarks.study.rankings import Rankings, trace_of_changes
 from benchmarks.study.ranks import critical_difference, duel, friedman, holm, rank_methods
+from benchmarks.study.redundancy import RECIPE
 from benchmarks.study.results import Results, Slice
 from benchmarks.study.sets import DataSet
 from benchmarks.study.words import number, overtakes, signed
@@ -176,6 +177,13 @@ def test_pruning_keeps_the_best_of_columns_that_are_alike(made):
     assert len(judge.pruned(order, 0.3)) == most
 
 
+def test_the_recipe_on_the_page_prunes_as_the_study_does(made):
+    names: dict = {}
+    exec(RECIPE.strip("`").removeprefix("python"), names)
+    judge, order = Judge(made), np.arange(12)[::-1]
+    assert names["prune"](made.X, order, max(made.sizes)) == judge.pruned(order, 0.7).tolist()
+
+
 @pytest.mark.parametrize("name", ["made", "counts"])
 @pytest.mark.parametrize("budget", [1, 3])
 def test_rankings_from_labels_are_the_librarys(name, budget, rng, request):
@@ -259,9 +267,11 @@ def test_advice_names_methods_as_the_library_takes_them(method):
     assert spelled(f"{method} pruned") == f"{spelled(method)}, pruned"
 
 
-def test_overtaking_must_last():
-    assert overtakes({1: -0.1, 2: 0.1, 3: -0.1, 5: 0.2, 10: 0.3}) == 5
-    assert overtakes({1: 0.1, 2: -0.1}) is None
+def test_overtaking_must_last_and_hold_on_most_sets():
+    ahead, behind, by_one_set = duel([0.6, 0.7], [0.5, 0.5]), duel([0.5, 0.5], [0.6, 0.7]), duel([0.9, 0.4], [0.1, 0.5])
+    assert overtakes({1: behind, 2: ahead, 3: behind, 5: ahead, 10: ahead}) == 5
+    assert overtakes({1: ahead, 2: behind}) is None
+    assert overtakes({1: ahead, 2: by_one_set}) is None
 
 
 def test_numbers_are_written_without_a_leading_zero():

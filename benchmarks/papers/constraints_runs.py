@@ -175,6 +175,13 @@ def run_widths(split: Split, n_pairs: int, n_runs: int, seed: int) -> np.ndarray
     return np.array([kendall(c1 * LaplacianScore(RBF(scale=width)).evaluate(split.X)) for width in WIDTHS])
 
 
+def describe_widths(split: Split) -> np.ndarray:
+    """At every one of ``WIDTHS``: the spread of log LS over the features, and the weight of other rows in a degree."""
+    graphs = [RBF(scale=width).build(split.X) for width in WIDTHS]
+    spread = [np.nanstd(np.log(LaplacianScore(graph).evaluate(split.X))) for graph in graphs]
+    return np.array([spread, [np.mean(1.0 - 1.0 / graph.degree) for graph in graphs]])  # a self loop weighs 1
+
+
 def run_shuffled(split: Split, n_pairs: int, n_runs: int, n_shuffles: int, top: int, seed: int) -> tuple[float, float]:
     """Kendall's coefficient and overlap of C1 times a Laplacian score whose values went to the wrong features."""
     c1, rng = _c1(split, n_pairs, n_runs, seed), np.random.default_rng([seed, _SHUFFLES])
@@ -244,6 +251,7 @@ class Results:
     cells: dict[tuple[PaperSet, int, int], Cell] = field(default_factory=dict)
     baselines: dict[PaperSet, dict[str, np.ndarray]] = field(default_factory=dict)
     widths: dict[tuple[PaperSet, int], np.ndarray] = field(default_factory=dict)
+    width_facts: dict[PaperSet, np.ndarray] = field(default_factory=dict)
     shuffled: dict[PaperSet, tuple[float, float]] = field(default_factory=dict)
     rescaled: dict[tuple[PaperSet, str], Rescaling] = field(default_factory=dict)
 
@@ -285,6 +293,7 @@ def _jobs(results: Results, paper_set: PaperSet, seed: int) -> list[tuple[dict, 
         jobs.append((results.cells, (paper_set, 0, n), partial(run_cell, first, n, n_runs, wanted, top, seed)))
         jobs.append((results.widths, (paper_set, n), partial(run_widths, first, n, n_runs, seed)))
     jobs.append((results.baselines, paper_set, partial(run_baselines, first, n_runs, sizes, seed)))
+    jobs.append((results.width_facts, paper_set, partial(describe_widths, first)))
     shuffled = partial(run_shuffled, first, PROBE, n_runs, effort.n_shuffles, top, seed)
     jobs.append((results.shuffled, paper_set, shuffled))
     for name, factor in _scales(paper_set, first).items():

@@ -176,8 +176,9 @@ def figure_1(section: Section, curves: dict[str, Curves]) -> None:
     section.text(
         "The printed curves cannot be read off. What the paper says of them: LS is worst everywhere; SSLS is better "
         "than the correlation, on juice and census-house at every size; it is better than SLS on juice and mostly on "
-        "nitrogen, where it also reaches the lowest error; on census-house SLS is slightly better. A claim counts as "
-        "coming out if it does with both numbers of labels, by the mean over sizes unless it speaks of sizes."
+        "nitrogen, where it also reaches the lowest error; on census-house SLS is slightly better. Here "
+        "*better* means a lower mean over the sizes and lower at more than half of them, with both numbers of labels; "
+        "the mean alone would give much weight to the first few features, where the sizes are closest."
     )
     section.figure(drawn(curves, FIGURE_1), "fig1", "Fig. 1: RMSE of 5-NN, few labels left and more right")
     further = [name for name in FURTHER if name in curves]
@@ -248,7 +249,7 @@ def random_features(section: Section, curves: dict[str, Curves]) -> None:
         section.finding(
             f"{name}-ranking-beats-random",
             f"{found.data.title}: the best of the four rankings beats random features (not asked in the paper)",
-            all(found.mean(method, n) < found.mean("random") for n, method in best.items()),
+            all(better(found, method, "random", n) for n, method in best.items()),
             "; ".join(f"{n} labels: {b} {versus(found, b, 'random', n)}" for n, b in best.items()),
         )
 
@@ -263,12 +264,14 @@ def statements(section: Section, name: str, found: Curves) -> None:
         section.finding(f"{name}-{key}", f"{found.data.title}: {claim}", all(holds(n) for n in labels), told)
 
     def lower(a: str, b: str) -> tuple[Callable[[int], bool], Callable[[int], str]]:
-        return lambda n: found.mean(a, n) < found.mean(b, n), lambda n: versus(found, a, b, n)
+        return lambda n: better(found, a, b, n), lambda n: versus(found, a, b, n)
 
     add(
         "ls-worst",
         "LS is the worst of the four",
-        lambda n: max(PAPER, key=lambda method: found.mean(method, n)) == "LS",
+        lambda n: (
+            all(better(found, method, "LS", n) for method in PAPER[1:]) and 2 * worst(found, n) > len(found.sizes)
+        ),
         lambda n: (
             f"{each(lambda method: found.mean(method, n))}, worst at {worst(found, n)} of {len(found.sizes)} sizes"
         ),
@@ -282,17 +285,12 @@ def statements(section: Section, name: str, found: Curves) -> None:
             lambda n: not above(found, n).any(),
             lambda n: f"larger at {above(found, n).sum()} of {len(found.sizes)} sizes",
         )
-    if name == "juice":
-        add("ssls-beats-sls", "SSLS is better than SLS", *lower("SSLS", "SLS"))
-    elif name in ("census", "communities"):
+    if name in ("census", "communities"):
         add("sls-beats-ssls", "SLS is slightly better than SSLS", *lower("SLS", "SSLS"))
+    elif name == "juice":
+        add("ssls-beats-sls", "SSLS is better than SLS", *lower("SSLS", "SLS"))
     else:
-        add(
-            "ssls-mostly-beats-sls",
-            "SSLS has a smaller error than SLS in most cases",
-            lambda n: np.mean(found.curve("SSLS", n) < found.curve("SLS", n)) > 0.5,
-            lambda n: versus(found, "SSLS", "SLS", n),
-        )
+        add("ssls-beats-sls", "SSLS has a smaller error than SLS in most cases", *lower("SSLS", "SLS"))
         add(
             "lowest",
             "SSLS reaches the lowest error of the four",
@@ -316,6 +314,12 @@ def worst(found: Curves, n_labels: int) -> int:
 
 def above(found: Curves, n_labels: int) -> np.ndarray:
     return found.curve("SSLS", n_labels) > found.curve("correlation", n_labels)
+
+
+def better(found: Curves, a: str, b: str, n_labels: int) -> bool:
+    """Whether a method has the lower error on average and at most sizes."""
+    A, B = found.curve(a, n_labels), found.curve(b, n_labels)
+    return bool(A.mean() < B.mean() and np.mean(A < B) > 0.5)
 
 
 def versus(found: Curves, a: str, b: str, n_labels: int) -> str:
@@ -361,7 +365,7 @@ def parts_of_ssls(section: Section, curves: dict[str, Curves]) -> None:
     )
     section.text(
         "LS with its weights read in four ways, five neighbours each. Eq. 1 as printed does not square the distance; "
-        "squared, t = 1 cuts outlying rows off the graph."
+        "squared, t = 1 cuts outlying rows off the graph. On nitrogen the place of LS among the four depends on this."
     )
     readings = {"as printed": "LS", SQUARED: SQUARED, MEAN_WIDTH: MEAN_WIDTH, PER_FEATURE: PER_FEATURE}
     section.table(
@@ -371,7 +375,7 @@ def parts_of_ssls(section: Section, curves: dict[str, Curves]) -> None:
     section.finding(
         "juice-any-width",
         "Juice: SSLS is better than LS whichever way the weights of LS are read",
-        all(juice.mean("SSLS", n) < juice.mean(r) for n in juice.data.n_labels for r in readings.values()),
+        all(better(juice, "SSLS", r, n) for n in juice.data.n_labels for r in readings.values()),
         "; ".join(f"{n} labels: {short(juice.mean('SSLS', n))}" for n in juice.data.n_labels)
         + "; LS "
         + ", ".join(f"{short(juice.mean(r))} ({name})" for name, r in readings.items()),
@@ -379,6 +383,6 @@ def parts_of_ssls(section: Section, curves: dict[str, Curves]) -> None:
     section.finding(
         "juice-labels-help",
         "Juice: the labels help: SSLS is better than LS on the same graph without any label (not asked in the paper)",
-        all(juice.mean("SSLS", n) < juice.mean(NO_LABELS) for n in juice.data.n_labels),
+        all(better(juice, "SSLS", NO_LABELS, n) for n in juice.data.n_labels),
         "; ".join(f"{n} labels: {versus(juice, 'SSLS', NO_LABELS, n)}" for n in juice.data.n_labels),
     )

@@ -101,14 +101,13 @@ class Verdict:
     part: Slice
     rival: str
     found: Duel
-    in_row: float  # Wilcoxon's p, corrected for the other values of the parameter
-    overall: float  # and for those of every parameter of the table
+    p_value: float  # Wilcoxon's, corrected for the other values of the parameter
 
     @property
     def word(self) -> str:
-        if self.found.gain < WORTH or self.in_row >= 0.05:
+        if self.found.gain < WORTH or self.p_value >= 0.05:
             return "keep"
-        return "**change**" if self.overall < 0.05 else "consider"
+        return "**change**" if self.part.ranking().differ(self.rival, self.choice.default) else "consider"
 
     def change(self) -> str:
         """The change that would follow, with its gain."""
@@ -128,17 +127,16 @@ def verdicts(results: Results, choices: Sequence[Choice]) -> list[Verdict]:
     """One verdict per parameter that at least two sets can judge."""
     parts = [(choice, choice.values(results, list(choice.variants.values()))) for choice in choices]
     parts = [(choice, part) for choice, part in parts if part.n_sets > 1]
-    duels = [{name: part.duel(name, choice.default) for name in choice.others} for choice, part in parts]
-    overall = iter(holm([found.p_value for row in duels for found in row.values()]))
-    judged = []
-    for (choice, part), row in zip(parts, duels, strict=True):
-        in_row = dict(zip(row, holm([found.p_value for found in row.values()]), strict=True))
-        of_all = {name: next(overall) for name in row}
-        # The one that most surely gains; where none gains, the one with the best rank.
-        gaining = [name for name, found in row.items() if found.gain >= WORTH]
-        rival = min(gaining or row, key=(lambda n: row[n].p_value) if gaining else part.ranking().rank)  # noqa: B023
-        judged.append(Verdict(choice, part, rival, row[rival], in_row[rival], of_all[rival]))
-    return judged
+    return [_verdict(choice, part) for choice, part in parts]
+
+
+def _verdict(choice: Choice, part: Slice) -> Verdict:
+    duels = {name: part.duel(name, choice.default) for name in choice.others}
+    corrected = dict(zip(duels, holm([found.p_value for found in duels.values()]), strict=True))
+    gaining = [name for name, found in duels.items() if found.gain >= WORTH]
+    # The one that most surely gains; where none gains, the one with the best rank.
+    rival = min(gaining, key=corrected.get) if gaining else min(duels, key=part.ranking().rank)
+    return Verdict(choice, part, rival, duels[rival], corrected[rival])
 
 
 def defaults(results: Results, folder: Path | None) -> Section:
@@ -155,8 +153,9 @@ def defaults(results: Results, folder: Path | None) -> Section:
         "One parameter is changed at a time; the default is bold. Values are means over all numbers of labels, pairs "
         "or targets and of features. *Rival* is the other value that most surely gains at least "
         f"{number(WORTH)} in accuracy (or standard deviations), else the one with the best rank. *Consider*: its gain "
-        "is beyond chance (Wilcoxon, 5 %, Holm's correction for the values of the row); **change**: also when "
-        "corrected for all values of the table. The papers' values stay one argument away in any case."
+        "is beyond chance (Wilcoxon, 5 %, Holm's correction for the values of the row, not for the number of rows); "
+        "**change**: its average rank is also better by more than the critical difference. The papers' values stay one "
+        "argument away in any case."
     )
     header = [
         "method",
@@ -168,7 +167,8 @@ def defaults(results: Results, folder: Path | None) -> Section:
         "verdict",
     ]
     section.table(header, [verdict.row() for verdict in found])
-    shown = sorted(found, key=lambda verdict: verdict.part.ranking().p_value)[:4]
+    many = max(verdict.part.n_sets for verdict in found)  # few sets (real targets) can tell little
+    shown = sorted((v for v in found if v.part.n_sets == many), key=lambda v: v.part.ranking().p_value)[:4]
     panels = {f"{v.choice.method}, {v.choice.parameter}": _by_value(v) for v in shown}
     section.figure(
         figures.critical_differences(panels),

@@ -37,7 +37,7 @@ KIND_COLORS = {"text": "#0072b2", "images": "#d55e00", "genes": "#009e73", "tabl
 
 def color(method: str) -> str:
     """One colour per method, its variants included."""
-    base = method.split("[")[0].split(",")[0].removesuffix(" tuned")
+    base = method.split("[")[0].split(",")[0].removesuffix(" tuned").removesuffix(" pruned")
     return _COLORS.get(base, "#444444")
 
 
@@ -80,10 +80,8 @@ def _panel(axis: Any, ranking: Ranking, title: str, height: float) -> None:
         edge = 1 - 0.04 * k if on_left else k + 0.04 * k
         axis.plot([rank, rank, edge], [line, y, y], color=color(method), lw=1.3)
         side = {"ha": "right"} if on_left else {"ha": "left"}
-        text = f"{method}  {rank:.2f}" if on_left else f"{rank:.2f}  {method}"
-        axis.text(
-            edge + (-0.01 if on_left else 0.01) * k, y, text, va="center", fontsize=9, color=color(method), **side
-        )
+        text = f"{method} ({rank:.2f})"
+        axis.text(edge + (-0.01 if on_left else 0.01) * k, y, text, va="center", fontsize=9, **side)
 
 
 def curves(

@@ -148,14 +148,14 @@ def few_labels(results: Results, folder: Path | None) -> Section:
     slices = {budget: results.told("labels", [budget], methods) for budget in budgets}
     rankings = {budget: part.ranking() for budget, part in slices.items()}
     leads = {
-        rival: overtakes({budget: part.duel(rival, "sselect").gain for budget, part in slices.items()})
+        rival: overtakes({budget: part.duel(rival, "sselect") for budget, part in slices.items()})
         for rival in ("fisher", "relieff")
     }
     firsts = list(dict.fromkeys(ranking.best for ranking in rankings.values()))
     best = [f"{m} with {listed([str(b) for b in budgets if rankings[b].best == m])}" for m in firsts]
     section.text(
         f"**By labels per class the best average rank has {listed(best)}. {_overtaking('Fisher', leads['fisher'])}; "
-        f"{_overtaking('ReliefF', leads['relieff'])} (mean accuracy over the sets).**"
+        f"{_overtaking('ReliefF', leads['relieff'])} (in mean accuracy and on most sets).**"
     )
     section.text(
         "Labels per class are shown at random; with two classes 1, 2, 3, 5, 10, 20 of them are 2, 4, 6, 10, 20, 40 "
@@ -177,6 +177,8 @@ def few_labels(results: Results, folder: Path | None) -> Section:
     }
     section.figure(figures.critical_differences(panels), "ranks", "Average ranks with few and with more labels")
     section.text(sentence("; ".join(f"with {title} {tested(ranking)}" for title, ranking in panels.items())))
+    section.text("By kind of data, all numbers of labels together:")
+    ranked_table(section, results.told("labels", budgets, methods))
     section.heading("From how many labels on")
     duels = (("fisher", "sselect"), ("relieff", "sselect"), ("sselect", "variance"), ("relieff", "variance"))
     section.text("Mean gain in accuracy of one method over another, and the number of sets that gain:")
@@ -216,11 +218,11 @@ def _gains(slices: dict[int, Slice], first: str, second: str, kind: str | None) 
 
 def _paying(slices: dict[int, Slice], method: str) -> str:
     """From how many labels a method that reads them beats the variance, which does not."""
-    start = overtakes({budget: part.duel(method, "variance").gain for budget, part in slices.items()})
+    start = overtakes({budget: part.duel(method, "variance") for budget, part in slices.items()})
     if start is None:
-        return f"{method} beats the variance, which needs no labels, for good at none of these numbers."
+        return f"`{method}` beats the variance, which needs no labels, for good at none of these numbers."
     found = slices[start].duel(method, "variance")
-    return f"{method} beats the variance from {start} per class on ({signed(found.gain)}, {against(found)})."
+    return f"`{method}` beats the variance from {start} per class on ({signed(found.gain)}, {against(found)})."
 
 
 def _degenerate_fisher(slices: dict[int, Slice]) -> list[str]:
@@ -284,6 +286,8 @@ def pairs(results: Results, folder: Path | None) -> Section:
     rankings = {b: results.told("pairs", [b], drawn_methods).ranking() for b in numbers}
     rows = [rank_row(method, [ranking, *rankings.values()]) for method in ranking.methods]
     section.table(["method", f"all numbers, {ranking.n_sets} sets", *(f"{b} pairs" for b in numbers)], rows)
+    section.text("By kind of data, all numbers of pairs together:")
+    ranked_table(section, drawn)
     section.figure(
         figures.critical_differences({"pairs, mean over their numbers": ranking, "all pairs of few labels": by_labels}),
         "ranks",
@@ -325,7 +329,7 @@ def real_targets(results: Results, folder: Path | None) -> Section:
     rankings = {budget: part.ranking() for budget, part in parts.items()}
     best = min(TARGETS, key=ranking.rank)
     chance = whole.duel(best, "random")
-    leads = overtakes({budget: part.duel("ssls", "correlation").gain for budget, part in parts.items()})
+    leads = overtakes({budget: part.duel("ssls", "correlation") for budget, part in parts.items()})
     lead = "at none of these numbers of targets" if leads is None else f"from {leads} known targets on"
     section.text(
         f"**Of the methods that read targets {best} ranks best ({ranking.rank(best):.2f}, random features "

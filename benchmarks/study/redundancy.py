@@ -15,7 +15,7 @@ from .results import Results, Slice
 from .run import LIMITS
 from .words import KINDS, against, listed, number, rank_row, signed
 
-_RECIPE = """```python
+RECIPE = """```python
 def prune(X, order, n_features, limit=0.7):
     Z = (X - X.mean(axis=0)) / X.std(axis=0) / len(X) ** 0.5
     kept = []
@@ -35,9 +35,9 @@ def redundancy(results: Results, folder: Path | None) -> Section:
     section.text(f"**{_conclusion(results)}**")
     section.text(
         f"*Pruned* means: go down the ranking and pass over a feature whose |r| with a better one already kept is "
-        f"above {limit}; it reads no labels. The limit was fixed beforehand; others are compared below."
+        f"above {limit}; it reads no labels. One limit serves all sets; others are compared below."
     )
-    section.text(_RECIPE)
+    section.text(RECIPE)
     _alike(section, results)
     _gains(section, results)
     _limits(section, results)

@@ -78,7 +78,8 @@ def rank_row(method: str, rankings: Sequence[Ranking]) -> list[str]:
     return [method, *(f"**{cell}**" if first else cell for cell, first in zip(cells, best, strict=True))]
 
 
-def overtakes(gains: dict[int, float]) -> int | None:
-    """The smallest budget from which on a gain stays positive."""
-    late = [budget for budget in gains if all(gain > 0 for later, gain in gains.items() if later >= budget)]
+def overtakes(duels: dict[int, Duel]) -> int | None:
+    """The smallest budget from which on a method stays ahead, in the mean and on more sets than not."""
+    ahead = {budget: found.gain > 0 and found.won > found.lost for budget, found in duels.items()}
+    late = [budget for budget in ahead if all(first for later, first in ahead.items() if later >= budget)]
     return min(late, default=None)

@@ -15,7 +15,7 @@ import click
 
 from .screen import Screen
 
-_BASE = 300 * 2**20  # bytes the process takes before it reads anything: interpreter, NumPy, scikit-learn, kernels
+_BASE = 350 * 2**20  # bytes the process takes before it reads anything: interpreter, NumPy, scikit-learn, kernels
 _SHARE = 3.0  # how many times scikit-learn's working memory a job was seen to need at its largest moment
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SECONDS = 10  # a scheduler may take to answer

@@ -12,10 +12,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .base import Source
+from .base import SKETCH, Source
 from .running import Run
 
-__all__ = ["Run", "Source", "as_source", "open_source"]
+__all__ = ["SKETCH", "Run", "Source", "as_source", "open_source"]
 
 
 def as_source(X: Any) -> Source | None:
@@ -100,14 +100,20 @@ def _open_file(path: Path, key: str | None, columns: list[str] | None, missing_c
         return MappedFile(load_npy(path), os.fspath(path))
     if suffix not in (".zarr", ".h5", ".hdf5", ".h5ad"):
         raise ValueError(f"{path}: only .zarr, .h5, .hdf5, .h5ad, .parquet and .npy can be read in blocks.")
-    item = _inside(_opened(path, suffix, require), key, path)
-    label = os.fspath(path) if key is None else f"{os.fspath(path)}::{key}"
-    found = sparse_layout(item) if not hasattr(item, "dtype") else None
-    if found is not None:
-        return SparseFile(item, *found, label)
-    if not hasattr(item, "dtype"):
-        raise ValueError(f"{label} is a group, not a matrix; choose one of {', '.join(item)} with key.")
-    return ArrayFile(item, label, missing_chunks=missing_chunks)
+    store = _opened(path, suffix, require)
+    try:
+        item = _inside(store, key, path)
+        label = os.fspath(path) if key is None else f"{os.fspath(path)}::{key}"
+        found = sparse_layout(item) if not hasattr(item, "dtype") else None
+        if found is not None:
+            return SparseFile(item, *found, label, missing_chunks=missing_chunks)
+        if not hasattr(item, "dtype"):
+            raise ValueError(f"{label} is a group, not a matrix; choose one of {', '.join(sorted(item))} with key.")
+        return ArrayFile(item, label, missing_chunks=missing_chunks)
+    except Exception:
+        if hasattr(store, "close"):  # HDF5; else nobody could write the file before the error is forgotten
+            store.close()
+        raise
 
 
 def _opened(path: Path, suffix: str, require: Any) -> Any:
@@ -133,7 +139,7 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
         return store
     if key is not None:
         if key not in store:
-            raise ValueError(f"{path} has no {key!r}; it holds {', '.join(store) or 'nothing'}.")
+            raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
         return store[key]
     if "X" in store:
         return store["X"]
@@ -143,5 +149,6 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
         return store
     matrices = [name for name in store if len(getattr(store[name], "shape", ())) == 2]
     if len(matrices) != 1:
-        raise ValueError(f"{path} needs one matrix named X; it holds {', '.join(store) or 'nothing'}; choose with key.")
+        held = ", ".join(sorted(store)) or "nothing"
+        raise ValueError(f"{path} needs one matrix named X; it holds {held}; choose with key.")
     return store[matrices[0]]

@@ -21,6 +21,7 @@ from sklearn import get_config
 from .running import current_run
 
 Matrix = np.ndarray | sp.sparray
+SKETCH = 256  # columns of a random projection in which neighbours are looked for first
 
 
 class Source:
@@ -71,6 +72,8 @@ class Source:
         """Whether reading a few columns means reading everything: chunks hold whole rows, and not all of them."""
         return self.chunks[0] < self.shape[0] and self.chunks[1] >= self.shape[1] and len(self.slabs()) > 1
 
+    __iter__ = None  # Python would otherwise try X[0], X[1], ...
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -87,7 +90,8 @@ class Source:
         if sp.issparse(part):
             part = sp.csc_array(part) if (rows.start, rows.stop) == (0, n) else sp.csr_array(part)
         if part.shape == self.shape and isinstance(columns, slice) and len(self.slabs()) == 1:
-            self._whole = part  # so small that it is read once
+            self._whole = part  # so small that it is read once; views of it are handed out, which nobody should change
+            (part.data if sp.issparse(part) else part).setflags(write=False)
         return part
 
     @property

@@ -19,6 +19,7 @@ from .running import current_run
 
 _LABEL = "the Dask array"
 _OURS = "raised while a block was scored, not while it was read"
+_NAMED = "names the file and the block"
 
 
 class DaskSource(Source):
@@ -40,7 +41,9 @@ class DaskSource(Source):
         return part if sp.issparse(part) else np.asarray(part)
 
     def take_rows(self, rows: Any) -> DaskSource:
-        return DaskSource(self.array[np.asarray(rows)])
+        part = DaskSource(self.array[np.asarray(rows)])
+        part.names = self.names
+        return part
 
     @property
     def by_rows(self) -> bool:
@@ -125,28 +128,34 @@ def from_source(source: Source) -> DaskSource:
     meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
     read = delayed(_read_elsewhere, pure=True)
     blocks = []
+    version = source.fingerprint()  # a file that changes under the same name is another file
     for span in spans_:
         shape = (span.stop - span.start, m) if by_rows else (n, span.stop - span.start)
-        part = read(source.reopen, span, by_rows)
+        part = read(source.reopen, version, span, by_rows)
         blocks.append(da.from_delayed(part, shape=shape, dtype=source.dtype, meta=meta))
     array = DaskSource(da.concatenate(blocks, axis=0 if by_rows else 1))
     array.names = source.names
     return array
 
 
-def _read_elsewhere(reopen: Callable[[], Source], span: slice, by_rows: bool) -> Matrix:
-    return _reopened(reopen)[span] if by_rows else _reopened(reopen)[:, span]
+def _read_elsewhere(reopen: Callable[[], Source], version: str, span: slice, by_rows: bool) -> Matrix:
+    try:
+        source = _reopened(reopen, version)
+        return source[span] if by_rows else source[:, span]
+    except Exception as error:
+        error.add_note(_NAMED)
+        raise
 
 
-_open: dict[bytes, Source] = {}
+_open: dict[bytes, tuple[str, Source]] = {}
 
 
-def _reopened(reopen: Callable[[], Source]) -> Source:
-    """A file is opened once in every process."""
+def _reopened(reopen: Callable[[], Source], version: str) -> Source:
+    """A file is opened once in every process, and again when it has changed."""
     key = pickle.dumps(reopen)
-    if key not in _open:
-        _open[key] = reopen()
-    return _open[key]
+    if _open.get(key, ("", None))[0] != version:
+        _open[key] = (version, reopen())
+    return _open[key][1]
 
 
 class _Block:
@@ -203,7 +212,8 @@ def _computed(result: Callable[[], Any], slab: slice, shape: tuple[int, int]) ->
                 f"{_LABEL}: workers died again and again over {where}, most likely out of memory; use smaller chunks "
                 "or give the workers more."
             ) from error
-        if _LABEL in str(error) or (_OURS in getattr(error, "__notes__", ()) and not isinstance(error, MemoryError)):
+        notes = getattr(error, "__notes__", ())
+        if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):
             raise
         raise unreadable(_LABEL, slice(0, shape[0]), slab, shape, error) from error
 

@@ -14,9 +14,7 @@ import scipy.sparse as sp
 
 from .._kernels import kernels
 from ..distances import RowDistances, add_squared_differences, budget, is_integer, sparse_squared_differences
-from .base import Matrix, Source
-
-_SKETCH = 256  # columns of a random projection in which neighbours are looked for first
+from .base import SKETCH, Matrix, Source
 
 
 class SummedDistances(RowDistances):
@@ -82,7 +80,7 @@ class SummedDistances(RowDistances):
 
     def sketch(self) -> np.ndarray:
         """The rows in float32: as they are (centred, scaled), or by a random projection where they are long."""
-        if self.m <= _SKETCH:
+        if self.m <= SKETCH:
             rows = np.hstack(self._source.map(partial(_single, centred=self._centred)))
         else:
             rows = self._source.sum(partial(_project, centred=self._centred), positioned=True).astype(np.float32)
@@ -164,10 +162,10 @@ def _single(slab: Matrix, centred: bool) -> np.ndarray:
 
 def _project(slab: Matrix, start: int, centred: bool) -> np.ndarray:
     """A slab times its rows of a random matrix, which depend on where it stands and on nothing else."""
-    total = np.zeros((slab.shape[0], _SKETCH))
+    total = np.zeros((slab.shape[0], SKETCH))
     pieces = [sp.csr_array(slab, dtype=np.float64)] if sp.issparse(slab) else _pieces(slab, centred)
     for piece in pieces:
-        directions = [np.random.default_rng([0, start + j]).standard_normal(_SKETCH) for j in range(piece.shape[1])]
-        total += piece @ (np.array(directions) / np.sqrt(_SKETCH))
+        directions = [np.random.default_rng([0, start + j]).standard_normal(SKETCH) for j in range(piece.shape[1])]
+        total += piece @ (np.array(directions) / np.sqrt(SKETCH))
         start += piece.shape[1]
     return total

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -31,9 +32,9 @@ class Run:
     progress : callable, optional
         ``progress(done, total, what)`` after every slab.
     folder : path, optional
-        Where finished slabs are kept; removed when the block ends without an error.
+        Where finished slabs are kept; removed when the block ends without an error, or before any is finished.
     fingerprint : str
-        Of the data and the parameters. A folder with another one is emptied.
+        Of the data, the parameters and the working memory. What a folder with another one holds is dropped.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Run:
             manifest = self._folder / "manifest.json"
             about = {"fingerprint": self._fingerprint}
             if _read_json(manifest) != about:
-                shutil.rmtree(self._folder, ignore_errors=True)
+                _drop(self._folder)
                 self._folder.mkdir()
                 _write(manifest, lambda file: file.write(json.dumps(about).encode()))
         self._token = _current.set(self)
@@ -59,7 +60,7 @@ class Run:
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
-        if kind is None and self._folder is not None:
+        if self._folder is not None and (kind is None or not any(self._folder.glob("*.npy"))):
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def step(self, what: str, slabs: Sequence[slice]) -> Step:
@@ -161,6 +162,15 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def _drop(folder: Path) -> None:
+    """Remove a folder of an earlier run; one that holds anything else is somebody else's."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name] * folder.exists()
+    foreign = [name for name in names if not re.fullmatch(r"manifest\.\w+|\d+-[\w-]+\.(npy|part)", name)]
+    if foreign:
+        raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_json(path: Path) -> Any:

@@ -1,0 +1,161 @@
+"""What the anchor graph gives up against nearest neighbours, and what it saves: three sets with very many rows.
+
+The ranking by the Laplacian score and by SPEC's φ3 on anchors beside those on kNN graphs: Spearman's correlation of the
+scores, 1-NN accuracy on the first features, seconds and memory. ``python -m benchmarks.scale.anchors`` prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from fiedler import KNN, SPEC, Anchors, Graph, LaplacianScore, Rayleigh
+from fiedler.anchors import score_by_rows
+from fiedler.distances import row_distances
+from fiedler.evaluate import accuracy_curve
+from fiedler.selector import rank_features
+
+from .. import data
+from ..isolated import PeakMemory
+
+_N_ANCHORS = (100, 300, 1000)
+_JUDGED_ROWS = 6000  # for 1-NN, in five folds
+_RANDOM_DRAWS = 5
+
+
+@dataclass
+class Set:
+    """A data set, how its columns are scaled, and how many of them the accuracy is measured on."""
+
+    name: str
+    scaling: str
+    n_features: int
+    phi3: bool  # whether the kNN graph holds together, so that Lanczos finds its first eigenvectors
+
+    def load(self, quick: bool) -> tuple[np.ndarray, np.ndarray]:
+        X, y = data.load(self.name, np.float32)
+        if quick:
+            X, y = X[:: len(X) // 3000], y[:: len(y) // 3000]
+        X = np.log1p(X - X.min(axis=0)) if "log1p" in self.scaling else X
+        if "z-score" in self.scaling:
+            deviation = X.std(axis=0, dtype=np.float64)
+            X = (X - X.mean(axis=0, dtype=np.float64)) / np.where(deviation > 0, deviation, 1.0)
+        return X / 255.0 if self.scaling == "/ 255" else X, y
+
+
+SETS = (
+    Set("fashion_mnist", "/ 255", 50, True),
+    Set("kddcup", "log1p, z-score", 20, False),
+    Set("shuttle", "z-score", 4, False),
+)
+
+
+def run(quick: bool = False) -> list[dict[str, Any]]:
+    """One row for every graph on every set; numbers that do not apply are None."""
+    chosen = SETS if data.folder() is not None else SETS[:2]  # the others are generated where the data are missing
+    return [row for case in chosen for row in _rows(case, quick)]
+
+
+def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
+    X, y = case.load(quick)
+    k = len(np.unique(y))
+    numbers = [s for s in _N_ANCHORS if 10 * s <= len(X)]
+    results = {"KNN(weight='binary')": _measured(lambda: _knn_scores(X, k, case.phi3))}
+    binary, graph = results["KNN(weight='binary')"]["ls"], results["KNN(weight='binary')"].pop("graph")
+    results["KNN()"] = {"ls": Rayleigh(_gaussian(X, graph)).evaluate(X)}  # the same neighbours, not searched again
+    for s in numbers:
+        results[repr(Anchors(s))] = _measured(lambda s=s: _anchor_scores(X, s, k))
+    by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), X)})
+    results[f"{Anchors(numbers[-1])!r}, by rows"] = by_rows
+    gaussian, phi3 = results["KNN()"]["ls"], results["KNN(weight='binary')"].get("phi3")
+    accuracy = _judge(X, y, case.n_features)
+    shared = {"data": f"{case.name} ({case.scaling})", "rows": len(X), "columns": X.shape[1]}
+    rows = [
+        shared
+        | {
+            "graph": name,
+            "seconds": found.get("seconds"),
+            "MiB": found.get("memory"),
+            "LS: ρ to binary kNN": _agreement(found["ls"], binary),
+            "LS: ρ to Gaussian kNN": _agreement(found["ls"], gaussian),
+            f"LS: 1-NN on best {case.n_features}": accuracy(rank_features(found["ls"], False)),
+            "φ3: ρ to binary kNN": _agreement(found.get("phi3"), phi3),
+        }
+        for name, found in results.items()
+    ]
+    drawn = [np.random.default_rng([0, draw]).permutation(X.shape[1]) for draw in range(_RANDOM_DRAWS)]
+    rest = dict.fromkeys(rows[0])
+    chance = float(np.mean([accuracy(order) for order in drawn]))
+    return [*rows, rest | shared | {"graph": "random features", f"LS: 1-NN on best {case.n_features}": chance}]
+
+
+def _knn_scores(X: np.ndarray, k: int, with_phi3: bool) -> dict[str, Any]:
+    graph = KNN(weight="binary").build(X)
+    return {"ls": Rayleigh(graph).evaluate(X), "graph": graph} | (
+        {"phi3": SPEC(graph, 3, n_clusters=k).evaluate(X)} if with_phi3 else {}
+    )
+
+
+def _anchor_scores(X: np.ndarray, s: int, k: int) -> dict[str, Any]:
+    graph = Anchors(s).build(X)
+    return {"ls": Rayleigh(graph).evaluate(X), "phi3": SPEC(graph, 3, n_clusters=k).evaluate(X)}
+
+
+def _gaussian(X: np.ndarray, binary: Graph) -> Graph:
+    """The graph KNN() builds, from the edges of KNN(weight="binary")."""
+    i, j, _ = binary.edges
+    squared = row_distances(X).between(i, j)
+    weights = np.exp(-squared / (2.0 * np.sqrt(squared).mean() ** 2))
+    return Graph.from_edges(i, j, weights, len(X))
+
+
+def _measured(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    with PeakMemory() as peak:
+        start = time.perf_counter()
+        found = function()
+        seconds = time.perf_counter() - start
+    return found | {"seconds": seconds, "memory": int(max(peak.anonymous - peak.before, 0) / 2**20)}
+
+
+def _judge(X: np.ndarray, y: np.ndarray, n_features: int) -> Callable[[np.ndarray], float]:
+    """Cross-validated 1-NN accuracy of the first features of an order, on some of the rows."""
+    common = np.flatnonzero(np.bincount(y)[y] >= 100)  # in every fold
+    rows = np.random.default_rng(0).choice(common, min(_JUDGED_ROWS, len(common)), replace=False)
+    rows = rows[np.bincount(y[rows], minlength=y.max() + 1)[y[rows]] >= 5]
+
+    def accuracy(order: np.ndarray) -> float:
+        curve = accuracy_curve(X[rows], y[rows], order, n_features=[n_features], n_repeats=1)
+        return float(curve.values[0, 0])
+
+    return accuracy
+
+
+def _agreement(scores: np.ndarray | None, reference: np.ndarray | None) -> float | None:
+    if scores is None or reference is None:
+        return None
+    scored = np.isfinite(scores) & np.isfinite(reference)
+    return float(spearmanr(scores[scored], reference[scored])[0])
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.anchors", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="3,000 rows of each set")
+    warnings.simplefilter("ignore")
+    for row in run(parser.parse_args().quick):
+        print("  ".join(f"{name} {_text(value)}" for name, value in row.items()))
+
+
+def _text(value: Any) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()

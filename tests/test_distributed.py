@@ -1,0 +1,208 @@
+"""Dask workers in processes of their own: more data than they have memory, workers that die, errors that travel."""
+
+import logging
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from problems import CRITERIA, make
+from sklearn import config_context
+from stored import KINDS
+
+from fiedler import KNN, METHODS, LaplacianScore, SpectralSelector, Variance
+from fiedler.columns import fold_rows
+from fiedler.sources import Run, Source, as_source, open_source
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [pytest.mark.slow]
+
+N, M = 34, 41
+LIMIT = 400 * 10**6  # bytes of memory of each of two workers
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.worker.memory.pause": False}
+    with dask.config.set(settings):
+        cluster = distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit=LIMIT,
+            dashboard_address=None,
+            local_directory=tmp_path_factory.mktemp("workers"),
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def fitted(criterion, data, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return SpectralSelector(criterion, n_features_to_select=5).fit(X, data.y, **data.pairs)
+
+
+def same_scores(got, expected):
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
+
+
+class Streamed(Source):
+    """The same blocks, computed one after the other in this process."""
+
+    def __init__(self, array):
+        super().__init__(array.shape, array.dtype, "a stream", array.chunksize)
+        self._array = array
+
+    def _read(self, rows, columns):
+        return self._array[rows, columns].compute(scheduler="synchronous")
+
+
+def test_more_data_than_the_workers_can_hold(client):
+    X = da.random.default_rng(0).standard_normal((300, 250_000), chunks=(300, 5_000))
+    X = X + da.linspace(0, 1, 300, chunks=300)[:, None] * da.linspace(0, 2, 250_000, chunks=5_000)
+    assert X.nbytes == 600 * 10**6 > LIMIT
+    y = np.repeat([0, 1, -1], 100)
+    with config_context(working_memory=64):
+        found = SpectralSelector("sselect").fit(X, y)
+        expected = SpectralSelector("sselect").fit(Streamed(X), y)
+    same_scores(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(found.order_, expected.order_)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_travels_to_the_workers(client, name):
+    data = make(name, 3, N, M)
+    expected = fitted(CRITERIA[name], data, data.X)
+    found = fitted(CRITERIA[name], data, da.from_array(data.X, chunks=(N, 11)))
+    same_scores(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(found.order_, expected.order_)
+
+
+@pytest.mark.parametrize("kind", ["zarr by rows", "hdf5 csr", "hdf5 csc", "parquet"])
+def test_files_read_by_the_workers(client, tmp_path, kind):
+    from fiedler.sources.dask_array import from_source
+
+    data = make("laplacian", 3, N, M)
+    path = KINDS[kind].save(tmp_path, data.X)
+    with config_context(working_memory=0.02):
+        found = LaplacianScore(KNN(4)).evaluate(from_source(open_source(path)))
+    same_scores(found, LaplacianScore(KNN(4)).evaluate(data.X))
+
+
+def test_rows_are_folded_by_the_workers(client):
+    X = np.arange(60.0).reshape(12, 5)
+    pids = fold_rows(lambda rows: {(os.getpid(), len(rows))}, lambda a, b: a | b, da.from_array(X, chunks=(3, 2)))
+    assert os.getpid() not in {pid for pid, _ in pids}
+
+
+def test_blocks_are_scored_by_the_workers_and_stay_there(client):
+    X = da.from_array(np.ones((N, M)), chunks=(N, 11))
+    found = as_source(X).map(lambda part: np.full(part.shape[1], os.getpid()))
+    assert set(np.concatenate(found).tolist()) <= set(client.run(os.getpid).values())
+
+
+# ---------------------------------------------------------------- workers that die
+
+
+def dying_once(X, marker, chunks):
+    """X, one of whose blocks takes its worker with it the first time it is computed."""
+
+    def deadly(block, block_id):
+        if block_id == (0, 1):
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return block
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    return da.from_array(X, chunks=chunks).map_blocks(deadly, dtype=X.dtype, meta=np.empty((0, 0)))
+
+
+@pytest.mark.parametrize("chunks", [(N, 11), (9, 11)])
+def test_a_worker_that_dies_changes_nothing(client, tmp_path, chunks):
+    data = make("laplacian", 3, N, M)
+    X = dying_once(data.X, tmp_path / "marker", chunks)
+    found = LaplacianScore(KNN(4)).evaluate(X)
+    assert (tmp_path / "marker").exists()
+    same_scores(found, LaplacianScore(KNN(4)).evaluate(data.X))
+
+
+def test_a_worker_that_is_killed_changes_nothing(client):
+    data = make("laplacian", 3, N, M)
+    before = client.run(os.getpid)
+
+    def slow(block):
+        time.sleep(0.1)
+        return block
+
+    X = da.from_array(data.X, chunks=(N, 3)).map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+    killer = threading.Timer(0.7, os.kill, (next(iter(before.values())), signal.SIGKILL))
+    killer.start()
+    found = LaplacianScore(KNN(4)).evaluate(X)
+    killer.join()
+    same_scores(found, LaplacianScore(KNN(4)).evaluate(data.X))
+
+
+def test_a_block_that_kills_every_worker_is_named(client, tmp_path):
+    def deadly(block, block_id):
+        if block_id == (0, 2):
+            os._exit(1)
+        return block
+
+    X = da.ones((N, M), chunks=(N, 11)).map_blocks(deadly, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(MemoryError, match="workers died again and again over the block of columns 22 to 32") as caught:
+        Variance().evaluate(X)
+    assert str(caught.value).startswith("the Dask array: ")
+    client.wait_for_workers(2, timeout=30)
+    same_scores(Variance().evaluate(da.eye(9, chunks=3)), Variance().evaluate(np.eye(9)))
+
+
+# ---------------------------------------------------------------- errors that travel
+
+
+@pytest.mark.parametrize("criterion", [Variance(), LaplacianScore(KNN(4))], ids=repr)
+def test_a_missing_value_is_reported_with_its_column(client, criterion):
+    X = make("laplacian", 3, N, M).X
+    X[5, 33] = np.nan
+    with pytest.raises(ValueError, match=r"^the Dask array contains NaN in column 33 \(1 rows\); impute or drop it"):
+        criterion.evaluate(da.from_array(X, chunks=(N, 11)))
+
+
+def test_an_error_of_a_score_is_raised_as_it_is(client):
+    def score(part):
+        raise ZeroDivisionError("in the score")
+
+    with pytest.raises(ZeroDivisionError, match="in the score"):
+        as_source(da.ones((N, M), chunks=(N, 11))).map(score)
+
+
+def test_a_block_that_cannot_be_computed_is_named(client):
+    def explode(block, block_id):
+        if block_id == (0, 3):
+            raise OSError("the disk is on fire")
+        return block
+
+    X = da.ones((N, M), chunks=(N, 11)).map_blocks(explode, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="^the Dask array: the block of columns 33 to 40 cannot be read: the disk is on"):
+        Variance().evaluate(X)
+
+
+def test_finished_blocks_are_kept_when_one_fails(client, tmp_path):
+    def explode(block, block_id):
+        if block_id == (0, 3):
+            time.sleep(0.5)
+            raise OSError("the disk is on fire")
+        return block
+
+    X = da.ones((N, M), chunks=(N, 11)).map_blocks(explode, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="cannot be read"), Run(folder=tmp_path / "blocks", fingerprint="a"):
+        as_source(X).map(lambda part: part.sum(axis=0))
+    assert len(list((tmp_path / "blocks").glob("*.npy"))) == 3
