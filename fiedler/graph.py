@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ._kernels import as_block, kernels
 from ._threads import one_blas_thread
@@ -29,6 +29,7 @@ from .factors import Factors, SmallSpectrum, householder
 from .moments import group_moments, sparse_moments
 
 _DENSE_EIGEN = 400  # nodes of a component up to which LAPACK's full solver beats Lanczos
+_DENSE_EIGEN_AT_MOST, _RESTARTS = 8000, 300  # it takes over up to so many where Lanczos gives up after so many
 _EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
 
 
@@ -365,20 +366,28 @@ class Graph:
         ground /= np.linalg.norm(ground)
         if k == 0:
             return np.empty(0), np.empty((size, 0)), ground[:, None]
-        if size <= _DENSE_EIGEN or k > size // 10:
-            L = -self._submatrix(nodes)
-            L.flat[:: size + 1] += self._row_sums[nodes]
-            L *= root[:, None] * root
-            # The trivial vector is moved to the top of the spectrum, above every other eigenvalue.
-            L += (3.0 + np.abs(L).sum(axis=1).max()) * np.outer(ground, ground)
-            values, vectors = eigh(L, subset_by_index=[0, k - 1])
-            return values, vectors, ground[:, None]
+        if size > _DENSE_EIGEN and k <= size // 10:
+            try:
+                return *self._checked_lanczos(nodes, k, ground), ground[:, None]
+            except ArpackNoConvergence:  # eigenvalues crowd at 0 where weights span many orders of magnitude
+                if size > _DENSE_EIGEN_AT_MOST:
+                    what = f"the eigenvectors of {size} nodes do not converge: their weights differ too much"
+                    raise ValueError(f"{what}; use a bandwidth above {self.bandwidth}, or weight='binary'.") from None
+        L = -self._submatrix(nodes)
+        L.flat[:: size + 1] += self._row_sums[nodes]
+        L *= root[:, None] * root
+        # The trivial vector is moved to the top of the spectrum, above every other eigenvalue.
+        L += (3.0 + np.abs(L).sum(axis=1).max()) * np.outer(ground, ground)
+        values, vectors = eigh(L, subset_by_index=[0, k - 1])
+        return values, vectors, ground[:, None]
+
+    def _checked_lanczos(self, nodes: np.ndarray, k: int, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = self._lanczos(nodes, k, ground[:, None])
         while True:
             # Lanczos may miss copies of a repeated eigenvalue: look once more, away from what it found.
             missed, vector = self._lanczos(nodes, 1, np.column_stack([ground, vectors]))
             if missed[0] > values[-1] - 1e-10:
-                return values, vectors, ground[:, None]
+                return values, vectors
             order = np.argsort(np.r_[values, missed], kind="stable")[:k]
             values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
 
@@ -406,7 +415,8 @@ class Graph:
         start = np.random.default_rng(0).standard_normal(len(nodes))
         start -= known @ (known.T @ start)
         with one_blas_thread(0.0):  # many small products, which a second thread only delays
-            values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=min(len(nodes), max(2 * k + 1, 40)))
+            basis = min(len(nodes), max(2 * k + 1, 40))
+            values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=basis, maxiter=_RESTARTS)
         order = np.argsort(-values, kind="stable")
         return 1.0 - values[order], vectors[:, order]
 

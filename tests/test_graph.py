@@ -206,3 +206,17 @@ def test_explicit_zeros_in_sparse_columns(rng, monkeypatch):
     graph = KNN(3).build(X)
     monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
     np.testing.assert_allclose(graph.for_columns(3).energy(F), graph.energy(F.toarray()), rtol=1e-12)
+
+
+def test_spectrum_where_lanczos_does_not_converge(monkeypatch):
+    """Weights over a hundred orders of magnitude crowd the eigenvalues at 0: LAPACK takes over, or it is an error."""
+    n = 600
+    weights = 10.0 ** -np.random.default_rng(0).uniform(0, 100, n - 1)
+    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights, n, bandwidth=0.5)
+    monkeypatch.setattr("fiedler.graph._RESTARTS", 2)
+    values, vectors = graph.spectrum(4)
+    assert np.allclose(vectors.T @ vectors, np.eye(4), atol=1e-8)
+    assert np.abs(graph.normalized_laplacian_dot(vectors) - values * vectors).max() < 1e-8
+    monkeypatch.setattr("fiedler.graph._DENSE_EIGEN_AT_MOST", 500)
+    with pytest.raises(ValueError, match=r"bandwidth above 0\.5"):
+        graph.spectrum(4)

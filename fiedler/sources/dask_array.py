@@ -209,8 +209,8 @@ def _computed(result: Callable[[], Any], slab: slice, shape: tuple[int, int]) ->
         where = block_name(slice(0, shape[0]), slab, shape)
         if type(error).__name__ == "KilledWorker":
             raise MemoryError(
-                f"{_LABEL}: workers died again and again over {where}, most likely out of memory; use smaller chunks "
-                "or give the workers more."
+                f"{_LABEL}: workers died again and again while {where} was computed, most likely out of memory; use "
+                "smaller chunks or give the workers more."
             ) from error
         notes = getattr(error, "__notes__", ())
         if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):
