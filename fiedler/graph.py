@@ -28,7 +28,7 @@ from .columns import dense, take_rows
 from .factors import Factors, SmallSpectrum, householder
 from .moments import group_moments, sparse_moments
 
-_DENSE_EIGEN = 400  # nodes of a component up to which LAPACK's full solver beats Lanczos
+_DENSE_EIGEN, _DENSE_EIGEN_OF_KERNELS = 400, 2000  # nodes up to which LAPACK beats Lanczos: sparse, dense storage
 _DENSE_EIGEN_AT_MOST, _RESTARTS = 8000, 300  # it takes over up to so many where Lanczos gives up after so many
 _EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
 
@@ -366,7 +366,7 @@ class Graph:
         ground /= np.linalg.norm(ground)
         if k == 0:
             return np.empty(0), np.empty((size, 0)), ground[:, None]
-        if size > _DENSE_EIGEN and k <= size // 10:
+        if size > (_DENSE_EIGEN if self._full is None else _DENSE_EIGEN_OF_KERNELS) and k <= size // 10:
             try:
                 return *self._checked_lanczos(nodes, k, ground), ground[:, None]
             except ArpackNoConvergence:  # eigenvalues crowd at 0 where weights span many orders of magnitude

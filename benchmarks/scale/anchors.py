@@ -58,9 +58,12 @@ SETS = (
 
 
 def run(quick: bool = False) -> list[dict[str, Any]]:
-    """One row for every graph on every set; numbers that do not apply are None."""
+    """One row for every graph on every set, all with the same names; a dash where a number does not apply."""
     chosen = SETS if data.folder() is not None else SETS[:2]  # the others are generated where the data are missing
-    return [row for case in chosen for row in _rows(case, quick)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of outliers cut off the Gaussian kNN graph, and of repeated eigenvalues
+        rows = [row for case in chosen for row in _rows(case, quick)]
+    return [{name: "–" if value is None else value for name, value in row.items()} for row in rows]
 
 
 def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
@@ -76,7 +79,7 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     results[f"{Anchors(numbers[-1])!r}, by rows"] = by_rows
     gaussian, phi3 = results["KNN()"]["ls"], results["KNN(weight='binary')"].get("phi3")
     accuracy = _judge(X, y, case.n_features)
-    shared = {"data": f"{case.name} ({case.scaling})", "rows": len(X), "columns": X.shape[1]}
+    shared = {"data": f"{case.name}, {len(X):,} x {X.shape[1]} ({case.scaling})"}
     rows = [
         shared
         | {
@@ -85,15 +88,15 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
             "MiB": found.get("memory"),
             "LS: ρ to binary kNN": _agreement(found["ls"], binary),
             "LS: ρ to Gaussian kNN": _agreement(found["ls"], gaussian),
-            f"LS: 1-NN on best {case.n_features}": accuracy(rank_features(found["ls"], False)),
+            "features": case.n_features,
+            "1-NN": accuracy(rank_features(found["ls"], False)),
             "φ3: ρ to binary kNN": _agreement(found.get("phi3"), phi3),
         }
         for name, found in results.items()
     ]
     drawn = [np.random.default_rng([0, draw]).permutation(X.shape[1]) for draw in range(_RANDOM_DRAWS)]
-    rest = dict.fromkeys(rows[0])
-    chance = float(np.mean([accuracy(order) for order in drawn]))
-    return [*rows, rest | shared | {"graph": "random features", f"LS: 1-NN on best {case.n_features}": chance}]
+    chance = {"features": case.n_features, "1-NN": float(np.mean([accuracy(order) for order in drawn]))}
+    return [*rows, dict.fromkeys(rows[0]) | shared | {"graph": "none: random features"} | chance]
 
 
 def _knn_scores(X: np.ndarray, k: int, with_phi3: bool) -> dict[str, Any]:
@@ -148,13 +151,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.anchors", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="3,000 rows of each set")
-    warnings.simplefilter("ignore")
-    for row in run(parser.parse_args().quick):
-        print("  ".join(f"{name} {_text(value)}" for name, value in row.items()))
-
-
-def _text(value: Any) -> str:
-    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+    rows = run(parser.parse_args().quick)
+    cells = [list(rows[0]), *([f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 if __name__ == "__main__":

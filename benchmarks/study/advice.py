@@ -37,7 +37,7 @@ class Advice:
 
     def row(self) -> list[str]:
         gains = [signed(self.over_random.gain), signed(self.over_variance.gain), signed(self.everything)]
-        nothing = ": no method beats them" * (self.use == "random")
+        nothing = ": no choice beats them in the mean" * (self.use == "random")
         return [self.have, self.kind, spelled(self.use) + nothing, *gains, self.sure]
 
 

@@ -146,7 +146,7 @@ def defaults(results: Results, folder: Path | None) -> Section:
     change = [verdict.change() for verdict in found if verdict.word == "**change**"]
     consider = [verdict.change() for verdict in found if verdict.word == "consider"]
     section.text(
-        f"**{len(found) - len(change) - len(consider)} of {len(found)} defaults stand. To be changed: "
+        f"**{len(found) - len(change) - len(consider)} of {len(found)} defaults stand. Better beyond doubt: "
         f"{listed(change, 'none')}. Worth considering: {listed(consider, 'none')}.**"
     )
     section.text(
@@ -154,8 +154,9 @@ def defaults(results: Results, folder: Path | None) -> Section:
         "or targets and of features. *Rival* is the other value that most surely gains at least "
         f"{number(WORTH)} in accuracy (or standard deviations), else the one with the best rank. *Consider*: its gain "
         "is beyond chance (Wilcoxon, 5 %, Holm's correction for the values of the row, not for the number of rows); "
-        "**change**: its average rank is also better by more than the critical difference. The papers' values stay one "
-        "argument away in any case."
+        "**change**: its average rank is also better by more than the critical difference. A graph left "
+        "at None is the paper's in every method, so a better graph is advice on what to pass, such as "
+        "`ConstraintScore(graph=KNN())`; neighbours, widths and λ of the library are those that stand here."
     )
     header = [
         "method",
