@@ -46,8 +46,8 @@ def write_sparse(path: Path, X: Any, layout: str) -> None:
 def write_anndata(path: Path, X: Any) -> None:
     anndata = pytest.importorskip("anndata")
     pd = pytest.importorskip("pandas")
-    names = (pd.DataFrame(index=[f"{kind}{i}" for i in range(length)]) for kind, length in zip("rf", X.shape, strict=True))
-    anndata.AnnData(X, *names).write_h5ad(path)
+    obs, var = (pd.DataFrame(index=[f"{kind}{i}" for i in range(k)]) for kind, k in zip("rf", X.shape, strict=True))
+    anndata.AnnData(X, obs, var).write_h5ad(path)
 
 
 def write_parquet(path: Path, X: Any, rows_per_group: int = 10) -> None:

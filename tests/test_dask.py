@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from stored import KINDS
 
-from fiedler import KNN, METHODS, LaplacianScore, Rayleigh, SpectralSelector, Variance
+from fiedler import KNN, METHODS, SpectralSelector, Variance
 from fiedler.columns import fold_rows, rows_of
 from fiedler.sources import Run, Source, as_source, open_source
 from fiedler.sources.base import slab_bytes
@@ -249,7 +249,7 @@ def test_other_dask_objects(rng):
         Variance().evaluate(frame)
     same_scores(Variance().evaluate(frame.to_dask_array(lengths=True)), Variance().evaluate(X))
     for fit in (Variance().evaluate, SpectralSelector("variance").fit):
-        with pytest.raises(ValueError, match="unknown shape; call X.compute_chunk_sizes"):
+        with pytest.raises(ValueError, match=r"unknown shape; call X.compute_chunk_sizes"):
             fit(frame.to_dask_array())
 
 
@@ -276,7 +276,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_column(chunks, value, word):
     data = problem("laplacian")
     data.X[3, 33] = value
     for criterion in ("variance", "laplacian"):
-        with pytest.raises(ValueError, match=rf"^the Dask array contains {word} in column 33 \(1 rows\); impute or drop"):
+        with pytest.raises(ValueError, match=rf"^the Dask array contains {word} in column 33 \(1 rows\); impute"):
             fitted(criterion, data, dask_array(data.X, CHUNKS[chunks]))
 
 
@@ -287,7 +287,7 @@ def test_a_block_that_cannot_be_computed_is_named():
         return block
 
     X = da.ones((N, M), chunks=CHUNKS["columns"]).map_blocks(explode, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises(ValueError, match="^the Dask array: the block of columns 21 to 27 cannot be read: the disk is on"):
+    with pytest.raises(ValueError, match=r"^the Dask array: the block of columns 21 to 27 cannot be read: the disk"):
         Variance().evaluate(X)
 
 

@@ -31,8 +31,20 @@ def folder(tmp_path):
     return tmp_path / "blocks"
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818
     pass
+
+
+def interrupt(folder, *passes):
+    """Passes over a source, the last of which is interrupted."""
+
+    def run():
+        with Run(folder=folder, fingerprint="a"):
+            for verb, function in passes:
+                verb(function)
+
+    with pytest.raises(Interrupted):
+        run()
 
 
 class Counted:
@@ -65,8 +77,7 @@ def kept(folder):
 
 def test_an_interrupted_map_goes_on_where_it_stopped(source, folder):
     expected = source.map(column_sums)
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 3))
+    interrupt(folder, (source.map, Counted(column_sums, 3)))
     assert kept(folder) == ["001-0-5.npy", "001-10-15.npy", "001-5-10.npy"]
     again = Counted(column_sums)
     with Run(folder=folder, fingerprint="a") as run:
@@ -77,9 +88,7 @@ def test_an_interrupted_map_goes_on_where_it_stopped(source, folder):
 
 
 def test_each_pass_has_blocks_of_its_own(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(column_sums)
-        source.map(Counted(np.std, 2))
+    interrupt(folder, (source.map, column_sums), (source.map, Counted(lambda part: part.std(axis=0), 2)))
     first, second = Counted(column_sums), Counted(lambda part: part.std(axis=0))
     with Run(folder=folder, fingerprint="a") as run:
         source.map(first)
@@ -90,8 +99,7 @@ def test_each_pass_has_blocks_of_its_own(source, folder):
 @pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"not an array", None])
 def test_a_damaged_block_is_computed_again(source, folder, damage):
     expected = np.concatenate(source.map(column_sums))
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 3))
+    interrupt(folder, (source.map, Counted(column_sums, 3)))
     block = folder / "001-5-10.npy"
     block.write_bytes(block.read_bytes()[:-9] if damage is None else damage)
     again = Counted(column_sums)
@@ -102,8 +110,7 @@ def test_a_damaged_block_is_computed_again(source, folder, damage):
 
 
 def test_what_was_being_written_is_computed_again(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 3))
+    interrupt(folder, (source.map, Counted(column_sums, 3)))
     (folder / "001-5-10.npy").rename(folder / "001-5-10.part")
     again = Counted(column_sums)
     with Run(folder=folder, fingerprint="a"):
@@ -118,8 +125,7 @@ def test_what_was_being_written_is_computed_again(source, folder):
 def test_an_interrupted_sum_goes_on_where_it_stopped(source, folder, monkeypatch):
     monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     expected = source.sum(row_sums)
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.sum(Counted(row_sums, 3))
+    interrupt(folder, (source.sum, Counted(row_sums, 3)))
     assert kept(folder) == ["001-sum-000003.npy"]  # one partial sum, not one per slab
     again = Counted(row_sums)
     with Run(folder=folder, fingerprint="a") as run:
@@ -139,18 +145,12 @@ def test_a_sum_knows_the_columns_it_goes_on_with(source, folder, monkeypatch):
 
 
 def test_sums_are_not_written_after_every_slab(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 1))  # would not be kept at all without one finished slab
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(column_sums)
-        source.sum(Counted(row_sums, 3))
+    interrupt(folder, (source.map, column_sums), (source.sum, Counted(row_sums, 3)))
     assert not any("sum" in name for name in kept(folder))
 
 
 def test_a_finished_sum_is_kept_for_the_passes_after_it(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.sum(row_sums)
-        source.map(Counted(column_sums, 0))
+    interrupt(folder, (source.sum, row_sums), (source.map, Counted(column_sums, 0)))
     again = Counted(row_sums)
     with Run(folder=folder, fingerprint="a") as run:
         found = source.sum(again)
@@ -159,9 +159,7 @@ def test_a_finished_sum_is_kept_for_the_passes_after_it(source, folder):
 
 
 def test_a_damaged_sum_is_computed_again(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.sum(row_sums)
-        source.map(Counted(column_sums, 0))
+    interrupt(folder, (source.sum, row_sums), (source.map, Counted(column_sums, 0)))
     (folder / "001-sum-000008.npy").write_bytes(b"\x93NUMPY")
     again = Counted(row_sums)
     with Run(folder=folder, fingerprint="a"):
@@ -200,8 +198,7 @@ def test_an_interrupted_fit_gives_the_same_scores(source, folder, monkeypatch, k
 
 
 def test_blocks_of_other_data_or_parameters_are_dropped(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 3))
+    interrupt(folder, (source.map, Counted(column_sums, 3)))
     again = Counted(column_sums, 4)
     with pytest.raises(Interrupted), Run(folder=folder, fingerprint="b") as run:
         source.map(again)
@@ -238,8 +235,7 @@ def test_an_empty_folder_left_by_a_killed_run_is_taken(source, folder):
 
 
 def test_nothing_is_kept_of_a_job_that_finished_nothing(source, folder):
-    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
-        source.map(Counted(column_sums, 0))
+    interrupt(folder, (source.map, Counted(column_sums, 0)))
     assert not folder.exists()
 
 

@@ -55,7 +55,7 @@ def _growth(page: Section, growth: Growth) -> None:
     page.text(
         "The Laplacian score, float32 files, a limit of 4 GiB. Rows: 100 columns, chunked by rows, one pass with the "
         "anchor "
-        f"graph ({N_ANCHORS} anchors); the largest also with the kNN graph, whose neighbours are approximate there. "
+        f"graph ({N_ANCHORS} anchors); the smallest also with the kNN graph, whose neighbours are approximate there. "
         "Columns: 200 rows, chunked by columns, exact neighbours. Workers: Dask processes on this machine, each with "
         "its "
         "share of the memory, on the largest file of its kind."

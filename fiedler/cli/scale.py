@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import click
 
 from .screen import Screen
 
-_BASE = 350 * 2**20  # bytes the process takes before it reads anything: interpreter, NumPy, scikit-learn, kernels
+_BASE = 400 * 2**20  # bytes the process takes before it reads anything: interpreter, NumPy, scikit-learn, kernels
 _SHARE = 3.0  # how many times scikit-learn's working memory a job was seen to need at its largest moment
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SECONDS = 10  # a scheduler may take to answer
@@ -82,14 +82,15 @@ def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
         with client:
             yield
         return
+    import dask
+
     limit = options["memory"] / workers if options.get("memory") else "auto"
-    with (
-        screen.working(f"starting {workers} workers"),
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=limit, dashboard_address=None, processes=True
-        ) as cluster,
-        Client(cluster),
-    ):
+    about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": None}
+    # A worker that pauses to wait for memory would wait for ever where the interpreter itself takes most of it.
+    settings = dask.config.set({"distributed.worker.memory.pause": False})
+    with ExitStack() as stack:
+        with screen.working(f"starting {workers} workers"), settings:
+            stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
         yield
 
 

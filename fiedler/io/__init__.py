@@ -168,8 +168,10 @@ def read_table(
     y = None if y is None else as_labels(y, unlabeled)
     if y is not None and len(y) != n:
         raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
-    feature_names = _read_names(names, m) if names is not None else found.names
-    return Table(found.X, _unique(feature_names, m, path), row_ids, y, path, kind, found.layout | {"y": found.y})
+    feature_names = _unique(_read_names(names, m) if names is not None else found.names, m, path)
+    if isinstance(found.X, Source):
+        found.X.names = feature_names  # for messages about its values, which are checked as they are read
+    return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y})
 
 
 def file_format(path: str | Path) -> str:

@@ -175,12 +175,15 @@ def read_hdf5(request: Request) -> Found:
         raise ValueError(f"{request.path} is not an HDF5 file: {first_line(error)}") from None
     with file:
         arrays = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
-        name = _matrix_name(arrays, request.path)
-        X = _in_memory_or_not(arrays[name], request, name)
-        small = {k: v.asstr()[()] if v.dtype.kind == "O" else v[()] for k, v in arrays.items() if k != name}
-        y = _labels_of(small, request.target, request.path)
-    names, row_ids = (_flat(small.get(key)) for key in ("feature_names", "row_ids"))
-    return Found(X, names, y, row_ids)
+        sparse = "X" in file and "X" not in arrays and sparse_layout(file["X"]) is not None
+        name = "X" if sparse else _matrix_name(arrays, request.path)
+        X = _in_memory_or_not(file[name], request, name)
+        rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
+        y, names, row_ids = (
+            None if item is None else item.asstr()[()] if item.dtype.kind in "OS" else item[()]
+            for item in (_labels_of(rest, request.target, request.path), rest.get("feature_names"), rest.get("row_ids"))
+        )
+    return Found(X, _flat(names), y, _flat(row_ids))
 
 
 def _in_memory_or_not(item: Any, request: Request, key: str | None) -> Any:
@@ -252,7 +255,7 @@ def _without_column(X: Any, request: Request) -> Found:
     target = position(request.target, names, request.path)
     kept = [j for j in range(X.shape[1]) if j != target]
     if isinstance(X, Source):
-        y = np.asarray(X[:, [target]]).ravel()
+        y = X._read(slice(0, X.shape[0]), np.array([target])).ravel()  # unchecked: an unknown label may be NaN
         return Found(X.without_column(target), [f"x{j}" for j in kept], y, None, {"features": kept})
     y = X[:, [target]].toarray().ravel() if sp.issparse(X) else np.array(X[:, target])
     if target in (0, len(kept)):  # a view: a memory-mapped file is not read

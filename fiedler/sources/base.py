@@ -10,8 +10,9 @@ and, where it has a folder, kept, so that an interrupted job goes on where it st
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,7 @@ class Source:
         with run.step("blocks", self.slabs()) as step:
             for slab in self.slabs():
                 results.append(step.finished(slab) if step.has(slab) else step.finish(slab, function(self[:, slab])))
+                give_back()
         return results
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
@@ -146,6 +148,8 @@ class Source:
                 part = function(self[:, slab], slab.start) if positioned else function(self[:, slab])
                 total = np.array(part, dtype=np.float64) if total is None else np.add(total, part, out=total)
                 step.add(total)
+                del part
+                give_back()
         return total
 
     def fold_rows(self, function: Callable[[Matrix], Any], merge: Callable[[Any, Any], Any]) -> Any:
@@ -156,6 +160,7 @@ class Source:
                 part = function(self[slab])
                 total = part if place == 0 else merge(total, part)
                 step.count()
+                give_back()
         return total
 
     def fingerprint(self) -> str:
@@ -235,6 +240,21 @@ def _reopen_view(reopen: Callable[[], Source], left_out: int) -> Source:
 def slab_bytes() -> float:
     """Bytes a slab may take."""
     return get_config()["working_memory"] * 2**20 / 4
+
+
+def give_back() -> None:
+    """Return freed memory to the system: glibc keeps it per thread, which adds up over many slabs."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return ctypes.CDLL("libc.so.6").malloc_trim
+    except (OSError, AttributeError):  # not glibc
+        return None
 
 
 def spans(length: int, width: float, chunk: int) -> list[slice]:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context, get_config
 
-from .base import Matrix, Source, block_name, check_finite, slab_bytes, spans, unreadable
+from .base import Matrix, Source, block_name, check_finite, give_back, slab_bytes, spans, unreadable
 from .running import current_run
 
 _LABEL = "the Dask array"
@@ -179,6 +179,8 @@ class _Block:
         except Exception as error:
             error.add_note(_OURS)
             raise
+        finally:
+            give_back()
 
 
 def _finished(tasks: list[Any], slabs: list[slice], shape: tuple[int, int]) -> Any:
