@@ -38,6 +38,8 @@ class Size(click.ParamType):
 
 def memory_for_data(options: dict[str, Any]) -> float:
     """Bytes a matrix may take before it is left in its file."""
+    if "memory" not in options:
+        return float("inf")  # a command that needs all of it
     if options.get("workers") or options.get("scheduler"):
         return 0.0  # the workers read it
     stated = options.get("memory")
@@ -117,6 +119,8 @@ def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
         with screen.working(text):
             yield
         return
+    if job.options.get("report"):
+        raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
     out = job.options.get("out")
     folder = None if not out else Path(f"{out}.blocks")
     with screen.progress(text) as move:

@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -310,6 +310,8 @@ def _write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
         for name, values in _named_arrays(table, selected).items():
             if values.dtype.kind == "U":
                 group.attrs[name] = values.tolist()
+            elif sp.issparse(values):
+                _write_sparse(group.create_group(name), values, lambda at, part, data: at.create_array(part, data=data))
             else:
                 group.create_array(name, data=values)
 
@@ -318,8 +320,18 @@ def _write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
     h5py = require("h5py", "io", path)
     with h5py.File(path, "w") as file:
         for name, values in _named_arrays(table, selected).items():
+            if sp.issparse(values):
+                _write_sparse(file.create_group(name), values, lambda at, part, data: at.create_dataset(part, data=data))
+                continue
             values = np.asarray(values)
             file[name] = values.astype(object) if values.dtype.kind == "U" else values
+
+
+def _write_sparse(group: Any, X: Any, create: Callable[[Any, str, np.ndarray], Any]) -> None:
+    """A sparse matrix in AnnData's encoding."""
+    group.attrs.update({"encoding-type": f"{X.format}_matrix", "encoding-version": "0.1.0", "shape": list(X.shape)})
+    for part in ("data", "indices", "indptr"):
+        create(group, part, getattr(X, part))
 
 
 _WRITERS = {
