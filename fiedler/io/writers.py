@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,7 +311,7 @@ def _write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
             if values.dtype.kind == "U":
                 group.attrs[name] = values.tolist()
             elif sp.issparse(values):
-                _write_sparse(group.create_group(name), values, lambda at, part, data: at.create_array(part, data=data))
+                _write_sparse(group.create_group(name), values)
             else:
                 group.create_array(name, data=values)
 
@@ -321,17 +321,18 @@ def _write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
     with h5py.File(path, "w") as file:
         for name, values in _named_arrays(table, selected).items():
             if sp.issparse(values):
-                _write_sparse(file.create_group(name), values, lambda at, part, data: at.create_dataset(part, data=data))
+                _write_sparse(file.create_group(name), values)
                 continue
             values = np.asarray(values)
             file[name] = values.astype(object) if values.dtype.kind == "U" else values
 
 
-def _write_sparse(group: Any, X: Any, create: Callable[[Any, str, np.ndarray], Any]) -> None:
-    """A sparse matrix in AnnData's encoding."""
+def _write_sparse(group: Any, X: Any) -> None:
+    """A sparse matrix in AnnData's encoding, into a group of an HDF5 or Zarr file."""
+    create = group.create_array if hasattr(group, "create_array") else group.create_dataset
     group.attrs.update({"encoding-type": f"{X.format}_matrix", "encoding-version": "0.1.0", "shape": list(X.shape)})
     for part in ("data", "indices", "indptr"):
-        create(group, part, getattr(X, part))
+        create(part, data=getattr(X, part))
 
 
 _WRITERS = {

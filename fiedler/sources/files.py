@@ -83,7 +83,8 @@ class SparseFile(FileSource):
         missing_chunks: str = "error",
     ):
         for part in ("data", "indices", "indptr"):
-            if missing_chunks != "fill" and hasattr(group[part], "nchunks_initialized"):
+            empty = group["data"].shape[0] == 0  # then indptr is all zeros, which Zarr does not store
+            if missing_chunks != "fill" and not empty and hasattr(group[part], "nchunks_initialized"):
                 _check_chunks(group[part], f"{label}, {part}")
         self._data, self._indices = group["data"], group["indices"]
         self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
