@@ -35,7 +35,7 @@ def client(tmp_path_factory):
             n_workers=2,
             threads_per_worker=1,
             memory_limit=LIMIT,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=tmp_path_factory.mktemp("workers"),
             silence_logs=logging.CRITICAL,
         )

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from problems import CRITERIA, make
 from sklearn import config_context
-from stored import DENSE, KINDS, SPARSE, write_hdf5, write_parquet, write_sparse, write_zarr
+from stored import KINDS, SPARSE, write_hdf5, write_parquet, write_sparse, write_zarr
 
 from fiedler import EVSC, KNN, METHODS, LaplacianScore, Rayleigh, SpectralSelector, SSelect, Variance
 from fiedler.columns import fold_rows, rows_of, take_columns
@@ -113,7 +113,7 @@ def test_every_dtype(saved, kind, dtype):
             data.X = data.X.astype(np.float64 if dtype == np.int64 else np.float32)
         stored = data.X.astype(dtype)
         expected = fitted(CRITERIA[name], data, twin(kind, data.X.astype(stored.dtype.newbyteorder("="))))
-        with config_context(working_memory=0.02 if kind in SPARSE else 0.004):
+        with config_context(working_memory=FEW if kind in SPARSE or stored.itemsize > 1 else FEW / 5):
             found = fitted(CRITERIA[name], data, KINDS[kind].open(saved(kind, stored)))
         same_scores(found.scores_, expected.scores_)
         np.testing.assert_array_equal(found.order_, expected.order_)
@@ -203,8 +203,8 @@ def test_infinite_scores_are_ordered_as_in_memory(tmp_path):
 @pytest.mark.parametrize("kind", ["hdf5", "hdf5 csr"])
 def test_approximate_neighbours_of_long_rows_say_what_they_missed(tmp_path, rng, kind, metric):
     """1,000 columns are projected to 256; the candidates' true distances decide."""
-    X = rng.normal(size=(400, 30)) @ rng.normal(size=(30, 1000)) + 0.5 * rng.normal(size=(400, 1000))
-    X = np.where(X > 0, X, 0) if kind in SPARSE else X
+    X = rng.normal(size=(300, 30)) @ rng.normal(size=(30, 1000)) + 0.5 * rng.normal(size=(300, 1000))
+    X = np.where(X > 6, X, 0) if kind in SPARSE else X
     source = open_source(KINDS[kind].save(tmp_path, X))
     exact = KNN(5, metric=metric, weight="binary").build(twin(kind, X))
     with config_context(working_memory=1):
@@ -283,20 +283,18 @@ def test_some_rows_are_still_a_source(any_source, memory):
         np.testing.assert_array_equal(array(twice[:, :]), X[mask][[5, 3]])
 
 
-@pytest.mark.parametrize("left_out", [0, 20, M - 1, -1])
-@pytest.mark.parametrize("memory", [MANY, FEW, ONE])
-def test_without_a_column(any_source, left_out, memory):
+@pytest.mark.parametrize("memory", [MANY, ONE])
+def test_without_a_column(any_source, memory):
     source, X = any_source
-    expected = np.delete(X, left_out, axis=1)
     with config_context(working_memory=memory):
-        view = source.without_column(left_out)
-        assert view.shape == expected.shape
-        np.testing.assert_array_equal(array(view[:, :]), expected)
-        np.testing.assert_array_equal(array(view[:, [39, 0, 20, 19]]), expected[:, [39, 0, 20, 19]])
-        np.testing.assert_array_equal(array(view[4:9]), expected[4:9])
-        pieces = [array(view[:, slab]) for slab in view.slabs()]
-        np.testing.assert_array_equal(np.hstack(pieces), expected)
-        np.testing.assert_array_equal(array(view.take_rows([4, 2])[:, 18:23]), expected[[4, 2], 18:23])
+        for left_out in (0, 20, M - 1, -1):
+            view, expected = source.without_column(left_out), np.delete(X, left_out, axis=1)
+            assert view.shape == expected.shape
+            np.testing.assert_array_equal(array(view[:, [39, 0, 20, 19]]), expected[:, [39, 0, 20, 19]])
+            np.testing.assert_array_equal(array(view[4:9]), expected[4:9])
+            pieces = [array(view[:, slab]) for slab in view.slabs()]
+            np.testing.assert_array_equal(np.hstack(pieces), expected)
+            np.testing.assert_array_equal(array(view.take_rows([4, 2])[:, 18:23]), expected[[4, 2], 18:23])
 
 
 def test_names_follow_the_columns(tmp_path, rng):
@@ -351,11 +349,11 @@ def largest(monkeypatch):
     return lambda: max(seen)
 
 
-WIDE = {"hdf5", "hdf5 in chunks", "zarr by rows", "zarr by columns", "parquet", "npy", "hdf5 csr", "hdf5 csc"}
+WIDE = ["hdf5", "hdf5 in chunks", "zarr by rows", "zarr by columns", "parquet", "npy", "hdf5 csr", "hdf5 csc"]
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("kind", sorted(WIDE))
+@pytest.mark.parametrize("name", ["laplacian", "relieff", "ssls", "evsc"])
+@pytest.mark.parametrize("kind", WIDE)
 def test_never_more_than_a_slab_is_read(saved, kind, name, largest):
     data = problem(name, kind)
     X = KINDS[kind].open(saved(kind, data.X))
@@ -405,7 +403,7 @@ def test_inputs_are_not_modified(tmp_path, rng):
 
 
 def test_slabs_lie_on_the_borders_of_chunks(tmp_path):
-    write_zarr_or_skip(tmp_path / "X.zarr")
+    write_zarr(tmp_path / "X.zarr", np.arange(5000.0).reshape(100, 50), chunks=(20, 7))
     source = open_source(tmp_path / "X.zarr")
     column = 100 * 8 / 2**20 * 4  # working memory, of which a slab takes a quarter, for one column
     for affordable in (1, 2, 4, 7, 13, 14, 20, 29, 50, 99):
@@ -415,10 +413,6 @@ def test_slabs_lie_on_the_borders_of_chunks(tmp_path):
         assert width <= 2 * affordable
         assert width % 7 == 0 or affordable < 4 or affordable >= 50
         assert np.concatenate([np.arange(50)[s] for s in slabs]).tolist() == list(range(50))
-
-
-def write_zarr_or_skip(path):
-    write_zarr(path, np.arange(5000.0).reshape(100, 50), chunks=(20, 7))
 
 
 def test_objects_of_other_packages_are_taken_as_they_are(tmp_path, rng):
@@ -447,7 +441,3 @@ def test_unsorted_and_repeated_entries_of_a_sparse_file(tmp_path, layout):
             np.testing.assert_array_equal(array(source[:, :]), X.toarray())
             np.testing.assert_array_equal(array(source[1:]), X.toarray()[1:])
             same_scores(Variance().evaluate(source), Variance().evaluate(X.toarray()))
-
-
-def test_every_dense_kind_is_tried():
-    assert {kind for kind in WIDE if kind in DENSE} < set(DENSE)

@@ -87,7 +87,7 @@ def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     import dask
 
     limit = options["memory"] / workers if options.get("memory") else "auto"
-    about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": None}
+    about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": ":0"}
     # A worker that pauses to wait for memory would wait for ever where the interpreter itself takes most of it.
     settings = dask.config.set({"distributed.worker.memory.pause": False})
     with ExitStack() as stack:
