@@ -21,7 +21,7 @@ from .distances import Distances, RowDistances, row_distances
 from .sources import SKETCH, Source
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
-_EXACT_FROM_FILES = 20_000  # the latter where a block of distances costs a pass over the data
+_EXACT_FROM_FILES, _PASSES = 20_000, 16  # the same for a file, where each block of distances is a pass over the data
 _CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, and rows the recall is measured on
 
 
@@ -31,7 +31,7 @@ def find_neighbors(
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
-    installed or X is sparse; for a source up to 20,000 rows.
+    installed or X is sparse; for a source up to 20,000 rows that take no more than 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(row_distances(X, metric), k, algorithm)
@@ -67,17 +67,19 @@ def _find_in_source(distances: Any, k: int, algorithm: str) -> tuple[np.ndarray,
     their true distances, in one more pass, and another pass measures the recall on a sample of rows.
     """
     n = distances.n
-    if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES):
+    if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES and distances.n_passes <= _PASSES):
         return (*nearest(distances, k), None)
     sketch = distances.sketch()
     projected = sketch.shape[1] < distances.m
     wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
     candidates, _, recall = find_neighbors(sketch, wanted, "euclidean", "auto")
+    del sketch  # what follows needs its memory
     squared = distances.between(np.repeat(np.arange(n), wanted), candidates.ravel()).reshape(n, wanted)
     if projected:
         chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
         candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
-        sample = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
+        size = min(n, _SAMPLE, max(len(distances.row_blocks()[0]), _SAMPLE // 8))
+        sample = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
         exact = np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
         shared = [len(np.intersect1d(a, b)) for a, b in zip(candidates[sample], exact, strict=True)]
         recall = float(np.mean(shared)) / k
@@ -117,6 +119,7 @@ def _search(
 
     for_each(collect, range(len(blocks)), 0.0 if distances.sequential else float(distances.n) ** 2)
     i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+    del found  # as large again
     squared = distances.refine(i, j, squared, surplus)
     if surplus.any():
         order = np.lexsort((j, squared, group, i))

@@ -1,7 +1,8 @@
 """What the anchor graph gives up against nearest neighbours, and what it saves: three sets with very many rows.
 
 The ranking by the Laplacian score and by SPEC's φ3 on anchors beside those on kNN graphs: Spearman's correlation of the
-scores, 1-NN accuracy on the first features, seconds and memory. ``python -m benchmarks.scale.anchors`` prints a table.
+scores, 1-NN accuracy on the first features by LS, seconds and extra memory of LS with its graph.
+``python -m benchmarks.scale.anchors`` prints a table.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from fiedler import KNN, SPEC, Anchors, Graph, LaplacianScore, Rayleigh
+from fiedler import KNN, SPEC, Anchors, Graph, LaplacianScore, Rayleigh, Recipe
 from fiedler.anchors import score_by_rows
 from fiedler.distances import row_distances
 from fiedler.evaluate import accuracy_curve
@@ -70,14 +71,16 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     X, y = case.load(quick)
     k = len(np.unique(y))
     numbers = [s for s in _N_ANCHORS if 10 * s <= len(X)]
-    results = {"KNN(weight='binary')": _measured(lambda: _knn_scores(X, k, case.phi3))}
-    binary, graph = results["KNN(weight='binary')"]["ls"], results["KNN(weight='binary')"].pop("graph")
-    results["KNN()"] = {"ls": Rayleigh(_gaussian(X, graph)).evaluate(X)}  # the same neighbours, not searched again
+    binary, gaussian = repr(KNN(weight="binary")), repr(KNN())
+    results = {binary: _measured(lambda: _scored(KNN(weight="binary"), X))}
+    results[gaussian] = {"ls": Rayleigh(_gaussian(X, results[binary]["graph"])).evaluate(X)}  # no second search
     for s in numbers:
-        results[repr(Anchors(s))] = _measured(lambda s=s: _anchor_scores(X, s, k))
+        results[repr(Anchors(s))] = _measured(lambda s=s: _scored(Anchors(s), X))
     by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), X)})
     results[f"{Anchors(numbers[-1])!r}, by rows"] = by_rows
-    gaussian, phi3 = results["KNN()"]["ls"], results["KNN(weight='binary')"].get("phi3")
+    for found in results.values() if case.phi3 else ():
+        if "graph" in found:
+            found["phi3"] = SPEC(found["graph"], 3, n_clusters=k).evaluate(X)
     accuracy = _judge(X, y, case.n_features)
     shared = {"data": f"{case.name}, {len(X):,} x {X.shape[1]} ({case.scaling})"}
     rows = [
@@ -86,11 +89,11 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
             "graph": name,
             "seconds": found.get("seconds"),
             "MiB": found.get("memory"),
-            "LS: ρ to binary kNN": _agreement(found["ls"], binary),
-            "LS: ρ to Gaussian kNN": _agreement(found["ls"], gaussian),
+            "LS: ρ to binary kNN": _agreement(found["ls"], results[binary]["ls"]),
+            "LS: ρ to Gaussian kNN": _agreement(found["ls"], results[gaussian]["ls"]),
             "features": case.n_features,
             "1-NN": accuracy(rank_features(found["ls"], False)),
-            "φ3: ρ to binary kNN": _agreement(found.get("phi3"), phi3),
+            "φ3: ρ to binary kNN": _agreement(found.get("phi3"), results[binary].get("phi3")),
         }
         for name, found in results.items()
     ]
@@ -99,16 +102,9 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     return [*rows, dict.fromkeys(rows[0]) | shared | {"graph": "none: random features"} | chance]
 
 
-def _knn_scores(X: np.ndarray, k: int, with_phi3: bool) -> dict[str, Any]:
-    graph = KNN(weight="binary").build(X)
-    return {"ls": Rayleigh(graph).evaluate(X), "graph": graph} | (
-        {"phi3": SPEC(graph, 3, n_clusters=k).evaluate(X)} if with_phi3 else {}
-    )
-
-
-def _anchor_scores(X: np.ndarray, s: int, k: int) -> dict[str, Any]:
-    graph = Anchors(s).build(X)
-    return {"ls": Rayleigh(graph).evaluate(X), "phi3": SPEC(graph, 3, n_clusters=k).evaluate(X)}
+def _scored(recipe: Recipe, X: np.ndarray) -> dict[str, Any]:
+    graph = recipe.build(X)
+    return {"ls": Rayleigh(graph).evaluate(X), "graph": graph}
 
 
 def _gaussian(X: np.ndarray, binary: Graph) -> Graph:

@@ -51,8 +51,11 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     """The stated memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
 
+    from ..sources.base import give_back_at_once
+
     working, workers = get_config()["working_memory"], options.get("workers")
     if options.get("memory"):
+        give_back_at_once()
         working = (options["memory"] / (workers or 1) - _BASE) / _SHARE / 2**20
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")

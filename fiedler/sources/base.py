@@ -22,6 +22,7 @@ from sklearn import get_config
 from .running import current_run
 
 Matrix = np.ndarray | sp.sparray
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 SKETCH = 256  # columns of a random projection in which neighbours are looked for first
 
 
@@ -244,15 +245,22 @@ def slab_bytes() -> float:
 
 def give_back() -> None:
     """Return freed memory to the system: glibc keeps it per thread, which adds up over many slabs."""
-    trim = _trim()
-    if trim is not None:
-        trim(0)
+    if _libc() is not None:
+        _libc().malloc_trim(0)
+
+
+def give_back_at_once() -> None:
+    """Let glibc return large pieces when they are freed, from now on: for a process that is ours alone."""
+    if _libc() is not None:
+        _libc().mallopt(_M_MMAP_THRESHOLD, 2**22)
+        _libc().mallopt(_M_TRIM_THRESHOLD, 2**22)  # either of them ends that these grow with what was asked for
 
 
 @cache
-def _trim() -> Any:
+def _libc() -> Any:
     try:
-        return ctypes.CDLL("libc.so.6").malloc_trim
+        libc = ctypes.CDLL("libc.so.6")
+        return libc if libc.malloc_trim and libc.mallopt else None
     except (OSError, AttributeError):  # not glibc
         return None
 
@@ -260,7 +268,7 @@ def _trim() -> Any:
 def spans(length: int, width: float, chunk: int) -> list[slice]:
     """0 .. length in pieces of about ``width``, so that few chunks are read twice: multiples of ``chunk``, or parts."""
     width = int(max(1, min(width, length)))
-    if chunk <= 2 * width and width < length:
+    if chunk <= 4 * width and chunk < length and width < length:  # a chunk is decoded as a whole, whatever is read of it
         width = max(width - width % chunk, chunk)
     elif width < length:
         width = -(-chunk // -(-chunk // width))

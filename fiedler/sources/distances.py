@@ -60,6 +60,11 @@ class SummedDistances(RowDistances):
         """As for arrays; the columns are summed in one long sum of short ones."""
         return 0.0 if self.exact else (self.m + 8) * 2.0**-53
 
+    @property
+    def n_passes(self) -> int:
+        """How often the source has to be read for all distances."""
+        return 0 if self._keys is not None else len(self.row_blocks())
+
     def use_double(self) -> None:
         """Nothing to change: the distances are in double precision."""
 
@@ -127,9 +132,10 @@ def _gram(slab: Matrix, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
     if sp.issparse(slab):
         X = sp.csr_array(slab, dtype=np.float64)
         return (X[rows] @ X.T).toarray()
-    gram = np.zeros((len(np.arange(slab.shape[0])[rows]), slab.shape[0]))
+    gram = None
     for piece in _pieces(slab, centred):
-        gram += piece[rows] @ piece.T
+        product = piece[rows] @ piece.T
+        gram = product if gram is None else np.add(gram, product, out=gram)
     return gram
 
 
