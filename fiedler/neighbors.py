@@ -119,7 +119,6 @@ def _search(
 
     for_each(collect, range(len(blocks)), 0.0 if distances.sequential else float(distances.n) ** 2)
     i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
-    del found  # as large again
     squared = distances.refine(i, j, squared, surplus)
     if surplus.any():
         order = np.lexsort((j, squared, group, i))

@@ -268,7 +268,7 @@ def _libc() -> Any:
 def spans(length: int, width: float, chunk: int) -> list[slice]:
     """0 .. length in pieces of about ``width``, so that few chunks are read twice: multiples of ``chunk``, or parts."""
     width = int(max(1, min(width, length)))
-    if chunk <= 4 * width and chunk < length and width < length:  # a chunk is decoded as a whole, whatever is read of it
+    if chunk <= 4 * width and chunk < length and width < length:  # decoded as a whole, whatever is read
         width = max(width - width % chunk, chunk)
     elif width < length:
         width = -(-chunk // -(-chunk // width))
