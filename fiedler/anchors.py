@@ -13,9 +13,8 @@ Those are sums over the rows: :func:`score_by_rows` makes one pass over blocks o
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -85,7 +84,9 @@ class Anchors(Recipe):
 
     def _build(self, problem: Problem) -> Graph:
         X = _shortened(problem.X) if self._is_wide(problem.X) else problem.X
-        Z = fold_rows(self._place(X), _stacked, X)
+        anchors = self._place(X)
+        z, indices, counts = fold_rows(partial(_entries, anchors), _joined, X)
+        Z = sp.csr_array((z, indices, np.r_[0, np.cumsum(counts)]), shape=(problem.n_samples, anchors.n_anchors))
         # No bandwidth: that of a Graph belongs to weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
         return Graph.from_factors(Z, _inverse(Z.sum(axis=0)), degree=np.ones(problem.n_samples), neighbors="anchors")
 
@@ -136,8 +137,7 @@ class Anchors(Recipe):
 # -------------------------------------------------------------------- one pass over the rows
 
 
-@dataclass
-class Sums:
+class Sums(NamedTuple):
     """What a block of rows contributes; two blocks are merged without loss at any offset (Chan et al. 1979).
 
     Attributes
@@ -171,8 +171,9 @@ def sum_rows(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> Sums:
     return Sums(rows.shape[0], sizes, (Z.T @ Z).toarray(), mean, within, low, high)
 
 
-def merge_sums(a: Sums, b: Sums) -> Sums:
+def merge_sums(a: tuple, b: tuple) -> Sums:
     """The sums of both blocks together."""
+    a, b = Sums(*a), Sums(*b)  # plain tuples where they were kept in a file
     sizes = a.sizes + b.sizes
     share, apart = b.sizes * _inverse(sizes), b.mean - a.mean
     within = a.within + b.within + (a.sizes * share) @ apart**2
@@ -185,7 +186,7 @@ class SummedGraph:
     """Plays the part of a :class:`Graph` with D = I in the formulas of the criteria, where F is a slice of features."""
 
     def __init__(self, sums: Sums, origin: np.ndarray):
-        self.n_nodes, self.volume, self.constant = sums.n, float(sums.n), sums.low == sums.high
+        self.n_nodes, self.volume, self.constant = int(sums.n), float(sums.n), sums.low == sums.high
         self._sums, self._origin = sums, origin
         self._shift = sums.sizes @ sums.mean / sums.n
         self._between = np.sqrt(sums.sizes)[:, None] * (sums.mean - self._shift)
@@ -230,7 +231,7 @@ class _Summary:
         if repr(recipe) not in self._graphs:
             anchors = recipe._place(self.X)
             sums = fold_rows(partial(sum_rows, anchors), merge_sums, self.X)
-            self._graphs[repr(recipe)] = SummedGraph(sums, anchors.origin)
+            self._graphs[repr(recipe)] = SummedGraph(Sums(*sums), anchors.origin)
         return self._graphs[repr(recipe)]
 
     @property
@@ -291,8 +292,14 @@ def _inverse(sizes: np.ndarray) -> np.ndarray:
     return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
 
 
-def _stacked(above: sp.csr_array, below: sp.csr_array) -> sp.csr_array:
-    return sp.vstack([above, below], format="csr")
+def _entries(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> tuple[np.ndarray, ...]:
+    """Z of a block of rows: its entries, their columns, and how many there are in each row."""
+    Z = anchors(rows)
+    return Z.data, Z.indices, np.diff(Z.indptr)
+
+
+def _joined(above: tuple[np.ndarray, ...], below: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))
 
 
 def _read(X: np.ndarray | sp.csc_array | Source, rows: np.ndarray) -> np.ndarray | sp.csr_array:

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,11 +15,12 @@ from stored import KINDS
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
 from fiedler.columns import fold_rows, rows_of
-from fiedler.sources import Run, Source, as_source, open_source
+from fiedler.sources import Run, Source, as_source, open_source, running
 from fiedler.sources.base import slab_bytes
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+dask_sources = pytest.importorskip("fiedler.sources.dask_array")
 
 N, M = 34, 41
 CHUNKS = {"columns": (N, 7), "rows": (5, M), "tiles": (9, 11), "uneven": ((30, 1, 3), (1, 20, 20)), "one": (N, M)}
@@ -113,6 +115,32 @@ def test_parts(chunks, sparse):
     np.testing.assert_array_equal(np.vstack(rows), X)
     with pytest.raises(TypeError, match="read block by block"):
         np.asarray(source)
+
+
+def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_sources, "_BATCH", 2)
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
+    X = problem("variance").X
+    source, told = as_source(dask_array(X, (N, 3))), []
+    with Run(lambda *step: told.append(step[:2])):
+        np.testing.assert_allclose(source.sum(lambda part: part.sum(axis=1)), X.sum(axis=1), rtol=1e-12)
+    assert told == [(done, 7) for done in range(8)]  # 14 slabs
+    source, calls = as_source(dask_array(X, (5, M))), []
+
+    def fragile(part, stop_after=np.inf):
+        calls.append(len(part))
+        if len(calls) > stop_after:
+            raise ZeroDivisionError
+        return np.array(len(part)), part.sum(axis=0)
+
+    added = lambda a, b: (a[0] + b[0], a[1] + b[1])  # noqa: E731
+    with pytest.raises(ZeroDivisionError), Run(folder=tmp_path / "kept"), dask.config.set(scheduler="synchronous"):
+        source.fold_rows(partial(fragile, stop_after=4), added)
+    calls.clear()
+    with Run(folder=tmp_path / "kept") as run:
+        count, total = source.fold_rows(fragile, added)
+    assert (run.n_reused, len(calls), count) == (2, 3, N)  # two batches of two blocks were kept, of seven blocks
+    np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["zarr by rows", "zarr by columns", "hdf5 csr", "hdf5 csc", "parquet"])

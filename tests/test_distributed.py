@@ -159,7 +159,7 @@ def test_a_block_that_kills_every_worker_is_named(client, tmp_path):
     where = "the block of columns (0 to 10|11 to 21|22 to 32|33 to 40)"
     with pytest.raises(MemoryError, match=f"^the Dask array: workers died again and again while {where} was computed"):
         Variance().evaluate(X)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     same_scores(Variance().evaluate(da.eye(9, chunks=3)), Variance().evaluate(np.eye(9)))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from fiedler import KNN, LaplacianScore, SpectralSelector
+from fiedler import KNN, Anchors, LaplacianScore, SpectralSelector, SSelect
 from fiedler.sources import Run, open_source, running
 
 SMALL = 0.004  # MiB of working memory: the 40 columns below are eight slabs of five
@@ -167,6 +167,40 @@ def test_a_damaged_sum_is_computed_again(source, folder):
     assert again.calls == 8
 
 
+# ---------------------------------------------------------------- rows
+
+
+def test_an_interrupted_fold_goes_on_where_it_stopped(source, folder, monkeypatch):
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
+    count_and_sum = lambda rows: (np.array(len(rows)), rows.sum(axis=0))  # noqa: E731
+    merged = lambda a, b: (a[0] + b[0], a[1] + b[1])  # noqa: E731
+    expected, total = source.fold_rows(count_and_sum, merged), len(source.row_slabs())
+    assert total > 3
+    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
+        source.fold_rows(Counted(count_and_sum, 2), merged)
+    assert [p.name for p in folder.glob("*.np?")] == ["001-sum-000002.npz"]
+    again = Counted(count_and_sum)
+    with Run(folder=folder, fingerprint="a") as run:
+        found = source.fold_rows(again, merged)
+    assert (again.calls, run.n_reused) == (total - 2, 2)
+    for value, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(value, wanted)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK", b"PK\x03\x04 and so on"])
+def test_a_damaged_fold_is_computed_again(source, folder, monkeypatch, damage):
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
+    rows = lambda part: (part.sum(axis=0),)  # noqa: E731
+    added = lambda a, b: (a[0] + b[0],)  # noqa: E731
+    with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
+        source.fold_rows(Counted(rows, 2), added)
+    (folder / "001-sum-000002.npz").write_bytes(damage)
+    with Run(folder=folder, fingerprint="a") as run:
+        (found,) = source.fold_rows(rows, added)
+    assert run.n_reused == 0
+    np.testing.assert_array_equal(found, source.fold_rows(rows, added)[0])
+
+
 # ---------------------------------------------------------------- fits
 
 
@@ -192,6 +226,40 @@ def test_an_interrupted_fit_gives_the_same_scores(source, folder, monkeypatch, k
     assert (run.n_reused > 0) == (k > 1)
     np.testing.assert_array_equal(found, expected)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("criterion", [LaplacianScore(Anchors(4, 2)), SSelect(Anchors(4, 2))], ids=["summed", "held"])
+def test_an_interrupted_pass_over_rows_gives_the_same_scores(tmp_path, folder, monkeypatch, rng, criterion):
+    """An anchor graph in sums over the rows, and one that is held because the formula reads more."""
+    zarr = pytest.importorskip("zarr")
+    X, y = rng.normal(size=(60, 7)), np.arange(60) % 2
+    zarr.create_array(str(tmp_path / "X.zarr"), data=X, chunks=(10, 7))
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
+    with config_context(working_memory=SMALL):
+        source = open_source(tmp_path / "X.zarr")
+        expected, read = criterion.evaluate(source, y), type(source)._read
+        for k in itertools.count():
+            reads = itertools.count()
+
+            def interrupted(self, *part, reads=reads, k=k):
+                if next(reads) == k:
+                    raise KeyboardInterrupt
+                return read(self, *part)
+
+            try:
+                with monkeypatch.context() as patch:
+                    patch.setattr(type(source), "_read", interrupted)
+                    with Run(folder=folder, fingerprint="a"):
+                        criterion.evaluate(source, y)
+            except KeyboardInterrupt:
+                kept_any = folder.exists()
+                with Run(folder=folder, fingerprint="a") as run:
+                    np.testing.assert_array_equal(criterion.evaluate(source, y), expected)
+                assert (run.n_reused > 0) == kept_any
+            else:
+                break
+        assert k > 8  # the last interrupts met the pass over the rows
+        assert kept_any
 
 
 # ---------------------------------------------------------------- the folder

@@ -1,6 +1,7 @@
-"""Time and memory against rows, columns and workers, and the cost model fitted to them.
+"""Time and memory against rows, columns, anchors and workers, and the cost models fitted to them.
 
-t = c_0 + c_1 n m + c_2 n m s        one pass over n rows and m columns with s anchors
+tall (anchor graph, one pass by rows)    t = c_0 + c_1 n m + c_2 n m s      s anchors
+wide (exact kNN, two passes by columns)  t = c_0 + c_1 n m + c_2 n² m
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 
 from . import make
 from .job import run
 
 GIB = 2**30
+LIMIT = 4 * GIB
 N_ANCHORS = 300
+ROWS = (62_500, 125_000, 250_000, 500_000, 1_000_000)  # x 100 columns
+COLUMNS = (125_000, 250_000, 500_000, 1_000_000, 2_000_000)  # x 200 rows
+OTHER_ANCHORS = ((250_000, 100), (250_000, 1000))  # rows, anchors
+MORE_ROWS = ((400, 125_000), (800, 125_000), (1600, 125_000))  # of the wide files
+WORKERS = (1, 2)
 
 
 @dataclass
@@ -28,50 +36,76 @@ class Growth:
         return [row for row in self.rows if row["axis"] == axis]
 
     def exponents(self, axis: str) -> tuple[float, float]:
-        """Of seconds and of memory beyond the smallest process, by least squares on logarithms, larger half only."""
+        """Of seconds and of peak memory against the size, by least squares on logarithms, larger half only."""
         points = self.curve(axis)
+        points = points[len(points) // 2 :]
         size = np.log([point["size"] for point in points])
-        half = slice(len(points) // 2 - 1, None)
-        return tuple(
-            float(np.polyfit(size[half], np.log([point[key] for point in points])[half], 1)[0])
-            for key in ("seconds", "peak")
-        )
+        time, memory = (np.polyfit(size, np.log([p[key] for p in points]), 1)[0] for key in ("seconds", "peak"))
+        return float(time), float(memory)
 
-    def per_value(self) -> tuple[float, float]:
-        """Fixed seconds, and seconds per value with the anchors of the measurement, of one pass by rows."""
-        points = self.curve("rows, anchors")
-        values = np.array([np.prod(point["shape"]) for point in points], dtype=float)
-        seconds = np.array([point["seconds"] for point in points])
-        slope, fixed = np.polyfit(values, seconds, 1, w=1.0 / seconds)
-        return max(float(fixed), 0.0), float(slope)
+    def tall_model(self) -> Model:
+        """c_0, c_1, c_2 of the model by rows."""
+        points = self.curve("rows") + self.curve("anchors")
+        return Model.fit([tall_terms(*p["shape"], p["anchors"]) for p in points], [p["seconds"] for p in points])
+
+    def wide_model(self) -> Model:
+        """c_0, c_1, c_2 of the model by columns."""
+        points = self.curve("columns") + self.curve("rows of wide files")
+        return Model.fit([wide_terms(*p["shape"]) for p in points], [p["seconds"] for p in points])
+
+
+@dataclass
+class Model:
+    """Costs >= 0 of some terms, and how far the times they give are from the measured ones, relative to these."""
+
+    costs: np.ndarray
+    errors: np.ndarray
+
+    @classmethod
+    def fit(cls, terms: list[tuple[float, ...]], seconds: list[float]) -> Model:
+        """By least squares on the relative errors."""
+        relative = np.array(terms) / np.array(seconds)[:, None]
+        scale = relative.max(axis=0)
+        costs = nnls(relative / scale, np.ones(len(seconds)))[0] / scale
+        return cls(costs, relative @ costs - 1.0)
+
+
+def tall_terms(n: float, m: float, s: float) -> tuple[float, float, float]:
+    return 1.0, n * m, n * m * s
+
+
+def wide_terms(n: float, m: float) -> tuple[float, float, float]:
+    return 1.0, n * m, n * n * m
 
 
 def measure(folder: Path, quick: bool = False) -> Growth:
-    """All axes; each file is removed once it has been used."""
-    growth = Growth()
-    scale = 20 if quick else 1
-    anchors = f"laplacian[graph=anchors[n_anchors={N_ANCHORS}]]"
-    for n in (62_500, 125_000, 250_000, 500_000, 1_000_000):
-        path = make.tall(folder, n // scale, 100, "f4")
-        growth.rows.append(
-            {"axis": "rows, anchors", "size": n // scale, **run(path=path, method=anchors, memory=4 * GIB)}
-        )
-    few = make.tall(folder, 62_500 // scale, 100, "f4")  # noise: the hardest case of an approximate search
-    about = run(path=few, method="laplacian", memory=4 * GIB)
-    growth.rows.append({"axis": "rows, kNN", "size": 62_500 // scale, **about})
-    for m in (125_000, 250_000, 500_000, 1_000_000, 2_000_000):
-        path = make.wide(folder, 200, m // scale, "f4")
-        growth.rows.append(
-            {"axis": "columns", "size": m // scale, **run(path=path, method="laplacian", memory=4 * GIB)}
-        )
-    for workers in (1, 2):
-        about = {"path": path, "method": "laplacian", "memory": 4 * GIB, "workers": workers}
-        growth.rows.append({"axis": "workers, columns", "size": workers, **run(**about)})
-        about = {
-            "path": folder / f"tall-{n // scale}-100.zarr",
-            "method": anchors,
-            "memory": 4 * GIB,
-            "workers": workers,
-        }
-        growth.rows.append({"axis": "workers, rows", "size": workers, **run(**about)})
+    """All axes."""
+    growth, smaller = Growth(), 20 if quick else 1
+
+    def add(axis: str, size: int, path: Path, method: str = "laplacian", **about: Any) -> None:
+        told = {"axis": axis, "size": size, **about}
+        growth.rows.append(told | run(path=path, method=method, memory=LIMIT, workers=about.get("workers")))
+
+    for n in ROWS:
+        add("rows", n // smaller, _tall(folder, n // smaller), _with_anchors(N_ANCHORS), anchors=N_ANCHORS)
+    for n, s in OTHER_ANCHORS:
+        add("anchors", s, _tall(folder, n // smaller), _with_anchors(s), anchors=s)
+    add("rows, kNN", ROWS[0] // smaller, _tall(folder, ROWS[0] // smaller))
+    for m in COLUMNS:
+        add("columns", m // smaller, make.wide(folder, 200, m // smaller, "f4"))
+    for n, m in MORE_ROWS:
+        add("rows of wide files", n, make.wide(folder, n, m // smaller, "f4"))
+    tallest, widest = _tall(folder, ROWS[-1] // smaller), make.wide(folder, 200, COLUMNS[-1] // smaller, "f4")
+    for workers in WORKERS:
+        add("workers, by rows", workers, tallest, _with_anchors(N_ANCHORS), workers=workers, anchors=N_ANCHORS)
+    for workers in WORKERS:
+        add("workers, by columns", workers, widest, workers=workers)
     return growth
+
+
+def _tall(folder: Path, n: int) -> Path:
+    return make.tall(folder, n, 100, "f4")
+
+
+def _with_anchors(s: int) -> str:
+    return f"laplacian[graph=anchors[n_anchors={s}]]"

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..papers.page import DOCS, Section
 from ..report import machine, seconds
 from . import limits
-from .growth import GIB, N_ANCHORS, Growth
+from .growth import GIB, LIMIT, N_ANCHORS, Growth, tall_terms
 
-_ROWS, _WORKERS, _COLUMNS = 1e9, 100, 100  # the job to be estimated
+_ROWS, _COLUMNS, _WORKERS = 1e9, 100, 100  # the job to be estimated
+_AXES = {
+    "rows": f"rows, {N_ANCHORS} anchors",
+    "anchors": "anchors",
+    "rows, kNN": "rows, kNN",
+    "columns": "columns",
+    "rows of wide files": "rows of wide files",
+    "workers, by rows": f"workers, {N_ANCHORS} anchors",
+    "workers, by columns": "workers, kNN",
+}
 
 
-def write(limit_rows: list[dict[str, Any]], growth: Growth, anchor_rows: list[dict[str, Any]]) -> None:
+def write(limited: list[dict[str, Any]], growth: Growth, compared: list[dict[str, Any]]) -> None:
     """The page; replaced in one step."""
     page = Section("scaling", "Beyond memory and beyond one machine", DOCS)
-    page.text(
-        "Written by `python -m benchmarks.scale`; nothing here is typed by hand but the text between the numbers. "
-        "Times "
-        "and memory are of one run each on the machine below, in a process of its own; memory is the peak resident set "
-        "of that process and all its workers, 20 milliseconds apart."
-    )
+    page.text(_INTRODUCTION)
     page.table(["machine", ""], machine())
-    _limits(page, limit_rows)
+    _limits(page, limited)
     _growth(page, growth)
-    _anchors(page, anchor_rows)
+    _anchors(page, compared)
     _estimate(page, growth)
     text = page.markdown().replace('<a id="scaling"></a>\n\n## ', "# ", 1).replace("### ", "## ")
     part = DOCS / "scaling.part"
@@ -32,117 +38,155 @@ def write(limit_rows: list[dict[str, Any]], growth: Growth, anchor_rows: list[di
     part.replace(DOCS / "scaling.md")
 
 
+_INTRODUCTION = """
+The same three lines rank a matrix that does not fit into memory: give a path, an open Zarr array or HDF5 dataset, or a
+Dask array where an ndarray would stand.
+
+```python
+from fiedler import SpectralSelector
+from fiedler.sources import open_source
+
+selector = SpectralSelector("laplacian", n_features_to_select=100).fit(open_source("big.zarr"))
+```
+
+On the command line, `fiedler rank big.zarr --memory 2GB` keeps to that memory, `--workers 4` starts Dask workers here
+and `--scheduler tcp://...` uses a cluster. Finished blocks are kept beside `--out` until the ranking is written, so the
+same command goes on after an interrupt. In Python the size of a block follows scikit-learn's `working_memory`.
+
+How it works: once the graph stands, every score belongs to one column, so columns pass through memory a slab at a
+time, each under the code that also serves arrays. Distances between rows add up over the same slabs. With an anchor
+graph the sums run over rows instead, and one pass is enough for any number of them.
+
+This page is written by `python -m benchmarks.scale`; every number on it was measured in one run on the machine below,
+each job in a process of its own. Memory is the peak resident set of that process and all its workers, looked at every
+20 milliseconds; the interpreter with its libraries is about 300 MiB of it.
+""".strip()
+
+
 def _limits(page: Section, rows: list[dict[str, Any]]) -> None:
     page.heading(f"A file five times larger than the memory: {_mib(limits.LIMIT)} MiB")
-    n, m = rows[0]["shape"]
-    over = [row["method"] for row in rows if row["peak"] > limits.LIMIT]
+    over = [f"`{row['method']}`" for row in rows if row["peak"] > limits.LIMIT]
     page.text(
-        f"A Zarr array of {n:,} x {m:,} float64 values ({rows[0]['bytes'] / GIB:.2f} GiB, chunked by columns), each "
-        f"method "
-        f"told to keep to {_mib(limits.LIMIT)} MiB as with `--memory`. Every tenth column carries the clusters of the "
-        f"rows; "
-        "the last column of the table is the share of such columns among the best tenth. "
-        + (f"Over the limit: {', '.join(f'`{name}`' for name in over)}." if over else "All of them keep to it.")
+        f"Zarr arrays of float64 values, {rows[0]['bytes'] / GIB:.2f} GiB each, chunked by columns, or by rows for the "
+        f"anchor graph. Each job is told to keep to {_mib(limits.LIMIT)} MiB, as with `--memory`. Every tenth column "
+        "carries the clusters of the rows; the last column of the table is the share of such columns among the best "
+        f"tenth. {'Over the limit: ' + ', '.join(over) if over else 'All of them keep to it'}."
     )
     cells = [
-        [f"`{r['method']}`", seconds(r["seconds"]), f"{_mib(r['peak'])} MiB", f"{r['informative']:.3f}"] for r in rows
+        [f"`{r['method']}`", _shape(r), seconds(r["seconds"]), f"{_mib(r['peak'])} MiB", f"{r['informative']:.3f}"]
+        for r in rows
     ]
-    page.table(["method", "time", "peak memory", "informative"], cells)
+    page.table(["method", "shape", "time", "peak memory", "informative"], cells)
 
 
 def _growth(page: Section, growth: Growth) -> None:
-    page.heading("Against rows, columns and workers")
+    page.heading("Against rows, columns, anchors and workers")
     page.text(
-        "The Laplacian score, float32 files, a limit of 4 GiB. Rows: 100 columns, chunked by rows, one pass with the "
-        "anchor "
-        f"graph ({N_ANCHORS} anchors); the smallest also with the kNN graph, whose neighbours are approximate there. "
-        "Columns: 200 rows, chunked by columns, exact neighbours. Workers: Dask processes on this machine, each with "
-        "its "
-        "share of the memory, on the largest file of its kind."
+        f"The Laplacian score on float32 Zarr arrays under a limit of {LIMIT / GIB:.0f} GiB. Tall files are chunked by "
+        "rows and scored in one pass with the anchor graph; the smallest also with the kNN graph, whose neighbours are "
+        "approximate at that size (noise, the hardest case). Wide files are chunked by columns and have exact "
+        "neighbours. Workers are Dask processes on this machine, each with its share of the memory."
     )
     cells = [
-        [r["axis"], f"{r['shape'][0]:,} x {r['shape'][1]:,}", r.get("workers") or "–", seconds(r["seconds"]),
+        [_AXES[r["axis"]], _shape(r), r.get("anchors") or "–", r.get("workers") or "–", seconds(r["seconds"]),
          f"{r['peak'] / GIB:.2f} GiB", f"{r['informative']:.3f}"]
         for r in growth.rows
     ]  # fmt: skip
-    page.table(["axis", "shape", "workers", "time", "peak memory", "informative"], cells)
-    lines = []
-    for axis in ("rows, anchors", "columns"):
-        time_, memory = growth.exponents(axis)
-        lines.append(f"- {axis}: time grows as size^{time_:.2f}, peak memory as size^{memory:.2f} (larger half).")
-    page.text("\n".join(lines))
-    page.figure(_figure(growth), "growth", "Time against size; dashed lines grow in proportion to the size.")
+    page.table(["axis", "shape", "anchors", "workers", "time", "peak memory", "informative"], cells)
+    exponents = [
+        f"- {_AXES[axis]}: time grows as size^{time:.2f}, peak memory as size^{memory:.2f}, over the larger half."
+        for axis in ("rows", "columns", "rows of wide files")
+        for time, memory in [growth.exponents(axis)]
+    ]
+    page.text("\n".join(exponents))
+    page.figure(_figure(growth), "growth", "Time and peak memory against size; dashed: in proportion to the size.")
 
 
 def _anchors(page: Section, rows: list[dict[str, Any]]) -> None:
-    if not rows:
-        return
     page.heading("What the anchor graph gives up")
     page.text(
-        "The ranking by anchors against that by nearest neighbours: Spearman's correlation of the scores, and the "
-        "accuracy "
-        "of 1-NN on the first features."
+        "The ranking by anchors against that by nearest neighbours, in memory: Spearman's correlation ρ of the scores, "
+        "the accuracy of 1-NN on the first features by the Laplacian score, seconds and extra memory of that score "
+        "with its graph. Exact neighbours up to 50,000 different rows, approximate beyond. φ3 is compared where the "
+        "kNN graph is connected."
     )
-    header = list(rows[0])
-    page.table(header, [[_cell(row.get(name)) for name in header] for row in rows])
+    shown = [name for name in rows[0] if name != "data"]
+    for data in dict.fromkeys(row["data"] for row in rows):
+        page.text(f"**{data}**")
+        page.table(shown, [[_cell(row[name]) for name in shown] for row in rows if row["data"] == data])
 
 
 def _estimate(page: Section, growth: Growth) -> None:
+    tall, wide = growth.tall_model(), growth.wide_model()
     page.heading("A cost model, and what it says of 10⁹ rows")
-    fixed, slope = growth.per_value()
-    one, two = (next(r["seconds"] for r in growth.curve("workers, rows") if r["size"] == w) for w in (1, 2))
-    efficiency = one / two / 2
-    values = _ROWS * _COLUMNS / _WORKERS
-    hours = (fixed + slope * values) / 3600
-    largest = growth.curve("rows, anchors")[-1]
-    predicted = fixed + slope * largest["shape"][0] * largest["shape"][1]
+    lines = [
+        f"- {name}: t = {c[0]:.1f} s + {c[1] * 1e9:.2f} ns · n m + {c[2] * 1e12:.1f} ps · {term}; off by "
+        f"{100 * np.median(off):.0f} % in the median, {100 * off.max():.0f} % at most."
+        for name, term, model in (("tall, anchors", "n m s", tall), ("wide, kNN", "n² m", wide))
+        for c, off in [(model.costs, np.abs(model.errors))]
+    ]
+    page.text("Costs fitted to the times above, by least squares on relative errors:\n\n" + "\n".join(lines))
+    one, two = (row["seconds"] for row in growth.curve("workers, by rows"))
+    alone = growth.curve("rows")[-1]["seconds"]
     page.text(
-        f"One pass by rows took {fixed:.1f} s + {slope * 1e9:.1f} ns per value with {N_ANCHORS} anchors (least "
-        f"squares, "
-        f"relative; the largest file took {largest['seconds']:.1f} s, the model says {predicted:.1f} s). Two workers "
-        f"were "
-        f"{one / two:.2f} times as fast as one, an efficiency of {efficiency:.2f} on two cores that they share with "
-        f"the "
-        "scheduler and the client."
+        f"On the tallest file one worker process took {one:.1f} s, two took {two:.1f} s ({one / two:.2f} times as fast "
+        f"on two cores that they share with scheduler and client), and no Dask at all, with two threads, {alone:.1f} s."
+    )
+    per_worker = float(tall.costs @ tall_terms(_ROWS / _WORKERS, _COLUMNS, N_ANCHORS))
+    slower = max(two / alone, 1.0)
+    data_bytes = _ROWS * _COLUMNS * 4
+    sums = N_ANCHORS * _COLUMNS * 8
+    page.text(
+        f"{_ROWS:.0e} rows x {_COLUMNS} columns with {N_ANCHORS} anchors on {_WORKERS} workers of two cores each: "
+        f"{per_worker / 60:.0f} minutes of work per worker by the model, {per_worker * slower / 60:.0f} with the "
+        "overhead of Dask measured here. That extrapolates by three orders of magnitude and has not been run. What "
+        "would break first, in this order:"
     )
     page.text(
-        f"So {_ROWS:.0e} rows x {_COLUMNS} columns on {_WORKERS} workers of this machine's speed are {values:.0e} "
-        f"values "
-        f"each, {hours * 60:.0f} minutes at full efficiency and {hours * 60 / max(efficiency, 0.1):.0f} at the one "
-        f"measured "
-        "here. That is an extrapolation by three orders of magnitude, not a measurement. What would break first:"
-    )
-    bytes_ = _ROWS * _COLUMNS * 4
-    page.text(
-        f"- Reading: {bytes_ / 2**40:.2f} TiB of float32 have to come from somewhere, {bytes_ / _WORKERS / 2**30:.1f} "
-        f"GiB per "
-        "worker and pass. Shared storage below a few GB/s is the bottleneck before any arithmetic is.\n"
-        f"- The client: it holds a few arrays of one value per row (labels, which rows are read), about "
-        f"{_ROWS * 9 / GIB:.0f} GiB, and nothing else that grows with the rows. It needs that much memory.\n"
-        "- The scheduler: with chunks of 100 MB there are some "
-        f"{bytes_ / 1e8:,.0f} chunks, well below the hundred thousands of tasks where Dask's scheduler slows down.\n"
-        "- The kNN graph: it is a graph in memory and ends at a few million rows; `KNN(algorithm='auto')` says so and "
-        "takes "
-        "anchors beyond."
+        f"- Reading. {data_bytes / 2**40:.2f} TiB of float32 are {data_bytes / _WORKERS / GIB:.1f} GiB per worker. "
+        f"Storage must deliver {data_bytes / per_worker / 1e9:.1f} GB/s to keep the workers busy; below that it sets "
+        "the time, whatever the workers can do.\n"
+        f"- The client. It holds arrays of one entry per row (labels, which rows are read), some "
+        f"{_ROWS * 9 / GIB:.0f} GiB, and little else that grows with the rows.\n"
+        f"- The scheduler. Chunks of 100 MB make {data_bytes / 1e8:,.0f} chunks and a few tasks for each: fine. Chunks "
+        f"of 1 MB would make {data_bytes / 1e6:,.0f}, which is not.\n"
+        f"- Never the sums: a block returns {sums / 2**20:.1f} MiB, whatever its size, and they are merged in a tree.\n"
+        "- A kNN graph of so many rows: it lives in memory and ends at a few million of them, so `KNN()` takes anchors "
+        "beyond 5,000,000 rows and says so."
     )
 
 
 def _figure(growth: Growth) -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3), layout="constrained")
-    for place, (axis, label) in enumerate(
-        (("rows, anchors", "rows (x 100 columns)"), ("columns", "columns (x 200 rows)"))
-    ):
-        axes = figure.add_subplot(1, 2, place + 1)
+    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    axes = figure.subplots(2, 2, sharex="col")
+    curves = (
+        ("rows", f"rows (x 100 columns, {N_ANCHORS} anchors)"),
+        ("columns", "columns (x 200 rows)"),
+    )
+    for column, (axis, label) in enumerate(curves):
         points = growth.curve(axis)
-        sizes, times = [p["size"] for p in points], [p["seconds"] for p in points]
-        axes.loglog(sizes, times, "o-", color="#0072B2", label="Laplacian score")
-        axes.loglog(sizes, [times[-1] * s / sizes[-1] for s in sizes], "--", color="gray", label="proportional")
-        axes.set(xlabel=label, ylabel="seconds")
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
+        sizes = [p["size"] for p in points]
+        for row, (key, unit, scale) in enumerate((("seconds", "seconds", 1), ("peak", "peak memory, GiB", GIB))):
+            values, ax = [p[key] / scale for p in points], axes[row, column]
+            ax.loglog(sizes, values, "o-", color="#0072B2", label="Laplacian score")
+            if row == 0:
+                ax.loglog(sizes, [values[-1] * s / sizes[-1] for s in sizes], "--", color="gray", label="proportional")
+                ax.legend(frameon=False)
+            else:
+                stored = [p["bytes"] / scale for p in points]
+                ax.loglog(sizes, stored, "--", color="gray", label="size of the file's values")
+                ax.axhline(LIMIT / scale, color="#D55E00", lw=1, label="limit")
+                ax.legend(frameon=False)
+                ax.set_xlabel(label)
+            ax.set_ylabel(unit)
+            ax.grid(alpha=0.3, which="both", lw=0.4)
     return figure
+
+
+def _shape(row: dict[str, Any]) -> str:
+    return f"{row['shape'][0]:,} x {row['shape'][1]:,}"
 
 
 def _mib(size: float) -> str:

@@ -154,13 +154,13 @@ class Source:
         return total
 
     def fold_rows(self, function: Callable[[Matrix], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """``function(rows)`` for every slab of rows, merged in order."""
-        total = None
+        """``function(rows)`` for every slab of rows, merged in order; tuples of arrays can be kept."""
         with current_run().step("row blocks", self.row_slabs()) as step:
-            for place, slab in enumerate(self.row_slabs()):
+            total, done = step.partial_sum()
+            for place, slab in enumerate(self.row_slabs()[done:], done):
                 part = function(self[slab])
                 total = part if place == 0 else merge(total, part)
-                step.count()
+                step.add(total)
                 give_back()
         return total
 

@@ -18,6 +18,7 @@ from .base import Matrix, Source, block_name, check_finite, give_back, slab_byte
 from .running import current_run
 
 _LABEL = "the Dask array"
+_BATCH, _BATCHES = 16, 20  # blocks that are merged by the workers before anything is told or kept, and how many such
 _OURS = "raised while a block was scored, not while it was read"
 _NAMED = "names the file and the block"
 
@@ -69,33 +70,30 @@ class DaskSource(Source):
         return [results[slab.start] for slab in slabs]
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
-        from dask import delayed
-
-        whole = slice(0, self.shape[1])
-        with current_run().step("passes", [whole]) as step:
-            if step.has(whole):
-                return step.finished(whole)
-            parts = self._tasks(function, self.slabs(), positioned)
-            while len(parts) > 1:  # a tree, so that no worker holds more than a few partial sums
-                pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
-                parts = [a if b is None else delayed(np.add)(a, b) for a, b in pairs]
-            ((_, total),) = _finished(parts, [whole], self.shape)
-            return step.finish(whole, np.array(total, dtype=np.float64))
+        slabs = self.slabs()
+        total = self._reduced("passes", self._tasks(function, slabs, positioned), slabs, np.add)
+        return np.require(total, np.float64, "W")  # what comes from a worker may be read-only
 
     def fold_rows(self, function: Callable[[Matrix], Any], merge: Callable[[Any, Any], Any]) -> Any:
         from dask import delayed
 
-        n, m = self.shape
-        rows = [slice(s.start, s.stop) for s in self.row_slabs()]
+        rows, columns = self.row_slabs(), slice(0, self.shape[1])
         blocks = self.array.rechunk({0: tuple(s.stop - s.start for s in rows), 1: -1}).to_delayed().ravel()
         work = delayed(_Block(function, self.shape), pure=False)
-        parts = [work(block, s, slice(0, m)) for block, s in zip(blocks, rows, strict=True)]
-        with current_run().step("row blocks", [slice(0, n)]) as step:
-            while len(parts) > 1:
-                pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
-                parts = [a if b is None else delayed(merge)(a, b) for a, b in pairs]
-            ((_, total),) = _finished(parts, [slice(0, n)], self.shape)
-            step.count()
+        tasks = [work(block, slab, columns) for block, slab in zip(blocks, rows, strict=True)]
+        return self._reduced("row blocks", tasks, rows, merge)
+
+    def _reduced(self, what: str, tasks: list[Any], slabs: list[slice], merge: Callable[[Any, Any], Any]) -> Any:
+        """All results merged in order: by the workers in batches, each of which is counted and kept."""
+        size = max(_BATCH, -(-len(tasks) // _BATCHES))
+        batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
+        with current_run().step(what, batches) as step:
+            total, done = step.partial_sum()
+            for place, batch in enumerate(batches[done:], done):
+                span = slice(slabs[batch.start].start, slabs[batch.stop - 1].stop)
+                ((_, part),) = _finished([_merged(tasks[batch], merge)], [span], self.shape)
+                total = part if place == 0 else merge(total, part)
+                step.add(total)
         return total
 
     def row_slabs(self) -> list[slice]:
@@ -116,6 +114,16 @@ class DaskSource(Source):
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self.array.name}"
+
+
+def _merged(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Delayed values merged in a tree, so that no worker holds more than a few of them."""
+    from dask import delayed
+
+    while len(parts) > 1:
+        pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
+        parts = [a if b is None else delayed(merge)(a, b) for a, b in pairs]
+    return parts[0]
 
 
 def from_source(source: Source) -> DaskSource:

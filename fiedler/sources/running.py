@@ -18,10 +18,12 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 _SECONDS_BETWEEN_SUMS = 10.0  # a partial sum is as large as the result, so it is not written after every slab
+Value = np.ndarray | tuple  # of arrays
 
 
 class Run:
@@ -60,7 +62,7 @@ class Run:
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
-        if self._folder is not None and (kind is None or not any(self._folder.glob("*.npy"))):
+        if self._folder is not None and (kind is None or not any(self._folder.glob("*.np[yz]"))):
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def step(self, what: str, slabs: Sequence[slice]) -> Step:
@@ -100,9 +102,9 @@ class Step:
         self.count()
         return result
 
-    def partial_sum(self) -> tuple[np.ndarray | None, int]:
+    def partial_sum(self) -> tuple[Any, int]:
         """What an earlier run had added up, and over how many slabs."""
-        for path in [] if self._run._folder is None else sorted(self._run._folder.glob(f"{self._number:03}-sum-*.npy")):
+        for path in self._sums():
             total, done = _load(path), int(path.stem.rpartition("-")[2])
             if total is not None and done <= self._total:
                 self._done = done
@@ -111,17 +113,20 @@ class Step:
                 return total, done
         return None, 0
 
-    def add(self, total: np.ndarray) -> None:
+    def add(self, total: Value) -> None:
         """Count a slab whose result is in the total, and keep the total now and then, and at the end."""
         self.count()
         last = self._done == self._total and self._total > 1
         if self._run._folder is None or not (last or time.monotonic() - self._written > _SECONDS_BETWEEN_SUMS):
             return
-        earlier = list(self._run._folder.glob(f"{self._number:03}-sum-*.npy"))
-        _save(self._path(f"sum-{self._done:06}"), total)
+        earlier = self._sums()
+        _save(self._path(f"sum-{self._done:06}", "npz" if isinstance(total, tuple) else "npy"), total)
         for path in earlier:
             path.unlink(missing_ok=True)
         self._written = time.monotonic()
+
+    def _sums(self) -> list[Path]:
+        return [] if self._run._folder is None else sorted(self._run._folder.glob(f"{self._number:03}-sum-*.np[yz]"))
 
     def count(self) -> None:
         self._done += 1
@@ -131,8 +136,8 @@ class Step:
         if self._run._progress is not None:
             self._run._progress(self._done, self._total, self._what)
 
-    def _path(self, piece: str) -> Path | None:
-        return None if self._run._folder is None else self._run._folder / f"{self._number:03}-{piece}.npy"
+    def _path(self, piece: str, suffix: str = "npy") -> Path | None:
+        return None if self._run._folder is None else self._run._folder / f"{self._number:03}-{piece}.{suffix}"
 
 
 _current: ContextVar[Run | None] = ContextVar("fiedler_run", default=None)
@@ -143,16 +148,21 @@ def current_run() -> Run:
     return _current.get() or Run()
 
 
-def _load(path: Path | None) -> np.ndarray | None:
+def _load(path: Path | None) -> Any:
+    if path is None:
+        return None
     try:
-        return None if path is None else np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        with open(path, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            return loaded if isinstance(loaded, np.ndarray) else tuple(loaded[name] for name in loaded.files)
+    except (OSError, ValueError, EOFError, BadZipFile):
         return None
 
 
-def _save(path: Path | None, values: np.ndarray) -> None:
+def _save(path: Path | None, values: Value) -> None:
     if path is not None:
-        _write(path, lambda file: np.save(file, values, allow_pickle=False))
+        write = np.savez if isinstance(values, tuple) else np.save
+        _write(path, lambda file: write(file, *(values if isinstance(values, tuple) else [values]), allow_pickle=False))
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
@@ -167,7 +177,7 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
 def _drop(folder: Path) -> None:
     """Remove a folder of an earlier run; one that holds anything else is somebody else's."""
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name] * folder.exists()
-    foreign = [name for name in names if not re.fullmatch(r"manifest\.\w+|\d+-[\w-]+\.(npy|part)", name)]
+    foreign = [name for name in names if not re.fullmatch(r"manifest\.\w+|\d+-[\w-]+\.(npy|npz|part)", name)]
     if foreign:
         raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
     shutil.rmtree(folder, ignore_errors=True)
