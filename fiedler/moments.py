@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .columns import take_rows
-
 
 def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean of each column of a csc block, and Σ_i w_i (f_i - mean)²."""
@@ -36,6 +34,8 @@ def group_moments(F: Any, Z: sp.csr_array, origin: Any = None) -> tuple[np.ndarr
     if sp.issparse(F):
         return _sparse_group_moments(F, Z, origin)
     F = F - (F[0] if origin is None else origin)
+    if not _overlap(Z):
+        return _separate_group_moments(F, Z)
     sizes, mean = _group_means(F, Z)
     scatter = np.zeros_like(mean)
     for rows, groups, z in _layers(Z):
@@ -61,17 +61,34 @@ def pooled_moments(
 
 
 def _group_means(F: np.ndarray, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    if not _overlap(Z):
+        return _separate_group_moments(F, Z, scatter=False)[:2]
     sizes = Z.sum(axis=0)
-    filled = np.where(sizes > 0, sizes, 1.0)[:, None]
-    if np.diff(Z.indptr).max(initial=0) > 1:
-        return sizes, (Z.T @ F) / filled
-    # Groups that share no row: relative to one of its members, a column that is constant in a group stays exact.
-    first = np.zeros(Z.shape[1], dtype=np.intp)
-    first[Z.indices[::-1]] = Z.tocoo().row[::-1]
-    mean = F[first]
-    for rows, groups, z in _layers(Z):
-        mean += _pool(groups, z, len(mean)) @ (F[rows] - F[first][groups]) / filled
-    return sizes, mean
+    return sizes, (Z.T @ F) / np.where(sizes > 0, sizes, 1.0)[:, None]
+
+
+def _separate_group_moments(
+    F: np.ndarray, Z: sp.csr_array, scatter: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Groups that share no row: relative to one of its members, a column that is constant in a group stays exact."""
+    sizes, first = Z.sum(axis=0), np.zeros(Z.shape[1], dtype=np.intp)
+    for rows, groups, z in _layers(Z):  # a single one, or none
+        members = np.arange(Z.shape[0])[rows]
+        first[groups[::-1]] = members[::-1]
+        pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
+        shifted = F[rows] - F[first][groups]
+        shift = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
+        if not scatter:
+            return sizes, F[first] + shift, None
+        shifted -= shift[groups]
+        shifted *= shifted
+        return sizes, F[first] + shift, pool @ shifted
+    nothing = np.zeros((Z.shape[1], F.shape[1]))
+    return sizes, F[first], nothing
+
+
+def _overlap(Z: sp.csr_array) -> bool:
+    return bool(np.diff(Z.indptr).max(initial=0) > 1)
 
 
 def _layers(Z: sp.csr_array) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
@@ -95,32 +112,36 @@ def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tupl
     n, m = F.shape
     r = Z.shape[1]
     sizes, members = Z.sum(axis=0), np.bincount(Z.indices, minlength=r)
-    column = np.repeat(np.arange(m), np.diff(F.indptr))
+    column, binary = np.repeat(np.arange(m), np.diff(F.indptr)), bool((Z.data == 1.0).all())
 
-    def stored() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def stored() -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
         """Layer by layer: the cell (group, column) of each stored value, the value and its weight."""
         for rows, groups, z in _layers(Z):
             group, weight = np.full(n, -1), np.zeros(n)
             group[rows], weight[rows] = groups, z
-            inside = group[F.indices] >= 0
+            inside = slice(None) if isinstance(rows, slice) else group[F.indices] >= 0
             at = F.indices[inside]
-            yield group[at] * m + column[inside], F.data[inside], weight[at]
+            yield group[at] * m + column[inside], F.data[inside], None if binary else weight[at]
 
+    weighted = lambda x, z: x if binary else x * z  # noqa: E731
+    entries = None if _overlap(Z) else list(stored())  # one layer is worth keeping, several would be as many copies
     reference, shift, scatter, weight, count = np.zeros((5, r * m))
-    for cell, values, z in stored():
+    for cell, values, z in entries or stored():
         reference[cell] = values  # any stored value of the cell will do
-        weight += np.bincount(cell, z, r * m)
         count += np.bincount(cell, minlength=r * m)
+        weight = count if binary else weight + np.bincount(cell, z, r * m)
     # The zeros carry what is left of the weight; none is left, not even a rounding error, when every member is stored.
     left = np.maximum(np.repeat(sizes, m) - weight, 0.0)
     zeros = np.where(count == np.repeat(members, m), 0.0, left)
-    for cell, values, z in stored():
-        shift += np.bincount(cell, z * (values - reference[cell]), r * m)
+    for cell, values, z in entries or stored():
+        shift += np.bincount(cell, weighted(values - reference[cell], z), r * m)
     shift = (shift - zeros * reference) / np.repeat(np.where(sizes > 0, sizes, 1.0), m)
-    for cell, values, z in stored():
-        scatter += np.bincount(cell, z * (values - reference[cell] - shift[cell]) ** 2, r * m)
+    for cell, values, z in entries or stored():
+        scatter += np.bincount(cell, weighted((values - reference[cell] - shift[cell]) ** 2, z), r * m)
     scatter += zeros * (reference + shift) ** 2
-    origin = take_rows(F, np.zeros(1, dtype=np.intp))[0] if origin is None else origin
+    if origin is None:
+        first = F.indices == 0
+        origin = np.bincount(column[first], F.data[first], m)
     mean = (reference - np.tile(origin, r) + shift).reshape(r, m)
     mean[members == 0] = 0.0
     return sizes, mean, scatter.reshape(r, m)
