@@ -97,7 +97,7 @@ def fold_rows(
     is merged is tested by every use.
     """
     if isinstance(X, Source):
-        return X.fold_rows(partial(_in_double, function), merge)
+        return X.fold_rows(partial(fold_rows, function, merge), merge)
     n, m = X.shape
     X = sp.csr_array(X) if sp.issparse(X) else X
     step = max(1, min(-(-n // 2), int(get_config()["working_memory"] * 2**20 / (8 * 8 * max(m, 1) * n_threads()))))
@@ -105,17 +105,16 @@ def fold_rows(
     results: list[Any] = [None] * len(starts)
 
     def work(place: int) -> None:
-        results[place] = _in_double(function, X[starts[place] : starts[place] + step])
+        rows = X[starts[place] : starts[place] + step]
+        results[place] = function(
+            sp.csr_array(rows, dtype=np.float64) if sp.issparse(rows) else np.array(rows, dtype=np.float64, order="C")
+        )
 
     for_each(work, range(len(starts)), float(n) * m)
     total = results[0]
     for part in results[1:]:
         total = merge(total, part)
     return total
-
-
-def _in_double(function: Callable[[Any], Any], rows: Any) -> Any:
-    return function(sp.csr_array(rows, dtype=np.float64) if sp.issparse(rows) else np.array(rows, dtype=np.float64))
 
 
 def rows_of(X: np.ndarray | sp.csc_array | Source, rows: np.ndarray) -> Any:
