@@ -1,7 +1,9 @@
 """Approximate neighbours for many rows: an inverted file searched until its recall, measured on a sample, is enough.
 
 The index comes from faiss (extra ``fast``). How many of its cells are searched is not guessed: the exact neighbours of
-a sample of rows are found first, and the search widens until it finds at least 97 % of them.
+a sample of rows are found first, and the search widens until it finds at least 97 % of them. Where rows are nearly
+equidistant, as in noise, that would come to a search through everything, so it ends at some minutes of work; the recall
+tells how far it came.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 _WANTED_RECALL = 0.97  # on the sample, so that 0.95 holds on the rest
 _SAMPLE = 256
+_OPERATIONS = 4e12  # multiplications at most, however low the recall: some five minutes on two cores
 
 
 def available() -> bool:
@@ -36,9 +39,10 @@ def search(X: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, float]:
     flat = faiss.IndexFlatL2(m)
     flat.add(X)
     exact = _without_self(flat.search(X[sample], k + 1)[1], sample)
+    most = min(n_cells, max(4, int(n_cells * _OPERATIONS / (float(n) * n * m))))
     index.nprobe, recall = 2, 0.0
-    while recall < _WANTED_RECALL and index.nprobe < n_cells:
-        index.nprobe = min(2 * index.nprobe, n_cells)
+    while recall < _WANTED_RECALL and index.nprobe < most:
+        index.nprobe = min(2 * index.nprobe, most)
         found = _without_self(index.search(X[sample], k + 1)[1], sample)
         recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found, exact, strict=True)]))
     return _without_self(index.search(X, k + 1)[1], np.arange(n)), recall

@@ -23,6 +23,7 @@ from .neighbors import find_neighbors, nearest, search_name
 from .supervision import Supervision
 
 _NEIGHBORS_UP_TO = 5_000_000  # rows beyond which a graph of neighbours no longer fits beside the data
+_POOR_RECALL = 0.9  # of an approximate search, below which a warning is due
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
 
 
@@ -105,11 +106,12 @@ class KNN(Recipe):
     metric : {"euclidean", "cosine"}, default="euclidean"
         d is the Euclidean distance, or 1 - cos (1 to a row of zeros).
     algorithm : {"auto", "exact", "approximate"}, default="auto"
-        "approximate" needs the extra ``fast``; the recall it reached is measured and shown by the graph. "auto" is
-        exact up to 50,000 different rows, and approximate beyond where X is dense and the extra is installed. From a
-        file or a Dask array it is exact up to 20,000 rows, fewer where scikit-learn's ``working_memory`` is so small
-        that more than 16 passes over the data were needed, then takes the neighbours in single precision or in a random
-        projection of long rows. Beyond 5,000,000 rows the graph is that of ``Anchors()``, and a warning says so.
+        "approximate" needs the extra ``fast``; it ends after some minutes of work, and the recall it reached is
+        measured and shown by the graph, with a warning below 0.9. "auto" is exact up to 50,000 different rows, and
+        approximate beyond where X is dense and the extra is installed. From a file or a Dask array it is exact up to
+        20,000 rows, fewer where scikit-learn's ``working_memory`` is so small that more than 16 passes over the data
+        were needed, then takes the neighbours in single precision or in a random projection of long rows. Beyond
+        5,000,000 rows the graph is that of ``Anchors()``, and a warning says so.
 
     Examples
     --------
@@ -140,6 +142,13 @@ class KNN(Recipe):
         if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
             return self._by_anchors(problem)
         found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm)
+        if recall is not None and recall < _POOR_RECALL:
+            warnings.warn(
+                f"only {recall:.0%} of the {k} nearest neighbours of {problem.n_samples} rows were found in reasonable "
+                "time: the rows are nearly equidistant. Anchors() needs no neighbours; algorithm='exact' finds all.",
+                UserWarning,
+                stacklevel=2,
+            )
         how = {"recall": recall, "neighbors": search_name(problem.X, recall)}
         i, j, first = undirected(found)
         squared = squared.ravel()[first]
@@ -162,8 +171,8 @@ class KNN(Recipe):
 
         warnings.warn(
             f"X has {problem.n_samples} rows, more than the {_NEIGHBORS_UP_TO} whose neighbours are searched: the "
-            f"graph is "
-            "that of Anchors(). Name it yourself to choose its parameters, or use algorithm='exact' or 'approximate'.",
+            "graph is that of Anchors(). Name it yourself to choose its parameters, or use algorithm='exact' or "
+            "'approximate'.",
             UserWarning,
             stacklevel=2,
         )

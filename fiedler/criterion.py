@@ -187,7 +187,9 @@ class Scaled(Criterion):
         return lambda F: self.factor * scorer(F)
 
     def __repr__(self) -> str:
-        return f"{self.factor:g} * {_in_product(self.criterion)}"
+        short = f"{self.factor:g}"
+        factor = short if float(short) == self.factor else repr(float(self.factor))
+        return f"{factor} * {_in_product(self.criterion)}"
 
 
 class Energy(Criterion):

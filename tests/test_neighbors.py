@@ -165,6 +165,18 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     assert KNN(algorithm="exact").build(X).recall is None
 
 
+def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
+    pytest.importorskip("faiss")
+    X = np.random.default_rng(4).normal(size=(3000, 60))  # nearly equidistant rows
+    monkeypatch.setattr("fiedler._approximate._OPERATIONS", 0.05 * 3000**2 * 60)
+    with pytest.warns(UserWarning, match=r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Anchors\(\) needs"):
+        graph = KNN(algorithm="approximate", weight="binary").build(X)
+    exact = KNN(algorithm="exact", weight="binary").build(X)
+    shared = (graph.toarray() * exact.toarray()).sum() / exact.toarray().sum()
+    assert 0.05 < graph.recall < 0.9
+    assert shared == pytest.approx(graph.recall, abs=0.1)
+
+
 def test_approximate_neighbours_without_faiss_or_of_sparse_rows(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
     with pytest.raises(ImportError, match=r"needs a dense X and faiss: pip install 'fiedler\[fast\]'"):

@@ -71,9 +71,11 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     X, y = case.load(quick)
     k = len(np.unique(y))
     numbers = [s for s in _N_ANCHORS if 10 * s <= len(X)]
-    binary, gaussian = repr(KNN(weight="binary")), repr(KNN())
-    results = {binary: _measured(lambda: _scored(KNN(weight="binary"), X))}
+    exact, auto = KNN(weight="binary", algorithm="exact"), KNN(weight="binary")
+    binary, gaussian = repr(exact), repr(KNN(algorithm="exact"))
+    results = {binary: _measured(lambda: _scored(exact, X))}
     results[gaussian] = {"ls": Rayleigh(_gaussian(X, results[binary]["graph"])).evaluate(X)}  # no second search
+    results[repr(auto)] = _measured(lambda: _scored(auto, X))
     for s in numbers:
         results[repr(Anchors(s))] = _measured(lambda s=s: _scored(Anchors(s), X))
     by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), X)})
@@ -108,7 +110,7 @@ def _scored(recipe: Recipe, X: np.ndarray) -> dict[str, Any]:
 
 
 def _gaussian(X: np.ndarray, binary: Graph) -> Graph:
-    """The graph KNN() builds, from the edges of KNN(weight="binary")."""
+    """The graph KNN() builds, from the edges of the same with binary weights."""
     i, j, _ = binary.edges
     squared = row_distances(X).between(i, j)
     weights = np.exp(-squared / (2.0 * np.sqrt(squared).mean() ** 2))

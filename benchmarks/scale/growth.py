@@ -20,6 +20,7 @@ GIB = 2**30
 LIMIT = 4 * GIB
 N_ANCHORS = 300
 ROWS = (62_500, 125_000, 250_000, 500_000, 1_000_000)  # x 100 columns
+KNN_ROWS = (62_500, 250_000, 1_000_000)  # likewise; mostly noise, the hardest case of an approximate search
 COLUMNS = (125_000, 250_000, 500_000, 1_000_000, 2_000_000)  # x 200 rows
 OTHER_ANCHORS = ((250_000, 100), (250_000, 1000))  # rows, anchors
 MORE_ROWS = ((400, 125_000), (800, 125_000), (1600, 125_000))  # of the wide files
@@ -90,7 +91,8 @@ def measure(folder: Path, quick: bool = False) -> Growth:
         add("rows", n // smaller, _tall(folder, n // smaller), _with_anchors(N_ANCHORS), anchors=N_ANCHORS)
     for n, s in OTHER_ANCHORS:
         add("anchors", s, _tall(folder, n // smaller), _with_anchors(s), anchors=s)
-    add("rows, kNN", ROWS[0] // smaller, _tall(folder, ROWS[0] // smaller))
+    for n in KNN_ROWS:
+        add("rows, kNN", n // smaller, _tall(folder, n // smaller))
     for m in COLUMNS:
         add("columns", m // smaller, make.wide(folder, 200, m // smaller, "f4"))
     for n, m in MORE_ROWS:
