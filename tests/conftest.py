@@ -1,5 +1,6 @@
 """Data shared by the tests: small generated sets, and the papers' sets where FIEDLER_DATA points to them."""
 
+import gzip
 import importlib.util
 import os
 from pathlib import Path
@@ -31,3 +32,18 @@ def blobs(rng):
     y = np.repeat([0, 1, 2], 15)
     X = rng.normal(size=(45, 8)) + np.outer(y, np.linspace(2, 0, 8))
     return X, y
+
+
+@pytest.fixture
+def write(tmp_path):
+    """``write(text, name) -> path``; compressed where the name says so."""
+
+    def write_text(text, name="data.csv"):
+        path = tmp_path / name
+        if name.endswith(".gz"):
+            path.write_bytes(gzip.compress(text.encode()))
+        else:
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write_text

@@ -56,11 +56,17 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     working, workers = get_config()["working_memory"], options.get("workers")
     if options.get("memory"):
         give_back_at_once()
-        working = (options["memory"] / (workers or 1) - _BASE) / _SHARE / 2**20
+        working = (_each(options) - _BASE) / _SHARE / 2**20
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
     with config_context(working_memory=working), _cluster(options, screen):
         yield
+
+
+def _each(options: dict[str, Any]) -> float:
+    """Bytes of each process that reads data: this one, or the workers when this one has had what it needs to lead."""
+    memory, workers = options["memory"], options.get("workers")
+    return (memory - _BASE) / workers if workers else memory
 
 
 @contextmanager
@@ -89,7 +95,7 @@ def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
         return
     import dask
 
-    limit = options["memory"] / workers if options.get("memory") else "auto"
+    limit = _each(options) if options.get("memory") else "auto"
     about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": ":0"}
     # A worker that pauses to wait for memory would wait for ever where the interpreter itself takes most of it.
     settings = dask.config.set({"distributed.worker.memory.pause": False})
