@@ -2,8 +2,8 @@
 
 The index comes from faiss (extra ``fast``). How many of its cells are searched is not guessed: the exact neighbours of
 a sample of rows are found first, and the search widens until it finds at least 97 % of them. Where rows are nearly
-equidistant, as in noise, that would come to a search through everything, so it ends at some minutes of work; the recall
-tells how far it came.
+equidistant, as in noise, that comes to a search through everything, which the exact one does faster; where that too
+would take long, the search ends after some minutes of work, and the recall tells how far it came.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 _WANTED_RECALL = 0.97  # on the sample, so that 0.95 holds on the rest
 _SAMPLE = 256
-_OPERATIONS = 4e12  # multiplications at most, however low the recall: some five minutes on two cores
+_OPERATIONS = 2e12  # multiplications at most, however low the recall: some three minutes on two cores
+_BRUTE_FORCE = 0.2  # share of the cells from which an exact search, by products of matrices, is faster
 
 
 def available() -> bool:
@@ -22,8 +23,11 @@ def available() -> bool:
     return find_spec("faiss") is not None
 
 
-def search(X: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, float]:
-    """Indices (n, k) of approximate nearest neighbours of the rows of a float32 X, self excluded, and their recall."""
+def search(X: np.ndarray, k: int, n_threads: int, or_exact: bool = False) -> tuple[np.ndarray, float] | None:
+    """Indices (n, k) of approximate nearest neighbours of the rows of a float32 X, self excluded, and their recall.
+
+    With ``or_exact`` None where an exact search is faster.
+    """
     import faiss
 
     faiss.omp_set_num_threads(n_threads)
@@ -45,6 +49,8 @@ def search(X: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, float]:
         index.nprobe = min(2 * index.nprobe, most)
         found = _without_self(index.search(X[sample], k + 1)[1], sample)
         recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found, exact, strict=True)]))
+    if or_exact and index.nprobe > _BRUTE_FORCE * n_cells:
+        return None
     return _without_self(index.search(X, k + 1)[1], np.arange(n)), recall
 
 

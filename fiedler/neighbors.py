@@ -31,7 +31,8 @@ def find_neighbors(
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
-    installed or X is sparse; for a source up to 20,000 rows that take no more than 16 passes.
+    installed, X is sparse, or an approximate search would be slower; for a source up to 20,000 rows that take no more
+    than 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(row_distances(X, metric), k, algorithm)
@@ -42,15 +43,19 @@ def find_neighbors(
         return (*_expand(found, squared, group, k), recall)
     distances = row_distances(X, metric)
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
-    if not (wanted and dense and _approximate.available()):
-        if algorithm == "approximate":
-            raise ImportError(
-                "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
-            )
+    usable = dense and _approximate.available()
+    if algorithm == "approximate" and not usable:
+        raise ImportError(
+            "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
+        )
+    found = None
+    if wanted and usable:
+        found = _approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
+    if found is None:
         return (*nearest(distances, k), None)
-    found, recall = _approximate.search(distances.single_precision(), k, n_threads())
-    squared = distances.between(np.repeat(np.arange(distances.n), k), found.ravel())
-    return found, squared.reshape(found.shape), recall
+    neighbors, recall = found
+    squared = distances.between(np.repeat(np.arange(distances.n), k), neighbors.ravel())
+    return neighbors, squared.reshape(neighbors.shape), recall
 
 
 def search_name(X: np.ndarray | sp.csc_array | Source, recall: float | None) -> str:

@@ -162,6 +162,9 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
     monkeypatch.setattr("fiedler.neighbors._EXACT_UP_TO", 1000)
     assert KNN().build(X).recall == recall
+    monkeypatch.setattr("fiedler._approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
+    assert KNN().build(X).recall is None
+    assert KNN(algorithm="approximate").build(X).recall == recall
     assert KNN(algorithm="exact").build(X).recall is None
 
 
