@@ -27,7 +27,7 @@ def write(limited: list[dict[str, Any]], growth: Growth, compared: list[dict[str
     """The page; replaced in one step."""
     page = Section("scaling", "Beyond memory and beyond one machine", DOCS)
     page.text(_INTRODUCTION)
-    page.table(["machine", ""], machine())
+    page.table(["machine", ""], [[name, _installed(value)] for name, value in machine()])
     _limits(page, limited)
     _growth(page, growth)
     _anchors(page, compared)
@@ -39,8 +39,8 @@ def write(limited: list[dict[str, Any]], growth: Growth, compared: list[dict[str
 
 
 _INTRODUCTION = """
-The same three lines rank a matrix that does not fit into memory: give a path, an open Zarr array or HDF5 dataset, or a
-Dask array where an ndarray would stand.
+The same three lines rank a matrix that does not fit into memory: an opened file, a Zarr array, an HDF5 dataset or a
+Dask array stands where an ndarray would.
 
 ```python
 from fiedler import SpectralSelector
@@ -57,8 +57,8 @@ How it works: once the graph stands, every score belongs to one column, so colum
 time, each under the code that also serves arrays. Distances between rows add up over the same slabs. With an anchor
 graph the sums run over rows instead, and one pass is enough for any number of them.
 
-This page is written by `python -m benchmarks.scale`; every number on it was measured in one run on the machine below,
-each job in a process of its own. Memory is the peak resident set of that process and all its workers, looked at every
+This page is written by `python -m benchmarks.scale`; every number on it was measured once, on the machine below, each
+job in a process of its own. Memory is the peak resident set of that process and all its workers, looked at every
 20 milliseconds; the interpreter with its libraries is about 300 MiB of it.
 """.strip()
 
@@ -127,7 +127,7 @@ def _in_words(rows: list[dict[str, Any]], data: str) -> str:
         f"- {data.partition(',')[0]}: {most['graph']} agrees with the exact binary kNN graph at ρ = "
         f"{most['LS: ρ to binary kNN']:.2f}, where the Gaussian kNN graph agrees with it at {own:.2f}; 1-NN "
         f"{most['1-NN']:.3f} against {exact['1-NN']:.3f} on {exact['features']} features; "
-        f"{exact['seconds'] / most['seconds']:.0f} times faster."
+        f"{seconds(most['seconds'])} instead of {seconds(exact['seconds'])}."
     )
 
 
@@ -165,9 +165,12 @@ def _estimate(page: Section, growth: Growth) -> None:
         f"{_ROWS * 9 / GIB:.0f} GiB, and little else that grows with the rows.\n"
         f"- The scheduler. Chunks of 100 MB make {data_bytes / 1e8:,.0f} chunks and a few tasks for each: fine. Chunks "
         f"of 1 MB would make {data_bytes / 1e6:,.0f}, which is not.\n"
-        f"- Never the sums: a block returns {sums / 2**20:.1f} MiB, whatever its size, and they are merged in a tree.\n"
         "- A kNN graph of so many rows: it lives in memory and ends at a few million of them, so `KNN()` takes anchors "
         "beyond 5,000,000 rows and says so."
+    )
+    page.text(
+        f"The sums would not: a block returns {sums / 2**20:.1f} MiB, whatever its size, and the workers merge them in "
+        "a tree."
     )
 
 
@@ -193,11 +196,20 @@ def _figure(growth: Growth) -> Any:
                 stored = [p["bytes"] / scale for p in points]
                 ax.loglog(sizes, stored, "--", color="gray", label="size of the file's values")
                 ax.axhline(LIMIT / scale, color="#D55E00", lw=1, label="limit")
-                ax.legend(frameon=False)
+                if column == 1:
+                    ax.legend(frameon=False)
                 ax.set_xlabel(label)
             ax.set_ylabel(unit)
-            ax.grid(alpha=0.3, which="both", lw=0.4)
+            ax.set_xticks(sizes, [f"{size / 1e6:g} M" if size >= 1e6 else f"{size / 1e3:g} k" for size in sizes])
+            ax.minorticks_off()
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.grid(alpha=0.3, lw=0.4)
     return figure
+
+
+def _installed(value: Any) -> str:
+    """What the machine has, without the packages it has not."""
+    return ", ".join(part for part in str(value).split(", ") if not part.endswith("not installed"))
 
 
 def _shape(row: dict[str, Any]) -> str:
