@@ -14,7 +14,7 @@ import numpy as np
 
 _WANTED_RECALL = 0.97  # on the sample, so that 0.95 holds on the rest
 _SAMPLE = 256
-_OPERATIONS = 2e12  # multiplications at most, however low the recall: some three minutes on two cores
+_OPERATIONS = 1e12  # multiplications at most, however low the recall: some minutes on two cores
 _BRUTE_FORCE = 0.2  # share of the cells from which an exact search, by products of matrices, is faster
 
 

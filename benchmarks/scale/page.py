@@ -83,8 +83,8 @@ def _growth(page: Section, growth: Growth) -> None:
     page.heading("Against rows, columns, anchors and workers")
     page.text(
         f"The Laplacian score on float32 Zarr arrays under a limit of {LIMIT / GIB:.0f} GiB. Tall files are chunked by "
-        "rows and scored in one pass with the anchor graph; some also with the kNN graph, whose neighbours are "
-        "approximate at that size, and these files are mostly noise, the hardest case of such a search. Wide files are "
+        "rows and scored in one pass with the anchor graph; some also with the kNN graph, for comparison: these files "
+        "are mostly noise, where an index helps least and the search grows with the square of the rows. Wide files are "
         "chunked by columns and have exact neighbours. Workers are Dask processes on this machine, each with its share "
         "of the memory."
     )
@@ -96,7 +96,7 @@ def _growth(page: Section, growth: Growth) -> None:
     page.table(["axis", "shape", "anchors", "workers", "time", "peak memory", "informative"], cells)
     exponents = [
         f"- {_AXES[axis]}: time grows as size^{time:.2f}, peak memory as size^{memory:.2f}, over the larger half."
-        for axis in ("rows", "rows, kNN", "columns", "rows of wide files")
+        for axis in ("rows", "columns", "rows of wide files")
         for time, memory in [growth.exponents(axis)]
     ]
     page.text("\n".join(exponents))
