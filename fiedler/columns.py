@@ -101,19 +101,21 @@ def fold_rows(
     n, m = X.shape
     X = sp.csr_array(X) if sp.issparse(X) else X
     step = max(1, min(-(-n // 2), int(get_config()["working_memory"] * 2**20 / (8 * 8 * max(m, 1) * n_threads()))))
-    starts = list(range(0, n, step))
-    results: list[Any] = [None] * len(starts)
+    starts, threads, total = range(0, n, step), n_threads(float(n) * m), None
+    results: dict[int, Any] = {}
 
-    def work(place: int) -> None:
-        rows = X[starts[place] : starts[place] + step]
-        results[place] = function(
+    def work(start: int) -> None:
+        rows = X[start : start + step]
+        results[start] = function(
             sp.csr_array(rows, dtype=np.float64) if sp.issparse(rows) else np.array(rows, dtype=np.float64, order="C")
         )
 
-    for_each(work, range(len(starts)), float(n) * m)
-    total = results[0]
-    for part in results[1:]:
-        total = merge(total, part)
+    for first in range(0, len(starts), threads):  # as many results as threads are held, however many blocks there are
+        batch = starts[first : first + threads]
+        for_each(work, batch, float(n) * m)
+        for start in batch:
+            part = results.pop(start)
+            total = part if start == 0 else merge(total, part)
     return total
 
 
