@@ -57,8 +57,8 @@ How it works: once the graph stands, every score belongs to one column, so colum
 time, each under the code that also serves arrays. Distances between rows add up over the same slabs. With an anchor
 graph the sums run over rows instead, and one pass is enough for any number of them.
 
-This page is written by `python -m benchmarks.scale`; every number on it was measured once, on the machine below, each
-job in a process of its own. Memory is the peak resident set of that process and all its workers, looked at every
+This page is written by `python -m benchmarks.scale`; every number on it was measured once, on the machine below, what
+reads files in processes of their own. Memory is the peak resident set of that process and all its workers, looked at every
 20 milliseconds; the interpreter with its libraries is about 300 MiB of it.
 """.strip()
 
