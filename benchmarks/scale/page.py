@@ -58,8 +58,8 @@ time, each under the code that also serves arrays. Distances between rows add up
 graph the sums run over rows instead, and one pass is enough for any number of them.
 
 This page is written by `python -m benchmarks.scale`; every number on it was measured once, on the machine below, what
-reads files in processes of their own. Memory is the peak resident set of that process and all its workers, looked at every
-20 milliseconds; the interpreter with its libraries is about 300 MiB of it.
+reads files in processes of their own. Memory is the peak resident set of such a process and all its workers, looked at
+every 20 milliseconds; the interpreter with its libraries is about 300 MiB of it.
 """.strip()
 
 
