@@ -30,7 +30,7 @@ papers: $(READY)  ## rerun the papers and the study on the data in FIEDLER_DATA,
 	$(BIN)/python -W ignore -m benchmarks.papers
 	$(BIN)/python -W ignore -m benchmarks.study
 
-scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 6 GB of disk)
+scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 9 GB of disk)
 	$(BIN)/python -W ignore -m benchmarks.scale
 
 $(READY): pyproject.toml
