@@ -1,5 +1,6 @@
 """Matrices in files: every format gives the same table, none runs code, and output appears whole or not at all."""
 
+import csv
 import gzip
 import os
 import pickle
@@ -246,6 +247,14 @@ def test_types_of_columns(tmp_path):
     with pytest.raises(ValueError, match=r"t\.parquet: column 'town' holds string, not numbers"):
         read_table(tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet", target="town").y.tolist() == ["a", "b"]
+
+
+def test_arff_leaves_no_trace(tmp_path):
+    """scipy lets every CSV field of the process be as long as it likes."""
+    before = csv.field_size_limit()
+    save_arff(tmp_path / "x.arff", X)
+    read_table(tmp_path / "x.arff")
+    assert csv.field_size_limit() == before
 
 
 def test_text_in_arff(tmp_path):

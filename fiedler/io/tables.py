@@ -6,6 +6,7 @@ Each is a short function through a well-kept library. What a caller asks is a :c
 
 from __future__ import annotations
 
+import csv
 import importlib
 import warnings
 from collections.abc import Callable
@@ -158,6 +159,7 @@ def read_arff(request: Request) -> Found:
     if not sparse:
         from scipy.io import arff
 
+        longest = csv.field_size_limit()  # which scipy raises for the whole process
         try:
             with open_text(request.path) as file:
                 records, meta = arff.loadarff(file)
@@ -170,6 +172,8 @@ def read_arff(request: Request) -> Found:
                 require("arff", "io", request.path)
             except ImportError as missing:
                 raise ValueError(f"{request.path} is not plain dense ARFF: {first_line(error)}; {missing}") from None
+        finally:
+            csv.field_size_limit(longest)
     return _read_liac_arff(request, sparse)
 
 
