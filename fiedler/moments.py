@@ -72,19 +72,19 @@ def _separate_group_moments(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Groups that share no row: relative to one of its members, a column that is constant in a group stays exact."""
     sizes, first = Z.sum(axis=0), np.zeros(Z.shape[1], dtype=np.intp)
-    for rows, groups, z in _layers(Z):  # a single one, or none
-        members = np.arange(Z.shape[0])[rows]
-        first[groups[::-1]] = members[::-1]
-        pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
-        shifted = F[rows] - F[first][groups]
-        shift = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
-        if not scatter:
-            return sizes, F[first] + shift, None
-        shifted -= shift[groups]
-        shifted *= shifted
-        return sizes, F[first] + shift, pool @ shifted
-    nothing = np.zeros((Z.shape[1], F.shape[1]))
-    return sizes, F[first], nothing
+    layer = next(_layers(Z), None)
+    if layer is None:
+        return sizes, F[first], np.zeros((Z.shape[1], F.shape[1]))
+    rows, groups, z = layer
+    first[groups[::-1]] = np.arange(Z.shape[0])[rows][::-1]
+    pool = sp.csr_array((z, (groups, np.arange(len(z)))), shape=(Z.shape[1], len(z)))
+    shifted = F[rows] - F[first][groups]
+    shift = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
+    if not scatter:
+        return sizes, F[first] + shift, None
+    shifted -= shift[groups]
+    shifted *= shifted
+    return sizes, F[first] + shift, pool @ shifted
 
 
 def _overlap(Z: sp.csr_array) -> bool:
@@ -123,7 +123,9 @@ def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tupl
             at = F.indices[inside]
             yield group[at] * m + column[inside], F.data[inside], None if binary else weight[at]
 
-    weighted = lambda x, z: x if binary else x * z  # noqa: E731
+    def weighted(values: np.ndarray, z: Any) -> np.ndarray:
+        return values if binary else values * z
+
     entries = None if _overlap(Z) else list(stored())  # one layer is worth keeping, several would be as many copies
     reference, shift, scatter, weight, count = np.zeros((5, r * m))
     for cell, values, z in entries or stored():

@@ -117,6 +117,19 @@ def test_parts(chunks, sparse):
         np.asarray(source)
 
 
+def test_rows_that_cannot_be_read_are_named(monkeypatch):
+    monkeypatch.setattr(dask_sources, "_BATCH", 1)
+
+    def explode(block, block_id):
+        if block_id == (3, 0):
+            raise OSError("the disk is on fire")
+        return block
+
+    X = da.ones((N, M), chunks=(5, M)).map_blocks(explode, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match=r"^the Dask array: the block of rows 15 to 19 cannot be read: the disk is on"):
+        as_source(X).fold_rows(lambda rows: rows.sum(axis=0), np.add)
+
+
 def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(dask_sources, "_BATCH", 2)
     monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)

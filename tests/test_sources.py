@@ -402,6 +402,24 @@ def test_inputs_are_not_modified(tmp_path, rng):
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("chunks", [(100, 7), (20, 50), None])
+def test_a_few_columns_are_not_the_whole_file(tmp_path, monkeypatch, chunks):
+    """Whatever the chunks are: only what was asked for is held, and chunks of columns are read one by one."""
+    h5py = pytest.importorskip("h5py")
+    X = np.arange(5000.0).reshape(100, 50)
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        file.create_dataset("X", data=X, chunks=chunks)
+    source, sizes = open_source(tmp_path / "X.h5"), []
+    array = source._array
+    spy = type("Spy", (), {"__getitem__": lambda self, key: sizes.append(array[key].size) or array[key]})
+    monkeypatch.setattr(source, "_array", spy())
+    columns = np.array([49, 0, 3, 3, 24])
+    np.testing.assert_array_equal(source[:, columns], X[:, columns])
+    assert sum(sizes) == 400
+    assert len(sizes) == (3 if chunks == (100, 7) else 1)
+    assert source[:, np.zeros(0, dtype=int)].shape == (100, 0)
+
+
 def test_slabs_lie_on_the_borders_of_chunks(tmp_path):
     write_zarr(tmp_path / "X.zarr", np.arange(5000.0).reshape(100, 50), chunks=(20, 7))
     source = open_source(tmp_path / "X.zarr")

@@ -7,7 +7,7 @@ Dask's threads where there is none. A worker that dies has its blocks computed a
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn import config_context, get_config
 from .base import Matrix, Source, block_name, check_finite, give_back, slab_bytes, spans, unreadable
 from .running import current_run
 
+Block = tuple[slice, slice]  # rows and columns
 _LABEL = "the Dask array"
 _BATCH, _BATCHES = 16, 20  # blocks that are merged by the workers before anything is told or kept, and how many such
 _OURS = "raised while a block was scored, not while it was read"
@@ -65,33 +66,37 @@ class DaskSource(Source):
                 if step.has(slab):
                     results[slab.start] = step.finished(slab)
             waiting = [slab for slab in slabs if slab.start not in results]
-            for slab, result in _finished(self._tasks(function, waiting), waiting, self.shape):
+            blocks = [(self._all_rows, slab) for slab in waiting]
+            for (_, slab), result in _finished(self._tasks(function, waiting), blocks, self.shape):
                 results[slab.start] = step.finish(slab, result)
         return [results[slab.start] for slab in slabs]
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
         slabs = self.slabs()
-        total = self._reduced("passes", self._tasks(function, slabs, positioned), slabs, np.add)
+        blocks = [(self._all_rows, slab) for slab in slabs]
+        total = self._reduced("passes", self._tasks(function, slabs, positioned), blocks, np.add)
         return np.require(total, np.float64, "W")  # what comes from a worker may be read-only
 
     def fold_rows(self, function: Callable[[Matrix], Any], merge: Callable[[Any, Any], Any]) -> Any:
         from dask import delayed
 
-        rows, columns = self.row_slabs(), slice(0, self.shape[1])
-        blocks = self.array.rechunk({0: tuple(s.stop - s.start for s in rows), 1: -1}).to_delayed().ravel()
+        slabs = self.row_slabs()
+        values = self.array.rechunk({0: tuple(s.stop - s.start for s in slabs), 1: -1}).to_delayed().ravel()
+        blocks = [(slab, slice(0, self.shape[1])) for slab in slabs]
         work = delayed(_Block(function, self.shape), pure=False)
-        tasks = [work(block, slab, columns) for block, slab in zip(blocks, rows, strict=True)]
-        return self._reduced("row blocks", tasks, rows, merge)
+        tasks = [work(value, *block) for value, block in zip(values, blocks, strict=True)]
+        return self._reduced("row blocks", tasks, blocks, merge)
 
-    def _reduced(self, what: str, tasks: list[Any], slabs: list[slice], merge: Callable[[Any, Any], Any]) -> Any:
+    def _reduced(self, what: str, tasks: list[Any], blocks: list[Block], merge: Callable[[Any, Any], Any]) -> Any:
         """All results merged in order: by the workers in batches, each of which is counted and kept."""
         size = max(_BATCH, -(-len(tasks) // _BATCHES))
         batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
         with current_run().step(what, batches) as step:
             total, done = step.partial_sum()
             for place, batch in enumerate(batches[done:], done):
-                span = slice(slabs[batch.start].start, slabs[batch.stop - 1].stop)
-                ((_, part),) = _finished([_merged(tasks[batch], merge)], [span], self.shape)
+                ends = zip(blocks[batch.start], blocks[batch.stop - 1], strict=True)
+                merged = tuple(slice(first.start, last.stop) for first, last in ends)
+                ((_, part),) = _finished([_merged(tasks[batch], merge)], [merged], self.shape)
                 total = part if place == 0 else merge(total, part)
                 step.add(total)
         return total
@@ -109,8 +114,12 @@ class DaskSource(Source):
         starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
         columns = self.array.rechunk({0: -1, 1: widths}).to_delayed().ravel()
         blocks = dict(zip(starts, columns, strict=True))
-        work, rows = delayed(_Block(function, self.shape, positioned), pure=False), slice(0, self.shape[0])
-        return [work(blocks[slab.start], rows, slab) for slab in slabs]
+        work = delayed(_Block(function, self.shape, positioned), pure=False)
+        return [work(blocks[slab.start], self._all_rows, slab) for slab in slabs]
+
+    @property
+    def _all_rows(self) -> slice:
+        return slice(0, self.shape[0])
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self.array.name}"
@@ -191,41 +200,40 @@ class _Block:
             give_back()
 
 
-def _finished(tasks: list[Any], slabs: list[slice], shape: tuple[int, int]) -> Any:
-    """(slab, result) as they are done, on the active client or in threads."""
+def _finished(tasks: list[Any], blocks: list[Block], shape: tuple[int, int]) -> Iterator[tuple[Block, Any]]:
+    """(block, result) as they are done, on the active client or in threads."""
     import dask
 
     client = _client()
     if client is None:
-        for task, slab in zip(tasks, slabs, strict=True):
-            yield slab, _computed(lambda t=task: dask.compute(t)[0], slab, shape)
+        for task, block in zip(tasks, blocks, strict=True):
+            yield block, _computed(lambda t=task: dask.compute(t)[0], block, shape)
         return
     from distributed import as_completed
 
     futures = client.compute(tasks)
     try:
-        place = {future.key: slab for future, slab in zip(futures, slabs, strict=True)}
+        place = {future.key: block for future, block in zip(futures, blocks, strict=True)}
         for future in as_completed(futures):
-            slab = place[future.key]
-            yield slab, _computed(future.result, slab, shape)
+            block = place[future.key]
+            yield block, _computed(future.result, block, shape)
     finally:
         client.cancel([future for future in futures if not future.done()])
 
 
-def _computed(result: Callable[[], Any], slab: slice, shape: tuple[int, int]) -> Any:
+def _computed(result: Callable[[], Any], block: Block, shape: tuple[int, int]) -> Any:
     try:
         return result()
     except Exception as error:
-        where = block_name(slice(0, shape[0]), slab, shape)
         if type(error).__name__ == "KilledWorker":
             raise MemoryError(
-                f"{_LABEL}: workers died again and again while {where} was computed, most likely out of memory; use "
-                "smaller chunks or give the workers more."
+                f"{_LABEL}: workers died again and again while {block_name(*block, shape)} was computed, most likely "
+                "out of memory; use smaller chunks or give the workers more."
             ) from error
         notes = getattr(error, "__notes__", ())
         if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):
             raise
-        raise unreadable(_LABEL, slice(0, shape[0]), slab, shape, error) from error
+        raise unreadable(_LABEL, *block, shape, error) from error
 
 
 def _client() -> Any:

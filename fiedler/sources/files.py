@@ -51,14 +51,12 @@ class ArrayFile(FileSource):
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
             return np.asarray(self._array[rows, columns])
-        # One stored chunk after the other: a few columns of many chunks decoded at once would be all of the file.
+        # HDF5 wants increasing indices without repeats. One stored chunk after the other: a few columns of many chunks
+        # decoded at once would be all of the file.
         wanted, place = np.unique(columns, return_inverse=True)
-        parts = np.split(wanted, np.flatnonzero(np.diff(wanted // self.chunks[1])) + 1)
-        spans = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
-        parts = [
-            np.asarray(self._array[rows, span])[:, part - part[0]] for part, span in zip(parts, spans, strict=True)
-        ]
-        return np.concatenate(parts, axis=1)[:, place]
+        groups = np.split(wanted, np.flatnonzero(np.diff(wanted // self.chunks[1])) + 1)
+        pick = self._array.oindex if hasattr(self._array, "oindex") else self._array
+        return np.concatenate([np.asarray(pick[rows, group]) for group in groups], axis=1)[:, place]
 
 
 class MappedFile(FileSource):

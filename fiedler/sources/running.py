@@ -161,8 +161,8 @@ def _load(path: Path | None) -> Any:
 
 def _save(path: Path | None, values: Value) -> None:
     if path is not None:
-        write = np.savez if isinstance(values, tuple) else np.save
-        _write(path, lambda file: write(file, *(values if isinstance(values, tuple) else [values]), allow_pickle=False))
+        arrays = isinstance(values, tuple)
+        _write(path, lambda file: np.savez(file, *values) if arrays else np.save(file, values, allow_pickle=False))
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
