@@ -162,7 +162,7 @@ def _recall(results: dict[str, Any]) -> str:
     """Recall of the approximate neighbours on rows the library did not choose itself."""
     from sklearn.neighbors import NearestNeighbors
 
-    from fiedler.neighbors import find_neighbors
+    from fiedler.engine.search import find_neighbors
 
     X, _ = data.load("fashion_mnist", np.float32)
     rows = np.sort(np.random.default_rng(1).choice(len(X), 300, replace=False))

@@ -4,21 +4,22 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 
     f'Lf = ½ Σ_ij w_ij (f_i - f_j)²
 
-**graph x criterion = method**, and criteria can be added, multiplied and scaled::
+**graph x criterion x selection = method**; criteria can be added, multiplied and scaled::
 
-    X, y, pairs -> supervision -> recipe (affinity, supervised) -> Graph -> Criterion -> scores -> SpectralSelector
+    X, y, pairs -> Problem -> recipe -> Graph -> Criterion -> scores -> ranking -> SpectralSelector
 
-- ``graph``        the immutable graph: energy, mass, eigenpairs
-- ``affinity``     recipes from X alone: KNN RBF Diffusion Precomputed; ``anchors`` for very many rows
-- ``supervised``   recipes that read labels, targets or pairs: ClassGraph ReliefGraph TargetKNN SemiTarget MustLink ...
-- ``criterion``    formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement; ``sensitivity``
-- ``methods``      the papers' methods by name, ``METHODS``
-- ``supervision``  labels and pairs, known in part
-- ``selector``     the scikit-learn estimator and the ranking rule
-- ``evaluate``     how good and how stable a ranking is; ``tuning``, ``compare``
-- ``report``       a summary, and one HTML file of it; ``display`` figures
-- ``io``, ``cli``  files in and out, the command line
-- ``datasets``     the papers' toys
+- ``graphs``       graphs over the samples and the recipes that build them: KNN RBF Anchors ClassGraph MustLink ...
+- ``criteria``     formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement Sensitivity
+- ``selection``    from scores to a choice
+- ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
+- ``problem``      X, what is known about its rows (``supervision``), and every graph built once
+- ``selector``     the scikit-learn estimator
+- ``evaluate``     how good and how stable a ranking is; tuning, comparing
+- ``report``       a summary, and one HTML file of it;  ``plots``  figures
+- ``cli``          the command line
+- ``engine``       the work on plain arrays: blocks, distances, neighbours, moments, compiled loops
+- ``data``         arrays and files, read whole or in blocks; ``io`` and ``sources`` are its public names
+- ``datasets``     the papers' toys;  ``papers``  what the equation numbers refer to
 
 The papers behind the equation numbers in the docstrings: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
 2007; [DV] Doquire & Verleysen 2011 (SLS, SSLS); [KA] Kalakech et al. 2011 (constraint scores); [EV] Jiang & Ren, ICML
@@ -28,12 +29,27 @@ The papers behind the equation numbers in the docstrings: [ZL] Zhao & Liu, SDM 2
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import registry
+from .version import __version__
+
 if TYPE_CHECKING:
-    from .affinity import KNN, RBF, Diffusion, Precomputed, Recipe
-    from .anchors import Anchors
-    from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh
-    from .display import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
-    from .graph import Graph
+    from .criteria import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Sensitivity
+    from .graphs import (
+        KNN,
+        RBF,
+        Anchors,
+        CannotLink,
+        ClassGraph,
+        Diffusion,
+        Graph,
+        MustLink,
+        Precomputed,
+        Recipe,
+        ReliefGraph,
+        SemiTarget,
+        TargetKNN,
+        Within,
+    )
     from .methods import (
         EVSC,
         METHODS,
@@ -48,30 +64,22 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
+    from .plots import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
     from .report import summarize, write_html
     from .selector import SpectralSelector
-    from .sensitivity import Sensitivity
-    from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
     from .supervision import Pairs, Supervision, pairs_from_labels
-
-__version__ = "0.1.0.dev0"
 
 # Where each public name lives; modules are imported when first asked for, because scikit-learn alone takes seconds.
 _HOME = {
-    "affinity": "Diffusion KNN Precomputed RBF Recipe",
-    "anchors": "Anchors",
-    "criterion": "Criterion Disagreement Energy Phi Ratio Rayleigh",
-    "display": "CurveDisplay RankingDisplay StabilityDisplay plot_curves plot_ranking plot_stability",
-    "graph": "Graph",
-    "methods": "ConstraintScore Correlation EVSC FisherScore LaplacianScore METHODS ReliefF "
-    "SPEC SSelect SemiSupervisedLaplacianScore SupervisedLaplacianScore Variance",
-    "report": "summarize write_html",
-    "selector": "SpectralSelector",
-    "sensitivity": "Sensitivity",
-    "supervised": "CannotLink ClassGraph MustLink ReliefGraph SemiTarget TargetKNN Within",
-    "supervision": "Pairs Supervision pairs_from_labels",
+    "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
+    "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
+    "methods": ["METHODS", *registry.classes(registry.METHODS)],
+    "plots": ["CurveDisplay", "RankingDisplay", "StabilityDisplay", "plot_curves", "plot_ranking", "plot_stability"],
+    "report": ["summarize", "write_html"],
+    "selector": ["SpectralSelector"],
+    "supervision": ["Pairs", "Supervision", "pairs_from_labels"],
 }
-_MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE)
 

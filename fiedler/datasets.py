@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ._validation import check_choice, check_integer
+from .validation import check_choice, check_integer
 
 
 def constraint_toy() -> tuple[np.ndarray, np.ndarray]:

@@ -6,19 +6,34 @@ A named method is one short expression; read ``formula`` to see which. ``METHODS
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._validation import check_choice, check_positive, check_share
-from .affinity import KNN, RBF, Problem, Recipe
-from .columns import take_columns, take_rows
-from .criterion import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, as_recipe
-from .graph import Graph
-from .moments import sparse_moments
-from .sensitivity import Sensitivity
-from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
+from . import registry
+from .criteria import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, Sensitivity
+from .data.arrays import take_columns, take_rows
+from .engine.moments import sparse_moments
+from .graphs import (
+    KNN,
+    RBF,
+    CannotLink,
+    ClassGraph,
+    Graph,
+    MustLink,
+    Recipe,
+    ReliefGraph,
+    SemiTarget,
+    TargetKNN,
+    Within,
+    as_recipe,
+)
+from .problem import Problem
+from .selection.cut import LAMBDAS, best_by_cut, cut_recipe
+from .validation import check_choice, check_positive, check_share
 
 
 class Method(Criterion):
@@ -28,9 +43,17 @@ class Method(Criterion):
         """The method as an expression over graphs."""
         raise TypeError(f"{type(self).__name__} has no formula.")
 
-    greater_is_better = property(lambda self: self.formula().greater_is_better)
-    nonnegative = property(lambda self: self.formula().nonnegative)
-    reads = property(lambda self: self.formula().reads)
+    @property
+    def greater_is_better(self) -> bool:
+        return self.formula().greater_is_better
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.formula().nonnegative
+
+    def parts(self) -> Iterator[Criterion | Recipe]:
+        """The formula, in which the parameters have their place."""
+        yield self.formula()
 
     def _scorer(self, problem: Problem) -> Scorer:
         return self.formula()._scorer(problem)
@@ -132,11 +155,32 @@ class SSelect(Method):
     def formula(self) -> Criterion:
         graph = self._recipe("graph")
         if isinstance(self.lam, str) and self.lam == "auto":
-            from .evaluate.tuning import AutoLambda  # built on the methods, hence not at the top
-
             return AutoLambda(graph)
         check_share("lam", self.lam)
         return self.lam * Rayleigh(graph) + (1.0 - self.lam) * Disagreement(graph)
+
+
+class AutoLambda(Criterion):
+    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data it scores: the formula of SSelect("auto").
+
+    λ is the one of :func:`fiedler.evaluate.tune_lambda` with its defaults, cut included; the logger "fiedler" tells
+    which.
+    """
+
+    _reads = "classes"
+
+    def __init__(self, graph: Recipe):
+        self.graph = graph
+
+    @property
+    def nonnegative(self) -> bool:
+        return Rayleigh(self.graph).nonnegative
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        candidates = [SSelect(self.graph, lam) for lam in LAMBDAS]
+        _, best = best_by_cut(problem, candidates, min(10, problem.n_features), cut_recipe(None))
+        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
+        return candidates[best]._scorer(problem)
 
 
 class SupervisedLaplacianScore(Method):
@@ -307,12 +351,15 @@ class FisherScore(Criterion):
     array([ 4., inf])
     """
 
-    greater_is_better = property(lambda self: True)
-    reads = property(lambda self: {"classes"})
+    _reads = "classes"
+
+    @property
+    def greater_is_better(self) -> bool:
+        return True
 
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(ClassGraph())
-        return lambda F: np.divide(*_between_and_within(graph, F))
+        return Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
 
     def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
         return _between_and_within(problem.graph(ClassGraph()), take_columns(problem.X, columns))[0]
@@ -328,13 +375,15 @@ class Correlation(Criterion):
     array([1.])
     """
 
-    greater_is_better = property(lambda self: True)
-    reads = property(lambda self: {"target"})
+    _reads = "target"
+
+    @property
+    def greater_is_better(self) -> bool:
+        return True
 
     def _scorer(self, problem: Problem) -> Scorer:
         target = problem.supervision.target("Correlation")
         known = ~np.isnan(target)
-        problem.rows_read |= known
         rows, y = np.flatnonzero(known), target[known] - target[known].mean()
         y /= np.linalg.norm(y) or np.nan
 
@@ -342,7 +391,7 @@ class Correlation(Criterion):
             centred = _centred(take_rows(F, rows))
             return np.minimum(np.abs(y @ centred) / np.linalg.norm(centred, axis=0), 1.0)
 
-        return score
+        return Scorer(known, score)
 
 
 class Variance(Criterion):
@@ -355,28 +404,21 @@ class Variance(Criterion):
     array([ 1., nan])
     """
 
-    greater_is_better = property(lambda self: True)
+    @property
+    def greater_is_better(self) -> bool:
+        return True
 
     def _scorer(self, problem: Problem) -> Scorer:
-        problem.rows_read[:] = True
         n = problem.n_samples
         ones = np.ones(n)
-        return lambda F: sparse_moments(F, ones)[1] / n if sp.issparse(F) else np.mean(_centred(F) ** 2, axis=0)
+
+        def score(F: Any) -> np.ndarray:
+            return sparse_moments(F, ones)[1] / n if sp.issparse(F) else np.mean(_centred(F) ** 2, axis=0)
+
+        return Scorer(ones > 0, score)
 
 
-METHODS: dict[str, type[Criterion]] = {
-    "variance": Variance,
-    "correlation": Correlation,
-    "fisher": FisherScore,
-    "relieff": ReliefF,
-    "laplacian": LaplacianScore,
-    "spec": SPEC,
-    "sselect": SSelect,
-    "sls": SupervisedLaplacianScore,
-    "ssls": SemiSupervisedLaplacianScore,
-    "constraint": ConstraintScore,
-    "evsc": EVSC,
-}
+METHODS: dict[str, type[Criterion]] = {entry.name: globals()[entry.cls] for entry in registry.METHODS}
 
 
 def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndarray]:

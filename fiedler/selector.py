@@ -1,8 +1,4 @@
-"""SpectralSelector: the one estimator, and the one place where scores become a ranking.
-
-Orientation comes from the criterion; NaN ranks last in every method, +inf last where small is good and first where
-large is good; equal scores keep column order.
-"""
+"""SpectralSelector: the one estimator. It scores, ranks, and keeps the first features."""
 
 from __future__ import annotations
 
@@ -12,30 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .affinity import Problem
-from .columns import validate_X
-from .criterion import Criterion
-from .methods import METHODS
-from .sources import as_source
-from .supervision import Supervision
-from .syntax import parse
+from .criteria import Criterion
+from .data.arrays import as_source, validate_X
+from .problem import Problem
+from .selection.ranking import rank
+from .syntax import as_criterion
+from .words import direction, html_table
 
-
-def rank_features(scores: np.ndarray, greater_is_better: bool, tie_breaker: np.ndarray | None = None) -> np.ndarray:
-    """Column indices, best first: NaN last, equal scores by ``tie_breaker`` (same direction), then by column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fiedler.selector import rank_features
-    >>> rank_features(np.array([0.5, np.nan, 0.2, 0.5, np.inf]), greater_is_better=False)
-    array([2, 0, 3, 4, 1])
-    """
-    sign = -1.0 if greater_is_better else 1.0
-    ties = np.zeros(len(scores)) if tie_breaker is None else sign * tie_breaker
-    return np.lexsort((np.arange(len(scores)), ties, sign * scores, np.isnan(scores)))
+_SHOWN = 10  # features in a notebook
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -116,15 +99,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)  # feature names and their number only
         X = validate_X(X, getattr(self, "feature_names_in_", None))
         n_selected = _number_to_select(self.n_features_to_select, X.shape[1])
-        known = Supervision(X.shape[0], y, must_link=must_link, cannot_link=cannot_link, unlabeled=self.unlabeled)
-        problem = Problem(X, known)
-        self.scores_ = criterion.score(problem)
-        infinite = np.flatnonzero(np.isinf(self.scores_))
-        ties = np.zeros(len(self.scores_))
-        if len(infinite) > 1:
-            breaker = criterion._tie_breaker(problem, infinite)
-            ties[infinite] = 0.0 if breaker is None else breaker
-        self.order_ = rank_features(self.scores_, criterion.greater_is_better, ties)
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
+        self.scores_, self.order_ = rank(criterion, Problem(X).with_supervision(y, **told))
         useless = int(np.isnan(self.scores_[self.order_[:n_selected]]).sum())
         if useless:
             warnings.warn(
@@ -167,9 +143,15 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return super().set_params(**params)
 
     def _repr_html_inner(self) -> str:
-        from .display import selector_html
-
-        return selector_html(self)
+        diagram = estimator_html_repr(self)
+        if not hasattr(self, "order_"):
+            return diagram
+        names, rows = feature_names(self), []
+        for place, j in enumerate(self.order_[:_SHOWN], 1):
+            rows.append([str(place), names[j], f"{self.scores_[j]:.5g}", "✓" if self.support_[j] else ""])
+        good = direction(self.criterion_.greater_is_better)
+        title = f"{self.n_features_} of {len(names)} features selected by {self.criterion_!r}; {good}"
+        return diagram + html_table(title, rows, ["rank", "feature", "score", "selected"])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**options)
@@ -190,13 +172,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def as_criterion(criterion: Any) -> Criterion:
-    """A criterion as it is, or the one a text such as ``sselect[lam=0.1]`` describes."""
-    if isinstance(criterion, Criterion):
-        return criterion
-    if isinstance(criterion, str):
-        return parse(criterion)
-    raise TypeError(f"criterion must be a Criterion or one of {', '.join(METHODS)}, got {criterion!r}.")
+def feature_names(selector: SpectralSelector, given: Any = None) -> list[str]:
+    """Names of the features of a fitted selector: those given, those it has seen, or x0, x1, ..."""
+    check_is_fitted(selector)
+    m = len(selector.scores_)
+    names = getattr(selector, "feature_names_in_", [f"x{j}" for j in range(m)]) if given is None else given
+    if len(names) != m:
+        raise ValueError(f"feature_names has {len(names)} names for the {m} features of the selector.")
+    return [str(name) for name in names]
 
 
 def _number_to_select(wanted: Any, n_features: int) -> int:

@@ -11,24 +11,22 @@ below are ever called: nothing is evaluated.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import operator
-from collections.abc import Iterable
 from typing import Any
 
-from .affinity import KNN, RBF, Diffusion, Recipe
-from .anchors import Anchors
-from .criterion import Criterion, Disagreement, Energy, Phi, Product, Ratio, Rayleigh, Scaled, Sum
+from . import criteria, graphs, registry
+from .criteria import Criterion
+from .graphs import Recipe
 from .methods import METHODS
-from .sensitivity import Sensitivity
-from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within
+from .words import did_you_mean
 
-_PRIMITIVES = (Energy, Ratio, Rayleigh, Phi, Disagreement, Sensitivity)
-_GRAPHS = (KNN, RBF, Diffusion, Anchors, ClassGraph, ReliefGraph, TargetKNN, SemiTarget, MustLink, CannotLink, Within)
-
-CRITERIA = {cls.__name__.lower(): cls for cls in (*METHODS.values(), *_PRIMITIVES)} | METHODS
-RECIPES = {cls.__name__.lower(): cls for cls in _GRAPHS}
+CRITERIA: dict[str, type[Criterion]] = {
+    **{cls.__name__.lower(): cls for cls in METHODS.values()},
+    **{entry.name: getattr(criteria, entry.cls) for entry in registry.PRIMITIVES},
+    **METHODS,
+}
+RECIPES: dict[str, type[Recipe]] = {entry.name: getattr(graphs, entry.cls) for entry in registry.RECIPES}
 
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _WORDS = {"none": None, "true": True, "false": False}
@@ -79,26 +77,24 @@ def unparse(criterion: Criterion | Recipe) -> str:
     >>> unparse(LaplacianScore(KNN(7, weight="binary")) * ConstraintScore(1))
     'laplacian[graph=knn[n_neighbors=7,weight=binary]] * constraint[variant=1]'
     """
-    if isinstance(criterion, Sum):
-        left, right = criterion.left, criterion.right
-        if isinstance(right, Scaled) and right.factor < 0:
-            return f"{unparse(left)} - {unparse(Scaled(-right.factor, right.criterion))}"
-        return f"{unparse(left)} + {_grouped(right)}"
-    if isinstance(criterion, Product):
-        right = _grouped(criterion.right)
-        right = f"({right})" if isinstance(criterion.right, Product) else right
-        return f"{_grouped(criterion.left)} * {right}"
-    if isinstance(criterion, Scaled):
-        inner = _grouped(criterion.criterion)
-        return f"{criterion.factor!r} * " + (f"({inner})" if isinstance(criterion.criterion, Product) else inner)
-    return _call_text(criterion)
+    return _call_text(criterion) if isinstance(criterion, Recipe) else criterion.text(_call_text, exact=True)
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
-    """``"did you mean 'x'? "``, or nothing when no known name is close."""
-    lowered = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=cutoff)
-    return f"did you mean {lowered[close[0]]!r}? " if close else ""
+def short_text(criterion: Criterion) -> str:
+    """A criterion in this syntax, or its repr where that has no words for it."""
+    try:
+        return unparse(criterion)
+    except ValueError:
+        return repr(criterion)
+
+
+def as_criterion(criterion: Any) -> Criterion:
+    """A criterion as it is, or the one a text such as ``sselect[lam=0.1]`` describes."""
+    if isinstance(criterion, Criterion):
+        return criterion
+    if isinstance(criterion, str):
+        return parse(criterion)
+    raise TypeError(f"criterion must be a Criterion or one of {', '.join(METHODS)}, got {criterion!r}.")
 
 
 # -------------------------------------------------------------------- from text
@@ -147,7 +143,7 @@ def _make(table: dict[str, type], name: str, node: ast.expr, text: str) -> Any:
     values: dict[str, Any] = {}
     for parameter, value in pairs:
         if parameter not in parameters:
-            hint, known = nearest(parameter, parameters), ", ".join(parameters) or "none"
+            hint, known = did_you_mean(parameter, parameters), ", ".join(parameters) or "none"
             raise ValueError(f"{name} has no parameter {parameter!r} in criterion={text!r}; {hint}Known: {known}.")
         if parameter in values:
             raise ValueError(f"{parameter!r} of {name} is given twice in criterion={text!r}.")
@@ -164,7 +160,7 @@ def _value(node: ast.expr, is_graph: bool, text: str) -> Any:
     if is_graph and isinstance(node, (ast.Name, ast.Call)):
         name = _called(node, text)
         if name.lower().replace("_", "") not in RECIPES:
-            hint, known = nearest(name, RECIPES), ", ".join(RECIPES)
+            hint, known = did_you_mean(name, RECIPES), ", ".join(RECIPES)
             raise ValueError(f"{name!r} in criterion={text!r} is not a graph; {hint}Known: {known}.")
         return _make(RECIPES, name, node, text)
     if isinstance(node, ast.Name):
@@ -197,7 +193,7 @@ def _called(node: ast.Name | ast.Call, text: str) -> str:
 
 def _unknown_method(name: str, text: str) -> ValueError:
     where = f"criterion={text!r}" if name == text.strip() else f"{name!r} in criterion={text!r}"
-    return ValueError(f"{where} is not a method; {nearest(name, METHODS)}Known: {', '.join(METHODS)}.")
+    return ValueError(f"{where} is not a method; {did_you_mean(name, METHODS)}Known: {', '.join(METHODS)}.")
 
 
 # -------------------------------------------------------------------- to text
@@ -223,7 +219,3 @@ def _value_text(parameter: str, value: Any, owner: Any) -> str:
     if value is None or isinstance(value, (bool, int, float)):
         return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
     raise ValueError(f"{owner!r} cannot be written as text: {parameter} is neither a number, a word nor a graph.")
-
-
-def _grouped(criterion: Criterion) -> str:
-    return f"({unparse(criterion)})" if isinstance(criterion, Sum) else unparse(criterion)

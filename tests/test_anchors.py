@@ -17,6 +17,7 @@ from fiedler import (
     KNN,
     SPEC,
     Anchors,
+    Criterion,
     Energy,
     FisherScore,
     Graph,
@@ -30,9 +31,12 @@ from fiedler import (
     Supervision,
     Variance,
 )
-from fiedler.anchors import SummedGraph, _inverse, merge_sums, score_by_rows, sum_rows
-from fiedler.assignment import AnchorMap
-from fiedler.columns import validate_X
+from fiedler.criteria.criterion import Scorer, fits_one_pass, score_by_rows
+from fiedler.data.arrays import validate_X
+from fiedler.engine.assignment import AnchorMap
+from fiedler.graphs.anchors import sum_rows
+from fiedler.graphs.factored import Summed, inverse_sizes, merge_sums
+from fiedler.problem import Problem
 from fiedler.sources import open_source
 
 close = np.testing.assert_allclose
@@ -66,7 +70,7 @@ def make(seed=0, n=210, m=6):
 def of(rows, anchors):
     """The graph of some rows at given anchors."""
     Z = anchors(rows)
-    return Graph.from_factors(Z, _inverse(Z.sum(axis=0)), degree=np.ones(rows.shape[0]))
+    return Graph.from_factors(Z, inverse_sizes(Z.sum(axis=0)), degree=np.ones(rows.shape[0]))
 
 
 # ---------------------------------------------------------------- the definition
@@ -269,14 +273,14 @@ def test_wrong_parameters(recipe, message):
 
 
 def test_evsc_needs_weights_of_another_form():
-    with pytest.raises(ValueError, match=r"EVSC differentiates RBF weights, but Anchors\(\) has none"):
+    with pytest.raises(ValueError, match=r"Sensitivity differentiates RBF weights, but Anchors\(\) has none"):
         EVSC(Anchors()).evaluate(make(n=40))
 
 
 def test_a_row_of_its_own_as_anchor_when_sparse_columns_are_very_many(monkeypatch):
     X = sp.random_array((80, 50), density=0.1, rng=np.random.default_rng(0), format="csr")
     expected = LaplacianScore(Anchors(15, random_state=2)).evaluate(X)
-    monkeypatch.setattr("fiedler.assignment._DENSE_VALUES", 100)
+    monkeypatch.setattr("fiedler.engine.assignment._DENSE_VALUES", 100)
     anchors = Anchors(15, random_state=2)._place(validate_X(X))
     assert sp.issparse(anchors._U)
     U = anchors._U.toarray()
@@ -290,15 +294,21 @@ def test_few_long_rows_are_shortened_first(monkeypatch):
     X = make(n=40, m=300)
     X[7] = X[3]
     expected = LaplacianScore(A).evaluate(X)
-    monkeypatch.setattr("fiedler.anchors._SAMPLE_VALUES", 1000)
+    monkeypatch.setattr("fiedler.graphs.anchors._SAMPLE_VALUES", 1000)
     close(LaplacianScore(A).evaluate(X), expected, rtol=1e-9)
     close(LaplacianScore(A).evaluate(X + 1e8), LaplacianScore(A).evaluate(X + 1e8 - 1e8), rtol=1e-7)
-    assert score_by_rows(LaplacianScore(A), X) is None
+    assert by_rows(LaplacianScore(A), X) is None
     with pytest.warns(UserWarning, match="can be anchors"):
         assert np.isnan(LaplacianScore(Anchors()).evaluate(np.ones((30, 200)))).all()
 
 
 # ---------------------------------------------------------------- by rows
+
+
+def by_rows(criterion, X, known=None):
+    """The scores from one pass over blocks of rows, or None where that is not enough."""
+    problem = Problem(validate_X(X), known)
+    return score_by_rows(criterion, problem) if fits_one_pass(criterion, problem) else None
 
 
 def summed(X, recipe, n_blocks):
@@ -307,7 +317,7 @@ def summed(X, recipe, n_blocks):
     X = sp.csr_array(X) if sp.issparse(X) else X
     blocks = [X[part] for part in np.array_split(np.arange(X.shape[0]), n_blocks)]
     sums = reduce(merge_sums, map(partial(sum_rows, anchors), blocks))
-    return SummedGraph(sums, anchors.origin)
+    return Summed(sums, anchors.origin)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
@@ -336,7 +346,7 @@ def test_scores_by_rows_equal_scores_by_columns(name, kind, memory):
     X = kind(X)
     expected = FORMULAS[name].evaluate(X)
     with config_context(working_memory=memory):
-        scores = score_by_rows(FORMULAS[name], X)
+        scores = by_rows(FORMULAS[name], X)
     if scores is None:
         assert name in ("ratio", "product", "sum")
         assert memory < 1
@@ -353,16 +363,16 @@ def test_scores_by_rows_of_a_file(tmp_path):
         assert len(source.row_slabs()) > 1
         for criterion in (LaplacianScore(A), SPEC(A, 3, n_clusters=3)):
             expected = criterion.evaluate(X.astype(np.float32))
-            close(score_by_rows(criterion, source), expected, rtol=1e-10)
+            close(by_rows(criterion, source), expected, rtol=1e-10)
             close(criterion.evaluate(source), expected, rtol=1e-10)
 
 
 def test_phi3_by_rows_reads_the_number_of_classes():
     X = make(8)
     y = np.arange(len(X)) % 4
-    scores = score_by_rows(SPEC(A, 3), X, Supervision(len(X), y))
+    scores = by_rows(SPEC(A, 3), X, Supervision(len(X), y))
     close(scores, SPEC(A, 3).evaluate(X, y), rtol=1e-10)
-    assert not np.allclose(scores, score_by_rows(SPEC(A, 3), X))
+    assert not np.allclose(scores, by_rows(SPEC(A, 3), X))
 
 
 @pytest.mark.parametrize(
@@ -378,12 +388,12 @@ def test_phi3_by_rows_reads_the_number_of_classes():
     ],
 )
 def test_by_rows_says_what_it_cannot_do(criterion):
-    assert score_by_rows(criterion, make()) is None
+    assert by_rows(criterion, make()) is None
 
 
 def test_by_rows_gives_up_where_the_sums_do_not_fit():
     with config_context(working_memory=0.001):
-        assert score_by_rows(LaplacianScore(A), make()) is None
+        assert by_rows(LaplacianScore(A), make()) is None
 
 
 def test_what_travels_to_workers_can_be_pickled():
@@ -396,8 +406,37 @@ def test_what_travels_to_workers_can_be_pickled():
 def test_criteria_over_one_recipe_place_the_anchors_once(monkeypatch):
     placed, place = [], Anchors._place
     monkeypatch.setattr(Anchors, "_place", lambda self, X: placed.append(self) or place(self, X))
-    score_by_rows(LaplacianScore(A) + SPEC(A) + Rayleigh(Anchors(20, n_neighbors=3)), make())
+    by_rows(LaplacianScore(A) + SPEC(A) + Rayleigh(Anchors(20, n_neighbors=3)), make())
     assert [recipe.n_neighbors for recipe in placed] == [5, 3]
+
+
+class Spread(Criterion):
+    """A primitive of one's own: mass over energy, large is good."""
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    greater_is_better = property(lambda self: True)
+
+    def _scorer(self, problem):
+        graph = problem.graph(self.graph)
+        return Scorer(graph.rows, lambda F: graph.mass(F) / graph.energy(F))
+
+
+class Tallest(Spread):
+    """One that looks at the values themselves."""
+
+    def _scorer(self, problem):
+        graph = problem.graph(self.graph)
+        return Scorer(graph.rows, lambda F: F.max(axis=0) / graph.energy(F))
+
+
+def test_a_primitive_of_ones_own_takes_the_path_that_what_it_asks_allows():
+    X = make()
+    close(by_rows(2.0 * Spread(A), X), 2.0 / LaplacianScore(A).evaluate(X), rtol=1e-10)
+    assert by_rows(Tallest(A), X) is None
+    assert by_rows(Spread(A) + Tallest(A), X) is None
+    assert np.isfinite(Tallest(A).evaluate(X)).all()
 
 
 # ---------------------------------------------------------------- scikit-learn

@@ -9,8 +9,8 @@ from sklearn import config_context
 from stored import KINDS, write_hdf5, write_parquet, write_sparse, write_zarr
 
 from fiedler import KNN, LaplacianScore, SpectralSelector, Variance
+from fiedler.data import files as source_files
 from fiedler.sources import as_source, open_source
-from fiedler.sources import files as source_files
 
 SMALL = 0.004  # MiB of working memory: slabs of a few of the 40 columns below
 

@@ -24,7 +24,7 @@ from fiedler import (
     SSelect,
     pairs_from_labels,
 )
-from fiedler.columns import validate_X
+from fiedler.data.arrays import validate_X
 from fiedler.evaluate import (
     cells as module,
 )
@@ -212,8 +212,8 @@ def test_sparse_stays_sparse_and_changes_nothing(blobs, monkeypatch):
     X = np.where(np.abs(X) < 0.7, 0, X)
     dense = run(["laplacian", "sselect"], X, y, n_labels=6)
     kinds = []
-    fit = module.fit_ranking
-    monkeypatch.setattr(module, "fit_ranking", lambda c, Z, *a, **k: kinds.append(sp.issparse(Z)) or fit(c, Z, *a, **k))
+    rank = module.rank
+    monkeypatch.setattr(module, "rank", lambda c, problem: kinds.append(sp.issparse(problem.X)) or rank(c, problem))
     sparse = run(["laplacian", "sselect"], sp.csr_matrix(X), y, n_labels=6)
     assert kinds
     assert all(kinds)

@@ -14,13 +14,15 @@ from sklearn.pipeline import make_pipeline
 from stored import KINDS
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
-from fiedler.columns import fold_rows, rows_of
-from fiedler.sources import Run, Source, as_source, open_source, running
-from fiedler.sources.base import slab_bytes
+from fiedler.data import keep as running
+from fiedler.data.arrays import rows_of
+from fiedler.data.memory import slab_bytes
+from fiedler.engine.blocks import fold_rows
+from fiedler.sources import Run, Source, as_source, open_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-dask_sources = pytest.importorskip("fiedler.sources.dask_array")
+dask_sources = pytest.importorskip("fiedler.data.dask")
 
 N, M = 34, 41
 CHUNKS = {"columns": (N, 7), "rows": (5, M), "tiles": (9, 11), "uneven": ((30, 1, 3), (1, 20, 20)), "one": (N, M)}
@@ -158,7 +160,7 @@ def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("kind", ["zarr by rows", "zarr by columns", "hdf5 csr", "hdf5 csc", "parquet"])
 def test_files_read_by_the_workers(tmp_path, kind):
-    from fiedler.sources.dask_array import from_source
+    from fiedler.data.dask import from_source
 
     data = problem("sselect", sparse=KINDS[kind].sparse)
     path = KINDS[kind].save(tmp_path, data.X)
@@ -172,7 +174,7 @@ def test_files_read_by_the_workers(tmp_path, kind):
 
 
 def test_a_file_that_changes_is_read_again(tmp_path, rng):
-    from fiedler.sources.dask_array import from_source
+    from fiedler.data.dask import from_source
 
     for X in (rng.normal(size=(20, 6)), 1.0 + rng.random(size=(20, 6)), rng.normal(size=(20, 8))):
         path = KINDS["zarr by columns"].save(tmp_path, X, overwrite=True)
@@ -182,7 +184,7 @@ def test_a_file_that_changes_is_read_again(tmp_path, rng):
 
 
 def test_blocks_kept_of_a_file_are_told_from_those_of_its_next_version(tmp_path, rng):
-    from fiedler.sources.dask_array import from_source
+    from fiedler.data.dask import from_source
 
     prints = set()
     for X in (rng.normal(size=(20, 6)), rng.normal(size=(20, 6))):
@@ -333,7 +335,7 @@ def test_a_block_that_cannot_be_computed_is_named():
 
 
 def test_a_file_that_cannot_be_read_is_named_once(tmp_path, rng):
-    from fiedler.sources.dask_array import from_source
+    from fiedler.data.dask import from_source
 
     X = rng.normal(size=(20, 6))
     X[3, 4] = np.nan

@@ -15,7 +15,7 @@ from sklearn import config_context
 from stored import KINDS
 
 from fiedler import KNN, METHODS, LaplacianScore, SpectralSelector, Variance
-from fiedler.columns import fold_rows
+from fiedler.engine.blocks import fold_rows
 from fiedler.sources import Run, Source, as_source, open_source
 
 dask = pytest.importorskip("dask")
@@ -93,7 +93,7 @@ def test_every_method_travels_to_the_workers(client, name):
 
 @pytest.mark.parametrize("kind", ["zarr by rows", "hdf5 csr", "hdf5 csc", "parquet"])
 def test_files_read_by_the_workers(client, tmp_path, kind):
-    from fiedler.sources.dask_array import from_source
+    from fiedler.data.dask import from_source
 
     data = make("laplacian", 3, N, M)
     path = KINDS[kind].save(tmp_path, data.X)

@@ -162,7 +162,7 @@ def test_reduced_tables_keep_labels_and_format(saved, tmp_path):
     assert sp.issparse(small.X) == sp.issparse(table.X)
     assert (small.y is None) == (table.y is None)
     assert small.y is None or small.y.tolist() == table.y.tolist()
-    with pytest.raises(FileExistsError, match="exists; use --force"):
+    with pytest.raises(FileExistsError, match="exists; use force=True"):
         write_table(out, table, [1])
     write_table(out, table, [True, False, False, True], force=True)
     np.testing.assert_array_equal(dense(read_table(out, target=FORMATS[name][2]).X), X[:, [0, 3]])
@@ -388,14 +388,14 @@ def test_rankings_as_columns(tmp_path, suffix):
 def test_nothing_is_replaced_or_left_behind(tmp_path, monkeypatch):
     path = tmp_path / "r.csv"
     path.write_text("old")
-    with pytest.raises(FileExistsError, match="exists; use --force"):
+    with pytest.raises(FileExistsError, match="exists; use force=True"):
         write_ranking(path, RANKING)
     for failure in (RuntimeError, KeyboardInterrupt):
 
         def fail(*_, failure=failure):
             raise failure
 
-        monkeypatch.setattr("fiedler.io.writers.ranking_text", fail)
+        monkeypatch.setattr("fiedler.data.write.ranking_text", fail)
         with pytest.raises(failure):
             write_ranking(path, RANKING, force=True)
         assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import fiedler.factors
-import fiedler.graph
-import fiedler.spectral
+import fiedler.graphs.factored
+import fiedler.graphs.filters
+import fiedler.graphs.spectrum
 from fiedler import KNN, SPEC, CannotLink, ClassGraph, Graph, MustLink, Precomputed
 
 
@@ -22,7 +22,7 @@ def test_lanczos_finds_what_the_dense_solver_finds(two_clusters, monkeypatch, k)
     graph = KNN(5).build(two_clusters)
     assert graph.n_components == 2
     values, vectors = graph.spectrum(k)
-    monkeypatch.setattr(fiedler.graph, "_DENSE_EIGEN", 10)
+    monkeypatch.setattr(fiedler.graphs.spectrum, "_DENSE_EIGEN", 10)
     iterative, basis = KNN(5).build(two_clusters).spectrum(k)
     np.testing.assert_allclose(iterative, values, atol=1e-10)
     np.testing.assert_allclose(np.abs(vectors.T @ basis), np.eye(k), atol=1e-7)
@@ -31,7 +31,7 @@ def test_lanczos_finds_what_the_dense_solver_finds(two_clusters, monkeypatch, k)
 def test_lanczos_on_a_factored_graph(monkeypatch, rng):
     y = rng.integers(0, 4, size=80)
     X = rng.normal(size=(80, 3))
-    monkeypatch.setattr(fiedler.graph, "_DENSE_EIGEN", 10)
+    monkeypatch.setattr(fiedler.graphs.spectrum, "_DENSE_EIGEN", 10)
     np.testing.assert_allclose(ClassGraph().build(X, y).spectrum(4)[0], 0, atol=1e-12)
     dense = Graph.from_weights(CannotLink().build(X, y).toarray())
     np.testing.assert_allclose(CannotLink().build(X, y).spectrum(3)[0], dense.spectrum(3)[0], atol=1e-9)
@@ -52,12 +52,12 @@ def test_chebyshev_agrees_with_eigenpairs(two_clusters, monkeypatch, gamma, phi)
     expected = SPEC(graph, phi, gamma).evaluate(two_clusters)
     by_eigenpairs = SPEC(graph, phi, lambda v: v**4 if gamma == 4 else gamma(v)).evaluate(two_clusters)
     np.testing.assert_allclose(by_eigenpairs, expected, rtol=1e-9)
-    monkeypatch.setattr(fiedler.spectral, "_ALL_PAIRS", 10)
+    monkeypatch.setattr(fiedler.graphs.filters, "_ALL_PAIRS", 10)
     np.testing.assert_allclose(SPEC(graph, phi, gamma).evaluate(two_clusters), expected, rtol=1e-9)
 
 
 def test_a_gamma_too_rough_for_chebyshev_says_so(two_clusters, monkeypatch):
-    monkeypatch.setattr(fiedler.spectral, "_ALL_PAIRS", 10)
+    monkeypatch.setattr(fiedler.graphs.filters, "_ALL_PAIRS", 10)
     with pytest.raises(ValueError, match="gamma is not smooth enough"):
         SPEC(KNN(5), gamma=np.sqrt).evaluate(two_clusters)
 
@@ -103,7 +103,7 @@ def test_overlapping_groups_equal_their_dense_twin(kind, rng, monkeypatch):
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-9)
     np.testing.assert_array_equal(graph.components, twin.components)
     assert (graph.n_isolated, graph.n_edges) == (twin.n_isolated, twin.n_edges)
-    monkeypatch.setattr(fiedler.factors, "_SORTING", 0.0)  # count them by sets of groups
+    monkeypatch.setattr(fiedler.graphs.factored, "_SORTING", 0.0)  # count them by sets of groups
     assert Graph.from_factors(Z, core, loops).n_edges == twin.n_edges
     for ours, theirs in zip(graph.edges, twin.edges, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
@@ -114,10 +114,9 @@ def test_compiled_groups_agree_with_the_plain_path(per_row, rng, monkeypatch):
     pytest.importorskip("numba")
     Z, X = overlapping(rng, per_row=per_row), rng.normal(size=(40, 4)) + np.array([0, 1e8, -5, 2])
     plain = Graph.from_factors(Z, rng.uniform(0.5, 2.0, size=9))
-    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
     fast = plain.for_columns(4)
-    assert plain._compiled is None
-    assert fast._compiled is not None
+    assert (plain.weights.compiled, fast.weights.compiled) == (False, True)
     for F in (X, np.asfortranarray(X), sp.csc_array(X)):
         np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
         for ours, theirs in zip(fast.within_and_between(F), plain.within_and_between(F), strict=True):
@@ -186,10 +185,9 @@ def test_compiled_kernels_agree_with_the_plain_path(recipe, rng, monkeypatch):
     X = rng.normal(size=(60, 7)) + np.array([0, 1e8, -3, 1e3, 0, 0, 5])
     X[:, 6] = np.where(rng.random(60) < 0.7, 0.0, X[:, 6])
     plain = recipe.build(X)
-    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
     fast = plain.for_columns(7)
-    assert plain._compiled is None
-    assert fast._compiled is not None
+    assert (plain.weights.compiled, fast.weights.compiled) == (False, True)
     for F in (X, np.asfortranarray(X), sp.csc_array(X)):
         np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
         for ours, theirs in zip(fast.moments(F), plain.moments(F), strict=True):
@@ -204,7 +202,7 @@ def test_explicit_zeros_in_sparse_columns(rng, monkeypatch):
     F = sp.csc_array(X)
     F.data[::4] = 0.0
     graph = KNN(3).build(X)
-    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
     np.testing.assert_allclose(graph.for_columns(3).energy(F), graph.energy(F.toarray()), rtol=1e-12)
 
 
@@ -213,10 +211,10 @@ def test_spectrum_where_lanczos_does_not_converge(monkeypatch):
     n = 600
     weights = 10.0 ** -np.random.default_rng(0).uniform(0, 100, n - 1)
     graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights, n, bandwidth=0.5)
-    monkeypatch.setattr("fiedler.graph._RESTARTS", 2)
+    monkeypatch.setattr("fiedler.graphs.spectrum._RESTARTS", 2)
     values, vectors = graph.spectrum(4)
     assert np.allclose(vectors.T @ vectors, np.eye(4), atol=1e-8)
     assert np.abs(graph.normalized_laplacian_dot(vectors) - values * vectors).max() < 1e-8
-    monkeypatch.setattr("fiedler.graph._DENSE_EIGEN_AT_MOST", 500)
+    monkeypatch.setattr("fiedler.graphs.spectrum._DENSE_EIGEN_AT_MOST", 500)
     with pytest.raises(ValueError, match=r"bandwidth above 0\.5"):
         graph.spectrum(4)

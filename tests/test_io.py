@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tables import NAMES, X, Y
 
+from fiedler.data.delimited import read_delimited
 from fiedler.io import as_labels, fill_missing, read_labels, read_pairs, read_table
-from fiedler.io.delimited import read_delimited
 
 
 def csv_text(separator=","):
@@ -68,7 +68,7 @@ def test_missing_cells(write, reader):
     table = read_table(write("a,b,y\n1,NA,x\n,2,?\n3,nan,z\n"), target="y")
     np.testing.assert_array_equal(table.X, [[1, np.nan], [np.nan, 2], [3, np.nan]])
     assert table.y.tolist() == ["x", None, "z"]
-    with pytest.raises(ValueError, match=r"data\.csv: 3 missing cells in 2 columns \('a', 'b'\).*--impute median"):
+    with pytest.raises(ValueError, match=r"data\.csv: 3 missing cells in 2 columns \('a', 'b'\).*fill_missing"):
         fill_missing(table)
     np.testing.assert_array_equal(fill_missing(table, "median"), [[1, 2], [2, 2], [3, 2]])
     np.testing.assert_array_equal(fill_missing(table, "zero"), [[1, 0], [0, 2], [3, 0]])
@@ -90,7 +90,7 @@ def test_no_header(write, reader):
     table = read_table(write("1,2,0\n3,4,1\n"), header=False, target=-1)
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
     assert (table.feature_names.tolist(), table.y.tolist()) == (["x0", "x1"], [0, 1])
-    with pytest.warns(UserWarning, match=r"the first line is all numbers and taken as names; .*--no-header"):
+    with pytest.warns(UserWarning, match=r"the first line is all numbers and taken as names; .*header=False"):
         assert read_table(table.source).shape == (1, 3)
 
 
@@ -158,7 +158,7 @@ def test_half_a_gzip_file(write, tmp_path, reader):
 
 def test_both_csv_readers_agree_on_many_pieces(tmp_path, monkeypatch, rng):
     pytest.importorskip("polars")
-    monkeypatch.setattr("fiedler.io.delimited._PIECE", 1000)
+    monkeypatch.setattr("fiedler.data.delimited._PIECE", 1000)
     values = rng.normal(size=(200, 7))
     path = tmp_path / "data.csv"
     rows = (",".join([*map(repr, row), "x" * (i % 3)]) for i, row in enumerate(values.tolist()))

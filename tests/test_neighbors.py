@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 from fiedler import KNN
-from fiedler.distances import RowDistances, TargetAwareDistances
-from fiedler.neighbors import find_neighbors, nearest, nearest_in_groups, nearest_on_line
+from fiedler.engine.distances import RowDistances
+from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
+from fiedler.graphs.labels import TargetAwareDistances
 
 
 def by_sorting(D2, k):
@@ -23,7 +24,7 @@ def plain(X):
 
 
 def check(distances, D2, k):
-    found, squared = nearest(distances, k)
+    found, squared = nearest_rows(distances, k)
     assert [sorted(row) for row in found.tolist()] == by_sorting(D2, k)
     rows = np.repeat(np.arange(len(D2)), k)
     np.testing.assert_allclose(squared.ravel(), D2[rows, found.ravel()], rtol=1e-9, atol=1e-300)
@@ -54,12 +55,12 @@ def test_any_dtype(dtype):
 
 def test_ties_go_to_the_smaller_index():
     X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
-    assert sorted(nearest(RowDistances(X), 2)[0][0]) == [1, 2]
+    assert sorted(nearest_rows(RowDistances(X), 2)[0][0]) == [1, 2]
 
 
 def test_a_duplicate_row_is_a_neighbour():
     X = np.array([[0.3, 0.1], [5.0, 5.0], [0.3, 0.1], [9.0, 1.0]])
-    found, squared = nearest(RowDistances(X), 1)
+    found, squared = nearest_rows(RowDistances(X), 1)
     assert found[0, 0] == 2
     assert squared[0, 0] == 0.0
 
@@ -71,7 +72,7 @@ def test_cosine(kind):
     X[4] = X[9] = 0.0
     norms = np.linalg.norm(X, axis=1)
     cosine = X @ X.T / np.where(norms > 0, norms, 1)[:, None] / np.where(norms > 0, norms, 1)
-    found, squared = nearest(RowDistances(kind(X), "cosine"), 5)
+    found, squared = nearest_rows(RowDistances(kind(X), "cosine"), 5)
     rows = np.repeat(np.arange(30), 5)
     np.testing.assert_allclose(squared.ravel() / 2, 1 - cosine[rows, found.ravel()], atol=1e-12)
     furthest = np.sort(np.where(np.eye(30, dtype=bool), np.inf, 1 - cosine), axis=1)[:, 4]
@@ -123,10 +124,10 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
         X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
     if kind == "outlier":
         X[7] *= 1e5
-    monkeypatch.setattr("fiedler.distances._SINGLE_PAYS", 0)
+    monkeypatch.setattr("fiedler.engine.distances._SINGLE_PAYS", 0)
     check(RowDistances(X), plain(X), 6)
     pytest.importorskip("numba")
-    monkeypatch.setattr("fiedler._kernels._WORTH_COMPILING", 0)
+    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
     check(RowDistances(X), plain(X), 6)
     counts = rng.integers(0, 3, size=(60, 9)).astype(float)
     check(RowDistances(sp.csc_array(counts)), plain(counts), 4)
@@ -139,7 +140,7 @@ def test_identical_rows_are_searched_once_and_found_again(seed, k, n_different):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_different, 3))[rng.integers(0, n_different, size=30)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fiedler.neighbors._MANY_ROWS", 0)
+        patch.setattr("fiedler.engine.search._MANY_ROWS", 0)
         found, squared, recall = find_neighbors(X, k)
     assert recall is None
     D2 = plain(X)
@@ -160,9 +161,9 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     )
     assert not (found == np.arange(3000)[:, None]).any()
     assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
-    monkeypatch.setattr("fiedler.neighbors._EXACT_UP_TO", 1000)
+    monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 1000)
     assert KNN().build(X).recall == recall
-    monkeypatch.setattr("fiedler._approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
+    monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
     assert KNN().build(X).recall is None
     assert KNN(algorithm="approximate").build(X).recall == recall
     assert KNN(algorithm="exact").build(X).recall is None
@@ -171,7 +172,7 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
 def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
     pytest.importorskip("faiss")
     X = np.random.default_rng(4).normal(size=(3000, 60))  # nearly equidistant rows
-    monkeypatch.setattr("fiedler._approximate._OPERATIONS", 0.05 * 3000**2 * 60)
+    monkeypatch.setattr("fiedler.engine.approximate._OPERATIONS", 0.05 * 3000**2 * 60)
     with pytest.warns(UserWarning, match=r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Anchors\(\) needs"):
         graph = KNN(algorithm="approximate", weight="binary").build(X)
     exact = KNN(algorithm="exact", weight="binary").build(X)
@@ -184,10 +185,10 @@ def test_approximate_neighbours_without_faiss_or_of_sparse_rows(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
     with pytest.raises(ImportError, match=r"needs a dense X and faiss: pip install 'fiedler\[fast\]'"):
         KNN(3, algorithm="approximate").build(sp.csr_array(X))
-    monkeypatch.setattr("fiedler._approximate.available", lambda: False)
+    monkeypatch.setattr("fiedler.engine.approximate.available", lambda: False)
     with pytest.raises(ImportError, match="faiss"):
         KNN(3, algorithm="approximate").build(X)
-    monkeypatch.setattr("fiedler.neighbors._EXACT_UP_TO", 10)
+    monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 10)
     assert KNN(3).build(X).recall is None  # "auto" falls back to the exact search
     with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'exact', 'approximate'"):
         KNN(3, algorithm="fast").build(X)

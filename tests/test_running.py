@@ -7,7 +7,8 @@ import pytest
 from sklearn import config_context
 
 from fiedler import KNN, Anchors, LaplacianScore, SpectralSelector, SSelect
-from fiedler.sources import Run, open_source, running
+from fiedler.data import keep as running
+from fiedler.sources import Run, open_source
 
 SMALL = 0.004  # MiB of working memory: the 40 columns below are eight slabs of five
 

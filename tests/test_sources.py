@@ -11,10 +11,11 @@ from sklearn import config_context
 from stored import KINDS, SPARSE, write_hdf5, write_parquet, write_sparse, write_zarr
 
 from fiedler import EVSC, KNN, METHODS, LaplacianScore, Rayleigh, SpectralSelector, SSelect, Variance
-from fiedler.columns import fold_rows, rows_of, take_columns
+from fiedler.data.arrays import rows_of, take_columns
+from fiedler.data.files import SparseFile
+from fiedler.data.memory import slab_bytes
+from fiedler.engine.blocks import fold_rows
 from fiedler.sources import Source, as_source, open_source
-from fiedler.sources.base import slab_bytes
-from fiedler.sources.files import SparseFile
 
 N, M = 34, 41
 MANY, FEW, ONE = 0.006, 0.02, 64  # working memory in MiB at which X is ten slabs, a few, one

@@ -25,7 +25,7 @@ from fiedler import (
 from fiedler.evaluate import cut_value, stability, suggest_n_features, tune, tune_lambda
 from fiedler.evaluate.curves import folds, read_target, whole_seed
 from fiedler.evaluate.stability import _some_labels, _some_rows
-from fiedler.evaluate.tuning import LAMBDAS
+from fiedler.selection.cut import LAMBDAS
 from fiedler.supervision import Supervision
 
 

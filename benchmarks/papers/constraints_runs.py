@@ -17,12 +17,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics.pairwise import euclidean_distances
 
-from fiedler import RBF, ConstraintScore, FisherScore, LaplacianScore, Variance, pairs_from_labels
-from fiedler.criterion import Criterion
+from fiedler import RBF, ConstraintScore, Criterion, FisherScore, Graph, LaplacianScore, Variance, pairs_from_labels
 from fiedler.evaluate import kendall_coefficient, top_k_overlap
 from fiedler.evaluate.curves import whole_seed
-from fiedler.graph import Graph
-from fiedler.selector import rank_features
+from fiedler.selection.ranking import rank_features
 
 from .. import data
 

@@ -21,8 +21,9 @@ from threadpoolctl import threadpool_limits
 
 from fiedler import EVSC, KNN, RBF, SPEC, Criterion, LaplacianScore, Variance
 from fiedler.evaluate import clustering_curve, good_against_bad, jaccard_curve
-from fiedler.evaluate.ranking import fit_ranking
 from fiedler.evaluate.tuning import turning_point
+from fiedler.problem import Problem
+from fiedler.selection.ranking import rank
 
 from ..data import paper_set
 
@@ -82,8 +83,7 @@ def ranking(
     X, _ = data(name, scaling)
     if method == "random":
         return np.full(X.shape[1], np.nan), np.random.default_rng([seed, draw]).permutation(X.shape[1])
-    fitted = fit_ranking(criterion(method, width), X)
-    return fitted.scores_, fitted.order_
+    return rank(criterion(method, width), Problem.of(X))
 
 
 def good_and_bad(name: str, method: str, draw: int, sizes: np.ndarray, repeats: int, seed: int) -> np.ndarray:

@@ -35,7 +35,7 @@ from fiedler import (
     Recipe,
     ReliefGraph,
 )
-from fiedler.selector import rank_features
+from fiedler.selection.ranking import rank_features
 
 from ..data import paper_info, paper_set
 from .sselect_runs import nearest_neighbor_right, stratified_folds

@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 
 from fiedler import KNN, Disagreement, FisherScore, Graph, LaplacianScore, Rayleigh, SpectralSelector, Variance
 from fiedler.evaluate.curves import spread
-from fiedler.selector import rank_features
+from fiedler.selection.ranking import rank_features
 
 from ..data import paper_set
 

@@ -14,7 +14,8 @@ from scipy.stats import rankdata
 from fiedler import Correlation, SupervisedLaplacianScore, TargetKNN
 from fiedler.datasets import make_target_problem
 from fiedler.evaluate.curves import whole_seed
-from fiedler.evaluate.ranking import fit_ranking
+from fiedler.problem import Problem
+from fiedler.selection.ranking import rank
 
 from .page import DOCS, Section, number
 from .ssls_curves import (
@@ -84,7 +85,7 @@ class ByCriterion:
     def __call__(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*underflow")
-            return fit_ranking(self.criterion, X, y).order_
+            return rank(self.criterion, Problem.of(X, y)).order
 
 
 def signed_correlation(X: np.ndarray, y: np.ndarray) -> np.ndarray:

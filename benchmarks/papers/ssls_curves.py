@@ -19,15 +19,16 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 from fiedler import (
     KNN,
     Correlation,
+    Criterion,
     LaplacianScore,
     Precomputed,
     SemiSupervisedLaplacianScore,
     SemiTarget,
     SupervisedLaplacianScore,
 )
-from fiedler.criterion import Criterion
 from fiedler.evaluate.curves import folds, predicted, read_target
-from fiedler.evaluate.ranking import fit_ranking
+from fiedler.problem import Problem
+from fiedler.selection.ranking import rank
 
 from .. import data
 
@@ -175,11 +176,11 @@ def rankings(
     with warnings.catch_warnings():  # t = 1 cuts off outlying rows
         warnings.filterwarnings("ignore", message=".*underflow")
         for method, criterion in without_labels(Z[train]).items():
-            found[method, 0] = fit_ranking(criterion, Z[train]).order_
+            found[method, 0] = rank(criterion, Problem.of(Z[train])).order
         for n_labels in chosen.n_labels:
             y = standardised_labels(chosen.y[train], shown[:n_labels])
             for method, criterion in WITH_LABELS.items():
-                found[method, n_labels] = fit_ranking(criterion, Z[train], y).order_
+                found[method, n_labels] = rank(criterion, Problem.of(Z[train], y)).order
     return found
 
 

@@ -18,10 +18,11 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from fiedler import KNN, SPEC, Anchors, Graph, LaplacianScore, Rayleigh, Recipe
-from fiedler.anchors import score_by_rows
-from fiedler.distances import row_distances
+from fiedler.criteria.criterion import score_by_rows
+from fiedler.engine.streamed import row_distances
 from fiedler.evaluate import accuracy_curve
-from fiedler.selector import rank_features
+from fiedler.problem import Problem
+from fiedler.selection.ranking import rank_features
 
 from .. import data
 from ..isolated import PeakMemory
@@ -78,7 +79,7 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     results[repr(auto)] = _measured(lambda: _scored(auto, X))
     for s in numbers:
         results[repr(Anchors(s))] = _measured(lambda s=s: _scored(Anchors(s), X))
-    by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), X)})
+    by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), Problem.of(X))})
     results[f"{Anchors(numbers[-1])!r}, by rows"] = by_rows
     for found in results.values() if case.phi3 else ():
         if "graph" in found:

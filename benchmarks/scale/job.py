@@ -99,8 +99,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     from fiedler.cli import scale
     from fiedler.cli.screen import Screen
-    from fiedler.selector import as_criterion
     from fiedler.sources import open_source
+    from fiedler.syntax import as_criterion
 
     options = {key: about.get(key) for key in ("memory", "workers")}
     screen = Screen(quiet=True)

@@ -38,7 +38,7 @@ from fiedler import (
 )
 from fiedler.evaluate.ranking import fit_ranking
 from fiedler.evaluate.tuning import LAMBDAS
-from fiedler.selector import rank_features
+from fiedler.selection.ranking import rank_features
 
 from .judge import Judge, predict_shown
 from .sets import DataSet

@@ -12,14 +12,11 @@ from typing import Any
 
 import click
 
+from ..registry import METHODS
 from .scale import Size
 from .screen import Commands, Screen
 
-# As in fiedler.METHODS, which takes a second to import and completion should not.
-METHOD_NAMES = (
-    *("variance", "correlation", "fisher", "relieff", "laplacian", "spec"),
-    *("sselect", "sls", "ssls", "constraint", "evsc"),
-)
+METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
 class Examples(click.Command):
@@ -144,7 +141,7 @@ def rank(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from ..io.writers import write_ranking
+        from ..data.write import write_ranking
         from . import run, scale
 
         with run.limited(options["jobs"]), scale.resources(options, screen):
@@ -190,7 +187,7 @@ def select(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(options)
-        from ..io import file_format, write_table
+        from ..data.formats import file_format, write_table
         from . import run, scale
 
         if file_format(options["out"]) != file_format(data):
@@ -319,7 +316,8 @@ def completion(shell: str) -> None:
 
 def _early_errors(options: dict[str, Any]) -> None:
     """What can be known to fail before any file is read."""
-    from ..io.writers import RANKING_SUFFIXES, check_writable
+    from ..data.atomic import check_writable
+    from ..data.write import RANKING_SUFFIXES
 
     if options["target"] is not None and options["labels"] is not None:
         raise click.UsageError("--target and --labels both give the labels; choose one.")
@@ -332,7 +330,7 @@ def _early_errors(options: dict[str, Any]) -> None:
 
 def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
     """The options, unless a method cannot be: that should be known before a file is read."""
-    from ..selector import as_criterion
+    from ..syntax import as_criterion
 
     for method in methods:
         _ = method is not None and as_criterion(method).greater_is_better
@@ -348,12 +346,10 @@ def _prepare(data: str, options: dict[str, Any], screen: Screen) -> tuple[Any, A
 
 def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) -> None:
     """One HTML file about a fitted selector, with the stability or the comparison where there is one."""
-    from ..io.writers import replacing
-    from ..report import render_html, summarize
+    from ..report import summarize, write_html
 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
         summary = summarize(selector, job.X, job.y, **about, **job.pairs, **results)
-        with replacing(path, job.options["force"]) as temporary:
-            temporary.write_text(render_html(summary), encoding="utf-8")
+        write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

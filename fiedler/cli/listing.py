@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-import fiedler
-
-from ..methods import METHODS
-from ..syntax import nearest
+from .. import registry
+from ..methods import METHODS, Method
+from ..papers import PAPERS
+from ..selector import SpectralSelector
+from ..words import did_you_mean, direction
 
 _NEEDS = {"classes": "class labels", "target": "real target", "pairs": "pairs or class labels"}
-_PAPER = re.compile(r"\s*\(([^()]*\[[A-Z]+\][^()]*)\)")
-_EQUATION = re.compile(r"(\[[A-Z]+\] eq\. \d+)")
 _SENTENCE = re.compile(r"\.(?: (?=[A-Z])|$)|; see ")
 
 
 def columns(stacked: bool = False) -> dict[str, list[str]]:
     """Name, meaning, formula, needs, direction and paper of every method; meaning over formula when stacked."""
-    rows = [_row(name, cls) for name, cls in METHODS.items()]
+    rows = [_row(entry) for entry in registry.METHODS]
     names = ("method", "score", "formula", "needs", "direction", "paper")
     found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     if stacked:
@@ -30,28 +29,25 @@ def columns(stacked: bool = False) -> dict[str, list[str]]:
     return found
 
 
-def _row(name: str, cls: type) -> tuple[str, ...]:
-    first = (inspect.getdoc(cls) or "").partition("\n")[0]
-    paper = _PAPER.search(first) or _EQUATION.search(first)
-    score = _PAPER.sub("", first) if paper else first
-    method = cls()
-    formula = repr(method.formula()) if hasattr(method, "formula") else ""
+def _row(entry: registry.Entry) -> tuple[str, ...]:
+    method = METHODS[entry.name]()
+    score = (inspect.getdoc(type(method)) or "").partition("\n")[0].replace(f" ({entry.equation})", "")
+    formula = repr(method.formula()) if isinstance(method, Method) else ""
     needs = " and ".join(_NEEDS[kind] for kind in sorted(method.reads)) or "nothing"
-    direction = "large is good" if method.greater_is_better else "small is good"
-    return name, _SENTENCE.split(score)[0], formula, needs, direction, paper.group(1) if paper else ""
+    good = direction(method.greater_is_better)
+    return entry.name, _SENTENCE.split(score)[0], formula, needs, good, entry.equation
 
 
 def legend() -> None:
     """What the papers' short names stand for, below the table in a terminal."""
-    text = (fiedler.__doc__ or "").partition("The papers behind")[2]
-    if text and sys.stdout.isatty():
-        print("\nPapers: " + " ".join(text.partition(": ")[2].split()))
+    if sys.stdout.isatty():
+        print("\nPapers: " + "; ".join(map(str, PAPERS.values())) + ".")
 
 
 def explain(name: str) -> str:
     """Signature and documentation of one method."""
     if name not in METHODS:
-        raise ValueError(f"{name!r} is not a method; {nearest(name, METHODS)}Known: {', '.join(METHODS)}.")
+        raise ValueError(f"{name!r} is not a method; {did_you_mean(name, METHODS)}Known: {', '.join(METHODS)}.")
     cls = METHODS[name]
     parameters = ",".join(f"{p}={info.default}" for p, info in inspect.signature(cls).parameters.items())
     return f"{name}[{parameters}]\n\n{inspect.getdoc(cls)}"
@@ -65,6 +61,6 @@ def demo_ranking() -> dict[str, Any]:
     few = np.full(len(data.target), -1)
     for label in (0, 1):
         few[np.flatnonzero(data.target == label)[:5]] = label
-    selector = fiedler.SpectralSelector("sselect").fit(data.data, few)
+    selector = SpectralSelector("sselect").fit(data.data, few)
     order = selector.order_
     return {"feature": data.feature_names[order], "score": selector.scores_[order], "rank": selector.ranking_[order]}

@@ -11,13 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
-from ..criterion import Criterion
-from ..io import Table, fill_missing, known, read_pairs, read_table
-from ..io.writers import replacing, write_ranking
-from ..selector import SpectralSelector, as_criterion
+from ..criteria import Criterion
+from ..data.atomic import replacing
+from ..data.formats import read_table
+from ..data.labels import is_known, read_pairs
+from ..data.tables import Table, fill_missing
+from ..data.write import write_ranking
+from ..selector import SpectralSelector
 from ..supervision import Supervision
-from ..syntax import unparse
+from ..syntax import as_criterion
+from ..syntax import short_text as text_of
+from ..version import __version__
+from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
 
@@ -48,7 +53,7 @@ class Job:
             "n_samples": self.table.shape[0],
             "n_features": self.table.shape[1],
             "method": text_of(criterion),
-            "direction": direction(criterion),
+            "direction": direction(criterion.greater_is_better),
             "seed": self.options["seed"],
         }
 
@@ -94,7 +99,7 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
         return criterion
     if job.pairs:
         name = "constraint"
-    elif job.y is None or not known(job.y).any():
+    elif job.y is None or not is_known(job.y).any():
         name = "laplacian"
     else:
         name = "sselect" if Supervision(len(job.y), job.y).has_classes else "ssls"
@@ -191,18 +196,7 @@ def write_comparison(path: str, result: Any, force: bool) -> None:
         temporary.write_text(json.dumps(result.summary(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def direction(criterion: Criterion) -> str:
-    return "large is good" if criterion.greater_is_better else "small is good"
-
-
-def text_of(criterion: Criterion) -> str:
-    """A criterion in the syntax of the command line, or its repr where that has no words for it."""
-    try:
-        return unparse(criterion)
-    except ValueError:
-        return repr(criterion)
-
-
 def title(job: Job, criterion: Criterion) -> str:
     n, m = job.table.shape
-    return f"{text_of(criterion)} on {job.table.source.name}: {n} rows, {m} features; {direction(criterion)}"
+    good = direction(criterion.greater_is_better)
+    return f"{text_of(criterion)} on {job.table.source.name}: {n} rows, {m} features; {good}"

@@ -51,7 +51,7 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     """The stated memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
 
-    from ..sources.base import give_back_at_once
+    from ..data.memory import give_back_at_once
 
     working, workers = get_config()["working_memory"], options.get("workers")
     if options.get("memory"):
@@ -107,14 +107,14 @@ def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
 
 def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
     """X where it will be worked on: with the workers, or here."""
-    from ..sources import Source
+    from ..data.source import Source
 
     if not (options.get("workers") or options.get("scheduler")):
         return X
     if not isinstance(X, Source):
         screen.note("this format is read as a whole, so --workers and --scheduler are not used; Zarr and HDF5 are not")
         return X
-    from ..sources.dask_array import from_source
+    from ..data.dask import from_source
 
     return from_source(X)
 
@@ -122,7 +122,8 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 @contextmanager
 def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
     """Say what is done; of a large file per block, with finished blocks beside the output until the job is done."""
-    from ..sources import Run, Source
+    from ..data.keep import Run
+    from ..data.source import Source
 
     if not isinstance(job.X, Source):
         with screen.working(text):
@@ -150,7 +151,7 @@ def _fingerprint(job: Any, method: str) -> str:
     import numpy as np
     from sklearn import get_config
 
-    from .. import __version__
+    from ..version import __version__
 
     digest = hashlib.blake2b(digest_size=16)
     y = None if job.y is None else [repr(value) for value in np.asarray(job.y, dtype=object).tolist()]

@@ -7,6 +7,7 @@ line and an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. ``FIEDL
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,11 +17,24 @@ from typing import Any
 import click
 
 # How the library's messages name things, and how the command line does.
-_WORDING = {
-    "Pass unlabeled=None": "Pass --unlabeled none",
-    "n_features_to_select": "--top",
-    "must_link and cannot_link": "--must-link and --cannot-link",
+_FLAGS = {
+    r"unlabeled=None": "--unlabeled none",
+    r"n_features_to_select": "--top",
+    r"must_link and cannot_link": "--must-link and --cannot-link",
+    r"fill_missing\(table, 'median'\)": "--impute median",
+    r"how='(\w+)'": r"--impute \1",
+    r"force=True": "--force",
+    r"header=False": "--no-header",
+    r"give more memory": "give more --memory",
 }
+
+
+def in_flags(text: Any) -> str:
+    """A message of the library in the words of the command line."""
+    text = str(text)
+    for words, flag in _FLAGS.items():
+        text = re.sub(words, flag, text)
+    return text
 
 
 class Commands(click.Group):
@@ -56,9 +70,7 @@ def describe(error: Exception) -> str:
         text = f"not enough memory{': ' + text if text else ''}"
     elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         text = f"internal error, {type(error).__name__}: {text}; FIEDLER_TRACEBACK=1 shows where"
-    for words, options in _WORDING.items():
-        text = text.replace(words, options)
-    return text
+    return in_flags(text)
 
 
 def _fail(message: str, code: int) -> int:
@@ -132,7 +144,7 @@ class Screen:
 
         def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
             if issubclass(category, (UserWarning, RuntimeWarning)):
-                self.note(message)
+                self.note(in_flags(message))
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -142,7 +154,7 @@ class Screen:
     def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
         """Columns as a table in a terminal, as CSV in a pipe."""
         if not sys.stdout.isatty():
-            from ..io.writers import ranking_text
+            from ..data.write import ranking_text
 
             click.echo(ranking_text(columns), nl=False)
             return

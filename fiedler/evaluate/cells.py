@@ -11,6 +11,7 @@ import os
 import pickle
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from ..criterion import Criterion
+from ..criteria import Criterion
+from ..data.atomic import read_json, whole
+from ..problem import Problem
+from ..selection.ranking import check_scored, rank
 from ..supervision import pairs_from_labels
+from ..version import __version__
 from .curves import Target, clustered, folds, jaccard_curve, predicted, prepared, whole_seed
-from .ranking import check_scored, fit_ranking
 
 RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
@@ -33,7 +37,7 @@ _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
 class Plan:
     """Everything a cell depends on besides its method and draw."""
 
-    X: Any
+    problem: Problem  # X, and the graphs that read no labels, built once for all cells
     target: Target | None
     sizes: np.ndarray
     n_labels: int | None
@@ -44,6 +48,10 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
+
+    @property
+    def X(self) -> Any:
+        return self.problem.X
 
     @property
     def predicts(self) -> bool:
@@ -124,10 +132,9 @@ def _ranking(plan: Plan, criterion: Criterion, y: np.ndarray | None, number: int
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
-    selector = fit_ranking(criterion, plan.X, y, **pairs)
-    order, scored = selector.order_, int(np.sum(~np.isnan(selector.scores_)))
-    if plan.unscored == "raise":
-        check_scored(criterion, selector.scores_, most, f" in draw {number}")
+    ranking = rank(criterion, plan.problem.with_supervision(y, **pairs))
+    order, scored = ranking.order, ranking.n_scored
+    check_scored(criterion, ranking.scores, most if plan.unscored == "raise" else 1, f" in draw {number}")
     filler = np.random.default_rng([plan.seed, number, _RANDOM]).permutation(order[scored:])
     return np.concatenate([order[:scored], filler])[:most]
 
@@ -141,10 +148,8 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             X = plan.X
             values = (X.indptr, X.indices, X.data, X.shape) if sp.issparse(X) else X
-            from .. import __version__
-
             self._key = _hash(
-                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "X"]], "estimator"
+                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "problem"]], "estimator"
             )
 
     def path(self, criterion: Criterion | str, number: int | None) -> Path | None:
@@ -160,15 +165,6 @@ def _hash(value: Any, what: str) -> str:
         ) from error
 
 
-def _read(path: Path | None) -> dict[str, Any] | None:
-    if path is None or not path.exists():
-        return None
-    try:
-        return json.loads(path.read_text())
-    except ValueError:  # not ours, or cut short by a full disk: compute it again
-        return None
-
-
 def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, path: Path | None, at: int) -> tuple:
     """One cell in a worker, on one thread so that sums are the same everywhere; written before it is reported."""
     try:
@@ -180,10 +176,19 @@ def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any,
         raise
     result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
     if path is not None:
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        partial.write_text(json.dumps(result))
-        os.replace(partial, path)
+        with whole(path) as temporary:
+            temporary.write_text(json.dumps(result))
     return at, result
+
+
+def build_graphs(problem: Problem, criteria: list[Any]) -> None:
+    """Build the graphs that read no labels, once; one that fails is left to the cell that will say so in its name."""
+    recipes = {r.key: r for c in criteria if isinstance(c, Criterion) for r in c.recipes() if not r.supervised}
+    with threadpool_limits(1), warnings.catch_warnings():  # a cell that asks for the graph is told its warnings
+        warnings.simplefilter("ignore")
+        for recipe in recipes.values():
+            with suppress(Exception):
+                problem.graph(recipe)
 
 
 def run_cells(
@@ -197,7 +202,8 @@ def run_cells(
     def finish(tasks: list[tuple]) -> list[dict]:
         nonlocal done
         paths = [store.path(criteria[name], number) for name, number, _ in tasks]
-        found = [_read(path) for path in paths]
+        found = [read_json(path) for path in paths]
+        build_graphs(plan.problem, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
         jobs = [
             joblib.delayed(_work)(plan, name, criteria[name], number, order, paths[at], at)
             for at, (name, number, order) in enumerate(tasks)

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .._validation import check_choice, check_integer
-from ..columns import validate_X
-from ..criterion import Criterion
+from ..criteria import Criterion
 from ..methods import Variance
-from ..selector import as_criterion
+from ..problem import Problem
+from ..syntax import as_criterion
+from ..validation import check_choice, check_integer
 from .cells import Plan, Store, run_cells
 from .curves import Target, check_sizes, prepared, read_target, spread, to_frame
 from .measures import top_k_overlap
@@ -200,14 +200,14 @@ def compare(
     >>> result.summary()["best"]
     {'accuracy': 'all'}
     """
-    X = validate_X(X)
-    target = None if y is None else read_target(y, X.shape[0], estimator, unlabeled)
+    problem = Problem.of(X)
+    target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled)
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
     plan = Plan(
-        X,
+        problem,
         target,
-        check_sizes(n_features, X.shape[1]),
+        check_sizes(n_features, problem.n_features),
         _check_labels(n_labels, target),
         n_pairs,
         _check_metrics(metrics, target),
@@ -223,8 +223,8 @@ def compare(
     _warn_once(results)
     settings = {
         "task": {None: "no labels", "accuracy": "classification", "rmse": "regression"}[target and target.metric],
-        "n_samples": X.shape[0],
-        "n_columns": X.shape[1],
+        "n_samples": problem.n_samples,
+        "n_columns": problem.n_features,
         "n_features": plan.sizes.tolist(),
         "n_draws": n_draws,
         "n_labels": n_labels,
@@ -327,7 +327,7 @@ def label_budget(
     [0.738, 0.854]
     """
     check_choice("of", of, ("labels", "pairs"))
-    budgets = np.unique(budgets).tolist()
+    budgets, problem = np.unique(budgets).tolist(), Problem.of(X)
     found = {}
     for number, budget in enumerate(budgets):
 
@@ -335,7 +335,7 @@ def label_budget(
             progress(before * total + done, len(budgets) * total)
 
         chosen = {**options, f"n_{of}": budget, "progress": None if progress is None else tick}
-        found[budget] = compare(methods, X, y, n_features=[n_features], **chosen)
+        found[budget] = compare(methods, problem, y, n_features=[n_features], **chosen)
     return LabelBudget(of, n_features, found)
 
 

@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from .._validation import check_choice, check_integer
-from ..columns import validate_X
+from ..data.arrays import validate_X
 from ..supervision import Supervision
+from ..validation import check_choice, check_integer
 from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors
 
 

@@ -15,8 +15,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 from sklearn.metrics.cluster import contingency_matrix
 
-from .._validation import check_choice, check_integer
-from ..columns import validate_X
+from ..data.arrays import validate_X
+from ..validation import check_choice, check_integer
 
 _DENSE_CELLS = 2**24  # sparse columns up to this size go to an estimator as one dense block, which is much faster
 _BLOCK_CELLS = 2**22  # inner products held at once

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .._validation import check_choice, check_integer
-from ..columns import validate_X
-from ..criterion import Criterion
-from ..selector import as_criterion
+from ..criteria import Criterion
+from ..data.arrays import rows_of
+from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
+from ..syntax import as_criterion
+from ..validation import check_choice, check_integer
 from .curves import Target, check_sizes, to_frame, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
-from .ranking import fit_ranking
+from .ranking import checked_ranking
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,28 +102,30 @@ def stability(
     'proline'
     """
     check_choice("resample", resample, ("rows", "labels", "pairs"))
-    criterion, names, X = as_criterion(criterion), getattr(X, "columns", None), validate_X(X)
-    check_sizes([check_integer("k", k, 1)], X.shape[1])
-    known = Supervision(X.shape[0], y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    criterion, names, problem = as_criterion(criterion), getattr(X, "columns", None), Problem.of(X)
+    m = problem.n_features
+    check_sizes([check_integer("k", k, 1)], m)
+    known = Supervision(problem.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
     orders, ranks = [], []
     for number in range(check_integer("n_draws", n_draws, 2)):
         rows, shown = draw(criterion, known, size, [random_state, number])
-        seen = X if rows is None else X[rows]
-        selector = fit_ranking(criterion, seen, at_least=k, where=f" in draw {number}", **shown)
-        orders.append(selector.order_)
-        signed = -selector.scores_ if criterion.greater_is_better else selector.scores_
+        # Other rows have other graphs; other labels or pairs share those that read neither.
+        seen = problem if rows is None else Problem(rows_of(problem.X, rows))
+        scores, order = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
+        orders.append(order)
+        signed = -scores if criterion.greater_is_better else scores
         ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
     orders, ranks = np.array(orders), np.array(ranks)
     return Stability(
         k,
         n_draws,
-        np.bincount(orders[:, :k].ravel(), minlength=X.shape[1]) / n_draws,
+        np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws,
         *np.quantile(ranks, [0.05, 0.5, 0.95], axis=0),
         kendall_coefficient(ranks),
         top_k_overlap(orders, k, "jaccard"),
         top_k_overlap(orders, k, "kuncheva"),
-        np.arange(X.shape[1]) if names is None else np.asarray(names, dtype=object),
+        np.arange(m) if names is None else np.asarray(names, dtype=object),
     )
 
 

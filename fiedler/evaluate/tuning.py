@@ -1,17 +1,10 @@
 """Which λ, which parameters, how many features: choices judged by the graph or by held-out labels.
 
-The cut value of a selection is the second smallest eigenvalue of the normalised Laplacian of the graph on the selected
-features alone ([ZL] Algorithm 3): small when the samples fall into two well separated groups::
-
-    c = λ_2(𝓛),   𝓛 = D^-½ (D - W) D^-½
-
-It is 0 for a graph that falls apart, which says nothing, so every result here carries the number of components.
+The cut value of a selection (:mod:`fiedler.selection.cut`) needs no labels; cross-validation judges by those it hides.
 """
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -21,18 +14,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from .._validation import check_choice, check_integer
-from ..affinity import KNN, Precomputed, Problem, Recipe
-from ..columns import validate_X
-from ..criterion import Criterion, Disagreement, Phi, Rayleigh, Scorer, as_recipe
+from ..criteria import Criterion
+from ..criteria.phi import number_of_clusters
+from ..data.arrays import validate_X
+from ..graphs import Recipe
 from ..methods import SSelect
-from ..selector import as_criterion, rank_features
-from ..supervision import Supervision
+from ..problem import Problem
+from ..selection.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
+from ..syntax import as_criterion
+from ..validation import check_choice, check_integer
 from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread, to_frame
-from .ranking import check_reads, check_scored, fit_ranking
-
-LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
+from .ranking import check_reads, checked_ranking
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:
@@ -55,7 +47,7 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
     >>> cut_value([[0.0], [1.0], [5.0], [6.0]], KNN(1, "binary"))
     0.0
     """
-    return _cut(validate_X(X), _cut_graph(graph))[0]
+    return cut(validate_X(X), cut_recipe(graph))[0]
 
 
 def tune_lambda(
@@ -174,42 +166,23 @@ def tune(
     Tuning(by='cv', best=LaplacianScore(graph=KNN(n_neighbors=5)) of 3)
     """
     check_choice("by", by, ("cut", "cv"))
-    criterion, X, k = as_criterion(criterion), validate_X(X), check_integer("n_features", n_features, 1)
-    check_sizes([k], X.shape[1])
+    criterion, problem, k = as_criterion(criterion), Problem.of(X), check_integer("n_features", n_features, 1)
+    check_sizes([k], problem.n_features)
     choices = list(ParameterGrid(grid))
     candidates = [clone(criterion).set_params(**choice) for choice in choices]
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     if by == "cut":
-        problem = Problem(X, Supervision(X.shape[0], y, unlabeled=unlabeled, **pairs))
-        results, best = _by_cut(problem, candidates, k, _cut_graph(graph))
+        told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
+        results, best = best_by_cut(told, candidates, k, cut_recipe(graph))
     else:
-        target = read_target(y, X.shape[0], estimator, unlabeled)
+        target = read_target(y, problem.n_samples, estimator, unlabeled)
         seeds = [[random_state, repeat] for repeat in range(check_integer("n_repeats", n_repeats, 1))]
-        scores = [_held_out(c, X, [k], target, n_folds, estimator, seeds, **pairs)[:, 0] for c in candidates]
+        scores = [_held_out(c, problem, [k], target, n_folds, estimator, seeds, **pairs)[:, 0] for c in candidates]
         results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
         best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
     names = sorted({name for choice in choices for name in choice})
     table = {name: _column([choice.get(name) for choice in choices]) for name in names}
     return Tuning(by, candidates[best], choices[best], table | results)
-
-
-class AutoLambda(Criterion):
-    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data it scores: the formula of SSelect("auto").
-
-    λ is the one of :func:`tune_lambda` with its defaults, cut included; the logger "fiedler" tells which.
-    """
-
-    def __init__(self, graph: Recipe):
-        self.graph = graph
-
-    reads = property(lambda self: Disagreement(self.graph).reads)
-    nonnegative = property(lambda self: Rayleigh(self.graph).nonnegative)
-
-    def _scorer(self, problem: Problem) -> Scorer:
-        candidates = [SSelect(self.graph, lam) for lam in LAMBDAS]
-        _, best = _by_cut(problem, candidates, min(10, problem.n_features), _cut_graph(None))
-        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
-        return candidates[best]._scorer(problem)
 
 
 @dataclass(frozen=True)
@@ -272,71 +245,22 @@ def suggest_n_features(
     >>> suggest_n_features("fisher", X / X.std(axis=0), y, n_features=[2, 4, 6, 8, 10]).n_features
     (7, 8, 6)
     """
-    criterion, X = as_criterion(criterion), validate_X(X)
+    criterion = as_criterion(criterion)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
-    selector = fit_ranking(criterion, X, y, unlabeled=unlabeled, **pairs)
-    sizes = check_sizes(n_features, int(np.sum(~np.isnan(selector.scores_))))
-    known = Supervision(X.shape[0], y, unlabeled=unlabeled)
+    problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
+    ranking = checked_ranking(criterion, problem)
+    sizes = check_sizes(n_features, ranking.n_scored)
     found = [
-        turning_point(selector.scores_[selector.order_]),
-        _spectral_gap(X, selector.order_, sizes, _cut_graph(graph), known),
-        _held_out_choice(criterion, X, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
+        turning_point(ranking.scores[ranking.order]),
+        _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph)),
+        _held_out_choice(criterion, problem, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
     ]
     return Suggestions(("turning", "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
 
 
-def _cut_graph(graph: Any) -> Recipe:
-    graph = KNN(weight="binary") if graph is None else as_recipe(graph)
-    if graph.reads != "nothing" or isinstance(graph, Precomputed):
-        raise ValueError(
-            f"graph={graph!r} does not follow the selected features, so its cut says nothing about them; "
-            "use a recipe from X alone such as KNN(weight='binary')."
-        )
-    return graph
-
-
-def _cut(X: Any, recipe: Recipe) -> tuple[float, int, int]:
-    """Cut value, number of components (isolated rows count), rows on the smaller side of the cut."""
-    graph = Problem(X, Supervision(X.shape[0])).graph(recipe)
-    n_components = graph.n_components + graph.n_isolated
-    if n_components > 1:
-        largest = np.bincount(graph.components[graph.active], minlength=1).max()
-        return 0.0, n_components, int(X.shape[0] - largest)
-    values, vectors = graph.spectrum(2)
-    above = int(np.sum(vectors[:, 1] > 0))
-    return max(float(values[1]), 0.0), 1, min(above, X.shape[0] - above)
-
-
-def _by_cut(
-    problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe
-) -> tuple[dict[str, np.ndarray], int]:
-    """Cuts of the first k features of each candidate, and the best: the smallest among graphs in one piece."""
-    known, cuts = problem.supervision, []
-    for candidate in candidates:
-        # Graphs are shared, so each is built once; the rows read and the pairs are each candidate's own.
-        without_pairs = Supervision(problem.n_samples, known.y, unlabeled=known.unlabeled)
-        own = Problem(problem.X, known if "pairs" in candidate.reads else without_pairs)
-        own._graphs = problem._graphs
-        scores = candidate.score(own)
-        check_scored(candidate, scores, k)
-        cuts.append(_cut(problem.X[:, rank_features(scores, candidate.greater_is_better)[:k]], graph))
-    value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
-    whole = (pieces == 1) & (value > _ZERO)
-    if not whole.any():
-        warnings.warn(
-            f"the graph on the first {k} features falls apart for every choice ({pieces.min()} to {pieces.max()} "
-            "components), so cut values say nothing and the fewest components decide; use more features or neighbours, "
-            "as in n_features=50 or graph=KNN(20, weight='binary').",
-            UserWarning,
-            stacklevel=3,
-        )
-    best = np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces)
-    return {"cut": value, "n_components": pieces, "smaller_side": side}, int(best)
-
-
 def _held_out(
     criterion: Criterion,
-    X: Any,
+    problem: Problem,
     sizes: Any,
     target: Target,
     n_folds: int,
@@ -349,14 +273,14 @@ def _held_out(
         check_reads(criterion, target, repr(criterion))
 
     def order(y: np.ndarray | None) -> np.ndarray:
-        return fit_ranking(criterion, X, y, at_least=max(sizes), **pairs).order_
+        return checked_ranking(criterion, problem.with_supervision(y, **pairs), max(sizes)).order
 
     once, values = None if criterion.reads else [order(None)], []
     for seed in seeds:
         model = prepared(estimator, target, seed)
         splits = folds(target, n_folds, model, np.random.default_rng(seed))
         orders = once or [order(target.shown(train)) for train, _ in splits]
-        values.append(predicted(X, target, orders, sizes, splits, model))
+        values.append(predicted(problem.X, target, orders, sizes, splits, model))
     return np.array(values)
 
 
@@ -378,16 +302,14 @@ def turning_point(scores: np.ndarray) -> tuple[int | None, str]:
     return n, f"the {len(scores)} sorted scores turn after feature {n}, at {scores[n - 1]:.4g}"
 
 
-def _spectral_gap(
-    X: Any, order: np.ndarray, sizes: np.ndarray, recipe: Recipe, known: Supervision
-) -> tuple[int | None, str]:
-    k = Phi(recipe)._number_of_clusters(Problem(X, known).graph(recipe), known)
+def _spectral_gap(problem: Problem, order: np.ndarray, sizes: np.ndarray, recipe: Recipe) -> tuple[int | None, str]:
+    k = number_of_clusters(problem.graph(recipe), problem.supervision)
     gaps = []
     for size in sizes:
-        graph = Problem(X[:, order[:size]], Supervision(X.shape[0])).graph(recipe)
+        graph = Problem(problem.X[:, order[:size]]).graph(recipe)
         values = np.concatenate([np.zeros(graph.n_isolated), graph.spectrum(k + 1)[0]])
         gaps.append(values[k] - values[k - 1] if len(values) > k else 0.0)
-    if max(gaps) <= _ZERO:
+    if max(gaps) <= NEARLY_ZERO:
         return None, f"no gap after {k} clusters: the graphs fall into more components"
     at = int(np.argmax(gaps))
     return int(sizes[at]), f"the graph on these features has the largest gap, {gaps[at]:.4g}, after {k} clusters"
@@ -395,7 +317,7 @@ def _spectral_gap(
 
 def _held_out_choice(
     criterion: Criterion,
-    X: Any,
+    problem: Problem,
     y: Any,
     sizes: np.ndarray,
     estimator: Any,
@@ -405,11 +327,12 @@ def _held_out_choice(
     pairs: dict,
 ) -> tuple[int | None, str]:
     try:
-        target = read_target(y, X.shape[0], estimator, unlabeled)
+        target = read_target(y, problem.n_samples, estimator, unlabeled)
         rarest = np.bincount(target.values[target.known]).min() if target.metric == "accuracy" else len(target.known)
         if rarest < n_folds:
             raise ValueError(f"a class has {rarest} labelled rows, fewer than n_folds={n_folds}")
-        values = _held_out(criterion, X, sizes, target, n_folds, estimator, [[seed, r] for r in range(5)], **pairs)
+        seeds = [[seed, repeat] for repeat in range(5)]
+        values = _held_out(criterion, problem, sizes, target, n_folds, estimator, seeds, **pairs)
     except ValueError as error:
         return None, f"no cross-validation: {error}"
     curve = Curve(target.metric, sizes, values)

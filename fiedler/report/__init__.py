@@ -11,15 +11,18 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__
+from ..data.atomic import replacing
+from ..evaluate.compare import Comparison
+from ..evaluate.stability import Stability
+from ..selector import SpectralSelector
+from ..version import __version__
+from ..words import printable
 from .checks import check_ranking
 from .facts import (
     agreement_section,
@@ -31,12 +34,9 @@ from .facts import (
     suggestions_section,
 )
 from .graph import graph_section
+from .page import data_words, page
 
-if TYPE_CHECKING:
-    from ..evaluate import Comparison, Stability
-    from ..selector import SpectralSelector
-
-__all__ = ["render_html", "render_json", "render_text", "summarize", "write_html"]
+__all__ = ["printable", "render_html", "render_json", "render_text", "summarize", "write_html"]
 
 
 def summarize(
@@ -93,7 +93,6 @@ def summarize(
     >>> summary["data"]["labels"]["classes"]
     [['0', 59], ['1', 71], ['2', 48]]
     """
-    check_is_fitted(selector)
     case = make_case(selector, X, y, feature_names, must_link, cannot_link)
     if stability is not None and len(stability.frequency) != len(case.names):
         raise ValueError(f"stability is about {len(stability.frequency)} features, X has {len(case.names)}.")
@@ -147,39 +146,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
-
-
-def number(value: Any) -> float:
-    """A number of a summary as a float again.
-
-    Examples
-    --------
-    >>> number(None), number("-inf"), number(2)
-    (nan, -inf, 2.0)
-    """
-    return math.nan if value is None else float(value)
-
-
-def printable(text: Any, longest: int | None = None) -> str:
-    """Text on one line that a page can hold, cut to a length: no control characters, nothing that reverses direction.
-
-    Examples
-    --------
-    >>> printable("a\\x00b\\n" + "c" * 50, longest=8)
-    'a�b ccc…'
-    """
-    text = str(text)
-    if not text.isprintable():
-        text = "".join(" " if c.isspace() else "�" if _harmful(c) else c for c in text)
-    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _harmful(character: str) -> bool:
-    """Controls, lone surrogates, code points without a meaning, and marks that reorder the text around them."""
-    return unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _REORDERING
-
-
-_REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 # -------------------------------------------------------------------- renderers
@@ -239,18 +205,6 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
     return "\n".join(wrapped) + "\n"
 
 
-def data_words(data: dict[str, Any]) -> str:
-    """Rows, features and what is known about the rows, in a line."""
-    labels, n = data["labels"], data["n_samples"]
-    words = f"{n:,} rows, {data['n_features']:,} features"
-    if labels["kind"] == "classes":
-        words += f"; {labels['n_known']:,} of {n:,} rows with a class ({len(labels['classes'])} classes)"
-    elif labels["kind"] == "target":
-        words += f"; {labels['n_known']:,} of {n:,} rows with a target"
-    pairs = [f"{count} {name.replace('_', '-')}" for name, count in data["pairs"].items() if count is not None]
-    return words + (f"; {' and '.join(pairs)} pairs" if pairs else "")
-
-
 def _ranking_lines(summary: dict[str, Any], top: int) -> list[str]:
     columns = summary["features"]
     frequency = columns.get("frequency")
@@ -294,15 +248,11 @@ def render_html(summary: dict[str, Any]) -> str:
     >>> page[:15], len(page) < 2_000_000
     ('<!doctype html>', True)
     """
-    from .page import page
-
     return page(summary)
 
 
 def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -> Path:
     """Write :func:`render_html` to a file, complete or not at all; an existing file is replaced only by ``force``."""
-    from ..io.writers import replacing
-
     with replacing(path, force) as temporary:
         temporary.write_text(render_html(summary), encoding="utf-8")
     return Path(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import platform
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,18 +18,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
+from sklearn.utils.validation import check_is_fitted
 
-from .. import __doc__ as fiedler_doc
-from .. import __version__
-from ..affinity import Problem, Recipe
-from ..columns import is_constant, map_columns, take_columns, take_rows, validate_X
-from ..criterion import Criterion, as_recipe
-from ..graph import Graph
-from ..methods import METHODS, Variance
-from ..selector import SpectralSelector, as_criterion, rank_features
-from ..sensitivity import Sensitivity
-from ..supervision import Supervision
-from ..syntax import unparse
+from .. import registry
+from ..criteria import Criterion, Sensitivity
+from ..data.arrays import take_columns, take_rows, validate_X
+from ..engine.blocks import is_constant, map_columns
+from ..evaluate.tuning import suggest_n_features, turning_point
+from ..methods import METHODS, Method, Variance
+from ..papers import cited
+from ..problem import Problem
+from ..selection.ranking import rank_features
+from ..selector import SpectralSelector, feature_names
+from ..syntax import as_criterion, short_text
+from ..version import __version__
+from ..words import direction
 
 SLOW_CELLS = 5e7  # cells of X beyond which other methods are not scored as well
 REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # beyond these the number of features is not judged by fitting again and again
@@ -85,23 +87,25 @@ class Case:
         return "unknown", None, None
 
     @cached_property
+    def without_pairs(self) -> Problem:
+        """What a method sees that reads no pairs."""
+        return self.problem.without_pairs()
+
+    @cached_property
     def variance(self) -> np.ndarray:
-        return _quiet(lambda: Variance().score(Problem(self.problem.X, Supervision(self.problem.n_samples))))
+        return _quiet(lambda: Variance().score(Problem(self.problem.X)))
 
 
-def make_case(selector: SpectralSelector, X: Any, y: Any, feature_names: Any, must_link: Any, cannot_link: Any) -> Case:
+def make_case(selector: SpectralSelector, X: Any, y: Any, given_names: Any, must_link: Any, cannot_link: Any) -> Case:
     """Check that data and selector belong together."""
+    check_is_fitted(selector)
     X = validate_X(X, getattr(selector, "feature_names_in_", None))
-    n, m = X.shape
+    m = X.shape[1]
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
-    if feature_names is None:
-        feature_names = getattr(selector, "feature_names_in_", [f"x{j}" for j in range(m)])
-    names = [str(name) for name in feature_names]
-    if len(names) != m:
-        raise ValueError(f"feature_names has {len(names)} names for the {m} features of X.")
-    known = Supervision(n, y, must_link=must_link, cannot_link=cannot_link, unlabeled=selector.unlabeled)
-    return Case(selector, Problem(X, known), names)
+    names = feature_names(selector, given_names)
+    told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
+    return Case(selector, Problem(X).with_supervision(y, **told), names)
 
 
 # -------------------------------------------------------------------- what was given, what was run
@@ -137,21 +141,18 @@ def data_section(case: Case, source: str | None) -> dict[str, Any]:
 
 def run_section(case: Case, seed: int | None) -> dict[str, Any]:
     criterion = case.criterion
-    formula = criterion.formula() if hasattr(criterion, "formula") else criterion
-    try:
-        text = unparse(criterion)
-    except ValueError:
-        text = repr(criterion)
-    doc = inspect.getdoc(type(criterion)) if type(criterion) in METHODS.values() else None
+    formula = criterion.formula() if isinstance(criterion, Method) else criterion
+    entry = next((e for e in registry.METHODS if METHODS[e.name] is type(criterion)), None)
+    doc = inspect.getdoc(type(criterion)) if entry else None
     parameters = criterion.get_params(deep=True)
     return {
-        "method": text,
+        "method": short_text(criterion),
         "criterion": repr(criterion),
         "formula": repr(formula),
         "about": (doc or "").partition("\n")[0],
-        "papers": _papers((doc or "").partition("\n")[0]),
+        "papers": [str(paper) for paper in cited(entry.equation)] if entry else [],
         "greater_is_better": criterion.greater_is_better,
-        "direction": "large is good" if criterion.greater_is_better else "small is good",
+        "direction": direction(criterion.greater_is_better),
         "reads": sorted(criterion.reads),
         "parameters": {
             k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()
@@ -162,19 +163,6 @@ def run_section(case: Case, seed: int | None) -> dict[str, Any]:
         "seed": seed,
         "versions": _versions(),
     }
-
-
-def _papers(text: str) -> list[str]:
-    """What the short names of papers in a text stand for, as the package's docstring says.
-
-    Examples
-    --------
-    >>> _papers("sSelect ([ZL] eq. 3.8)")
-    ['[ZL] Zhao & Liu, SDM 2007 (sSelect)']
-    """
-    listed = " ".join((fiedler_doc or "").partition("The papers behind")[2].split())
-    entries = re.findall(r"(\[[A-Z]+\]) (.*?)(?:;|\.$)", listed)
-    return [f"{key} {entry}" for key, entry in entries if key in text]
 
 
 def _versions() -> dict[str, str]:
@@ -225,13 +213,11 @@ def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
     """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    from ..evaluate.tuning import suggest_n_features, turning_point
-
     X, found = case.problem.X, None
     if X.shape[0] <= REFIT_ROWS and X.shape[0] * X.shape[1] <= REFIT_CELLS and not _is_slow(case):
         options = {"unlabeled": case.selector.unlabeled, "random_state": random_state}
         try:
-            found = _quiet(lambda: suggest_n_features(case.criterion, X, **case.supervision(), **options))
+            found = _quiet(lambda: suggest_n_features(case.criterion, case.problem, **case.supervision(), **options))
         except ValueError as error:
             case.notes.append(f"Of the rules for the number of features only the turning point applies: {error}")
     else:
@@ -260,7 +246,7 @@ def agreement_section(case: Case, comparison: Any) -> dict[str, Any]:
     X = case.problem.X
     if X.shape[1] < 3:
         return {"note": "Agreement between methods needs at least three features."}
-    scored = {short_name(case): (case.scores, case.criterion.greater_is_better)}
+    scored = {short_text(case.criterion): (case.scores, case.criterion.greater_is_better)}
     for name, criterion in _others(case, comparison).items():
         if repr(criterion) == repr(case.criterion) or name in scored:
             continue
@@ -302,23 +288,11 @@ def _parsed(*texts: str) -> Criterion | None:
 def _score(case: Case, criterion: Criterion) -> np.ndarray | None:
     if isinstance(criterion, Variance):
         return case.variance
-    known = case.problem.supervision
-    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link} if "pairs" in criterion.reads else {}
-    own = Problem(case.problem.X, Supervision(known.n_samples, known.y, unlabeled=known.unlabeled, **pairs))
-    if not pairs:
-        own._graphs = case.problem._graphs  # each graph is built once; those of pairs are the case's own
+    problem = case.problem if "pairs" in criterion.reads else case.without_pairs
     try:
-        return _quiet(lambda: criterion.score(own))
+        return _quiet(lambda: criterion.score(problem))
     except (ValueError, TypeError):  # it reads what is not there
         return None
-
-
-def short_name(case: Case) -> str:
-    """The method as the command line writes it, or its repr."""
-    try:
-        return unparse(case.criterion)
-    except ValueError:
-        return repr(case.criterion)
 
 
 def ranks_of(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
@@ -376,19 +350,7 @@ def redundancy_section(case: Case, columns: dict[str, list], shown: int = 24, ex
 
 
 def uses_sensitivity(criterion: Criterion) -> bool:
-    return isinstance(criterion, Sensitivity) or any(isinstance(part, Sensitivity) for part in parts_of(criterion))
-
-
-def parts_of(criterion: Criterion) -> list[Criterion | Recipe]:
-    """Every criterion and recipe inside a formula, in order."""
-    formula = criterion.formula() if hasattr(criterion, "formula") else criterion
-    found: list[Any] = [] if formula is criterion else [formula]
-    for value in formula.get_params(deep=False).values():
-        if isinstance(value, Criterion):
-            found += [value, *parts_of(value)]
-        elif isinstance(value, (Recipe, Graph, np.ndarray)) or sp.issparse(value):
-            found.append(as_recipe(value))
-    return found
+    return any(isinstance(part, Sensitivity) for part in criterion.walk())
 
 
 def _quiet(function: Callable[[], Any]) -> Any:

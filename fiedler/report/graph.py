@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..affinity import KNN, Recipe
-from ..graph import Graph
-from .facts import Case, parts_of
+from ..graphs import KNN, Graph, Recipe
+from .facts import Case
 
 MOST_ROWS = 5000  # rows up to which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 12
@@ -22,7 +21,7 @@ _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 12
 def graph_section(case: Case) -> dict[str, Any]:
     """Facts about every graph of the formula, and the spectrum and embedding of the one that shows the samples."""
     n = case.problem.n_samples
-    recipes = list({repr(part): part for part in parts_of(case.criterion) if isinstance(part, Recipe)}.values())
+    recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; these are {n:,}."}
     built = [(recipe, _build(case, recipe)) for recipe in recipes]
@@ -64,13 +63,12 @@ def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
 def _facts(name: str, graph: Graph) -> dict[str, Any]:
     degree = graph.degree[graph.active]
     low, middle, high = np.quantile(degree, [0.0, 0.5, 1.0]) if len(degree) else (0.0, 0.0, 0.0)
-    sizes = np.sort(np.bincount(graph.components[graph.active]))[::-1] if len(degree) else np.empty(0, dtype=int)
     return {
         "recipe": name,
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
         "n_components": graph.n_components,
-        "component_sizes": sizes[:6],
+        "component_sizes": graph.component_sizes[:6],
         "n_isolated": graph.n_isolated,
         "degree": {"min": low, "median": middle, "max": high},
         "bandwidth": graph.bandwidth,
@@ -81,10 +79,9 @@ def _facts(name: str, graph: Graph) -> dict[str, Any]:
 def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
     # Graphs of labels and pairs fall apart by construction; only one over the samples should hold together.
     if recipe.reads == "nothing" and graph.n_components > 1:
-        sizes = np.bincount(graph.components[graph.active])
         case.warn(
             "disconnected",
-            f"{recipe!r} falls into {graph.n_components} components, the largest with {sizes.max()} of "
+            f"{recipe!r} falls into {graph.n_components} components, the largest with {graph.component_sizes[0]} of "
             f"{graph.n_nodes} rows: a feature that is constant on each of them looks perfect. More neighbours or a "
             "larger bandwidth join them.",
         )

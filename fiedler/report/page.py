@@ -11,7 +11,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from . import data_words, number, printable
+from ..words import number, printable
+from .figures import METRICS, curve_styles, figures
 
 PAGE_ROWS = 300  # rows of the table at first, and with each "show more"
 _EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the search
@@ -27,8 +28,6 @@ def page(summary: dict[str, Any]) -> str:
     """The complete page."""
     jinja2 = _jinja2()
     from markupsafe import Markup
-
-    from .plots import METRICS, curve_styles, figures
 
     folder = Path(__file__).parent
     environment = jinja2.Environment(
@@ -105,6 +104,18 @@ def short(value: Any) -> str:
 
 
 # -------------------------------------------------------------------- head
+
+
+def data_words(data: dict[str, Any]) -> str:
+    """Rows, features and what is known about the rows, in a line."""
+    labels, n = data["labels"], data["n_samples"]
+    words = f"{n:,} rows, {data['n_features']:,} features"
+    if labels["kind"] == "classes":
+        words += f"; {labels['n_known']:,} of {n:,} rows with a class ({len(labels['classes'])} classes)"
+    elif labels["kind"] == "target":
+        words += f"; {labels['n_known']:,} of {n:,} rows with a target"
+    pairs = [f"{count} {name.replace('_', '-')}" for name, count in data["pairs"].items() if count is not None]
+    return words + (f"; {' and '.join(pairs)} pairs" if pairs else "")
 
 
 def _sections(s: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,0 +1,302 @@
+"""Criteria: formulas over graphs that give every feature a score, closed under ``+``, ``*`` and scaling.
+
+Scores are the papers' raw values. A feature that is constant on the rows its formula reads scores NaN, x/0 is inf,
+0/0 is NaN; what that means for a ranking is decided in :mod:`fiedler.selection.ranking`.
+
+To write a primitive of your own, derive from :class:`Criterion` and define ``_scorer(problem)``: ask ``problem.graph``
+for graphs, and return the rows you read and a function of a block of columns. What the function asks of its graphs
+decides where it runs: in memory, block by block, on a cluster, or in one pass over the rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from ..data.memory import working_bytes
+from ..data.source import Part, Source
+from ..engine.blocks import is_constant, map_columns
+from ..graphs import Graph, Recipe, as_recipe
+from ..graphs.factored import Summed, Sums
+from ..problem import Builds, Problem
+from ..validation import call_repr
+
+
+class Scorer(NamedTuple):
+    """The rows a score reads, as a mask, and its function: a float64 block of columns -> one score per column."""
+
+    rows: np.ndarray
+    score: Callable[[Any], np.ndarray]
+
+
+class Criterion(BaseEstimator):
+    """A formula that scores features. ``a + b``, ``a * b``, ``2 * a`` and ``a - b`` are criteria again.
+
+    Attributes
+    ----------
+    greater_is_better : bool
+        Direction of the score.
+    nonnegative : bool
+        Whether the score cannot be negative; factors of a product must be.
+    reads : set of {"classes", "target", "pairs"}
+        The supervision the formula reads.
+    """
+
+    _reads: str | None = None  # what the primitive itself reads, beside its graphs
+
+    @property
+    def greater_is_better(self) -> bool:
+        return False
+
+    @property
+    def nonnegative(self) -> bool:
+        return True
+
+    @property
+    def reads(self) -> set[str]:
+        found = {self._reads} if self._reads else set()
+        for part in self.parts():
+            found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
+        return found - {"nothing"}
+
+    def parts(self) -> Iterator[Criterion | Recipe]:
+        """What the formula is made of, one level down: operands and graphs."""
+        for value in self.get_params(deep=False).values():
+            if isinstance(value, (Criterion, Recipe)):
+                yield value
+            elif isinstance(value, (Graph, np.ndarray)) or sp.issparse(value):
+                yield as_recipe(value)
+
+    def walk(self) -> Iterator[Criterion | Recipe]:
+        """This criterion, then everything inside it, in the order it is written."""
+        yield self
+        for part in self.parts():
+            yield from part.walk()
+
+    def recipes(self) -> list[Recipe]:
+        """Every graph the formula names, each once."""
+        return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
+
+    def evaluate(
+        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+    ) -> np.ndarray:
+        """Score every feature.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Never modified, never densified or converted to float64 as a whole.
+        y : array-like of shape (n_samples,), optional
+            Classes or real targets, unknown ones included.
+        must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        unlabeled : object, default=-1
+            The class label that means "unknown".
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            The paper's raw values; see :attr:`greater_is_better` for the direction.
+        """
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        return self.score(Problem.of(X, y, **told))
+
+    def score(self, problem: Problem) -> np.ndarray:
+        """Scores for an already validated problem, one block of columns at a time.
+
+        Where the data come in rows and the formula asks for no more than sums over them, one pass does it.
+        """
+        if problem.supervision.has_pairs and "pairs" not in self.reads:
+            what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
+            warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
+        if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
+            return score_by_rows(self, problem)
+        rows, score = self._scorer(problem)  # not the problem itself: this function may travel to a worker
+        return map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X)
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")
+
+    def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
+        """Values that order the features whose score is infinite, best by the criterion's own direction."""
+        return None
+
+    def __add__(self, other: Any) -> Criterion:
+        return Sum(self, other)._checked() if isinstance(other, Criterion) else NotImplemented
+
+    def __sub__(self, other: Any) -> Criterion:
+        return self + (-1.0) * other if isinstance(other, Criterion) else NotImplemented
+
+    def __mul__(self, other: Any) -> Criterion:
+        if isinstance(other, Criterion):
+            return Product(self, other)._checked()
+        return _scale(other, self) if _is_number(other) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Criterion:
+        return _scale(other, self) if _is_number(other) else NotImplemented
+
+    def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
+        """The formula, every primitive and method written by ``word``; ``exact`` if it is to be read back."""
+        return word(self)
+
+    def __repr__(self) -> str:
+        return self.text(call_repr)
+
+
+# -------------------------------------------------------------------- algebra
+
+
+class Sum(Criterion):
+    """left + right; both must have the same direction."""
+
+    def __init__(self, left: Criterion, right: Criterion):
+        self.left, self.right = left, right
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.left.greater_is_better
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.left.nonnegative and self.right.nonnegative
+
+    def _checked(self) -> Sum:
+        _check_directions("add", self.left, self.right)
+        return self
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        self._checked()
+        left, right = self.left._scorer(problem), self.right._scorer(problem)
+        return Scorer(left.rows | right.rows, lambda F: left.score(F) + right.score(F))
+
+    def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
+        left, right = self.left, self.right
+        if isinstance(right, Scaled) and right.factor < 0:
+            return f"{left.text(word, exact)} - {Scaled(-right.factor, right.criterion).text(word, exact)}"
+        return f"{left.text(word, exact)} + {_grouped(right, word, exact, Sum if exact else ())}"
+
+
+class Product(Criterion):
+    """left * right; both non-negative and of the same direction, or the product would not order anything."""
+
+    def __init__(self, left: Criterion, right: Criterion):
+        self.left, self.right = left, right
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.left.greater_is_better
+
+    def _checked(self) -> Product:
+        _check_directions("multiply", self.left, self.right)
+        for factor in (self.left, self.right):
+            if not factor.nonnegative:
+                raise ValueError(f"cannot multiply by {factor!r}: it may be negative; a product needs factors >= 0.")
+        return self
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        self._checked()
+        left, right = self.left._scorer(problem), self.right._scorer(problem)
+        return Scorer(left.rows | right.rows, lambda F: left.score(F) * right.score(F))
+
+    def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
+        right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)
+        return f"{_grouped(self.left, word, exact, Sum)} * {right}"
+
+
+class Scaled(Criterion):
+    """factor * criterion; a negative factor reverses the direction."""
+
+    def __init__(self, factor: float, criterion: Criterion):
+        self.factor, self.criterion = factor, criterion
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.criterion.greater_is_better ^ (self.factor < 0)
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.criterion.nonnegative and self.factor >= 0
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        factor, (rows, score) = self.factor, self.criterion._scorer(problem)
+        return Scorer(rows, lambda F: factor * score(F))
+
+    def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
+        short = f"{self.factor:g}"
+        factor = repr(self.factor) if exact else short if float(short) == self.factor else repr(float(self.factor))
+        return f"{factor} * {_grouped(self.criterion, word, exact, (Sum, Product) if exact else Sum)}"
+
+
+def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool, kinds: Any) -> str:
+    """Text of an operand, in parentheses where it is one of some kinds."""
+    text = criterion.text(word, exact)
+    return f"({text})" if isinstance(criterion, kinds) else text
+
+
+def _check_directions(verb: str, left: Criterion, right: Criterion) -> None:
+    if left.greater_is_better != right.greater_is_better:
+        up, down = (left, right) if left.greater_is_better else (right, left)
+        raise ValueError(
+            f"cannot {verb} {left!r} and {right!r}: large is good in {up!r} and small is good in {down!r}; "
+            "scale one of a sum by a negative number."
+        )
+
+
+def _scale(factor: float, criterion: Criterion) -> Criterion:
+    if isinstance(criterion, Scaled):
+        factor, criterion = factor * criterion.factor, criterion.criterion
+    return Scaled(factor, criterion)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+# -------------------------------------------------------------------- one pass over the rows
+
+
+def score_by_rows(criterion: Criterion, problem: Problem) -> np.ndarray:
+    """The scores from passes over blocks of rows, two for each graph: a sample of the rows, then all of them.
+
+    They are those of :meth:`Criterion.score` but for rounding.
+    """
+    summed = Problem(problem.X, problem.supervision, by_rows=True)
+    score = criterion._scorer(summed).score
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(summed.graphs()[0].constant, np.nan, score(slice(None)))
+
+
+def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
+    """Whether sums over the rows are all that a formula asks of its graphs, and fit the working memory."""
+    sums = [recipe.sums(problem) for recipe in criterion.recipes()]
+    if not sums or None in sums or sum(filter(None, sums)) * 8.0 * problem.n_features > working_bytes():
+        return False
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            criterion._scorer(_Rehearsal(problem)).score(slice(None))
+        except Exception:  # it asks for more, or for what is not there: the usual path serves it, or says why not
+            return False
+    return True
+
+
+class _Rehearsal(Problem):
+    """A problem without data whose graphs are sums of a few made-up rows: what a formula asks of them shows."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(_Unread(problem.X.shape, np.float64, "X"), problem.supervision, by_rows=True)
+
+    def graph(self, recipe: Builds[Any]) -> Any:
+        n, sizes, one = self.n_samples, np.array([1.0, 2.0, 3.0]), np.ones(1)
+        sums = Sums(n, sizes * n / 6, np.diag(sizes), np.arange(3.0)[:, None], one, -one, one)
+        return Graph(Summed(sums, np.zeros(1)))
+
+
+class _Unread(Source):
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        raise TypeError("a formula in one pass over the rows sees no values.")

@@ -1,0 +1,81 @@
+"""Energies of features on graphs, and their quotients: the one primitive, f'Lf = ½ Σ_ij w_ij (f_i - f_j)²."""
+
+from __future__ import annotations
+
+from ..graphs import Recipe, as_recipe
+from ..problem import Problem
+from .criterion import Criterion, Scorer
+
+
+class Energy(Criterion):
+    """f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small where the graph attracts, large is good where it repels.
+
+    Examples
+    --------
+    >>> from fiedler import Energy, Precomputed
+    >>> Energy(Precomputed([[0, 2], [2, 0]])).evaluate([[1.0, 5.0], [4.0, 5.0]])
+    array([18., nan])
+    """
+
+    def __init__(self, graph: Recipe):
+        self.graph = graph
+
+    @property
+    def greater_is_better(self) -> bool:
+        return not as_recipe(self.graph).attracts
+
+    @property
+    def nonnegative(self) -> bool:
+        return not as_recipe(self.graph).signed
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        graph = problem.graph(as_recipe(self.graph))
+        return Scorer(graph.rows, graph.energy)
+
+
+class Ratio(Criterion):
+    """f'L_G f / f'L_H f: alike on ``numerator``, different on ``denominator``; small is good ([KA] eq. 9, 12).
+
+    Examples
+    --------
+    >>> from fiedler import CannotLink, MustLink, Ratio
+    >>> Ratio(MustLink(), CannotLink()).evaluate([[0.0], [1.0], [5.0]], must_link=[[0, 1]], cannot_link=[[0, 2]])
+    array([0.04])
+    """
+
+    def __init__(self, numerator: Recipe, denominator: Recipe):
+        self.numerator, self.denominator = numerator, denominator
+
+    @property
+    def nonnegative(self) -> bool:
+        return not (as_recipe(self.numerator).signed or as_recipe(self.denominator).signed)
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        above, below = (problem.graph(as_recipe(g)) for g in (self.numerator, self.denominator))
+        return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F))
+
+
+class Rayleigh(Criterion):
+    """f'Lf / f̃'Df̃, the Laplacian score on any graph; equals φ2 of [SPEC] with γ(λ) = λ.
+
+    Examples
+    --------
+    >>> from fiedler import KNN, Rayleigh
+    >>> Rayleigh(KNN(1, "binary")).evaluate([[0.0], [1.0], [3.0], [4.0]])
+    array([0.2])
+    """
+
+    def __init__(self, graph: Recipe):
+        self.graph = graph
+
+    @property
+    def greater_is_better(self) -> bool:
+        return not as_recipe(self.graph).attracts
+
+    @property
+    def nonnegative(self) -> bool:
+        return not as_recipe(self.graph).signed
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        graph = problem.graph(as_recipe(self.graph))
+        return Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F))

@@ -1,0 +1,107 @@
+"""SPEC's ranking functions φ1, φ2, φ3 on any graph, with any spectral function γ ([SPEC] eq. 9-11)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graphs import Graph, Recipe, as_recipe
+from ..graphs.filters import eigenpairs, quadratic_form, spectral_function
+from ..problem import Problem
+from ..supervision import Supervision
+from ..validation import check_choice, check_integer
+from .criterion import Criterion, Scorer
+
+
+class Phi(Criterion):
+    """The ranking functions of [SPEC] eq. 9-11 with α_j = <f̂, ξ_j>, f̂ = D^½f / ‖D^½f‖ and (λ_j, ξ_j) of 𝓛.
+
+        φ1 = Σ_j γ(λ_j) α_j²    φ2 = Σ_{j≥1} γ(λ_j) α_j² / Σ_{j≥1} α_j²    φ3 = Σ_{j=1}^{k-1} (γ(2) - γ(λ_j)) α_j²
+
+    φ1 and φ2 are ascending, φ3 descending; φ1 and φ3 change when a constant is added to a feature. ξ_0 is D^½1,
+    whatever a solver returns. γ as a whole power is applied by products with 𝓛; any other γ uses all eigenpairs up to
+    3,000 nodes and a Chebyshev polynomial beyond. On graphs of classes or anchors every γ uses the few eigenpairs with
+    λ ≠ 1, which a small matrix gives.
+
+    Parameters
+    ----------
+    graph : Recipe
+    kind : {1, 2, 3}
+    gamma : float or callable, default=1
+        A positive power, or a function of an array of eigenvalues in [0, 2].
+    n_clusters : int, optional
+        k of φ3; by default the number of classes in y, or without classes the largest eigengap among the first 20.
+        Where λ_{k-1} = λ_k the cut at k depends on the basis of that eigenspace, and a warning says so. On graphs of
+        classes or anchors a cut through λ = 1 takes the mean over all bases.
+
+    Examples
+    --------
+    >>> from fiedler import KNN, Phi
+    >>> X = [[0.0], [1.0], [3.0], [4.0]]
+    >>> Phi(KNN(1, "binary"), 2).evaluate(X), Phi(KNN(1, "binary"), 2, gamma=4).evaluate(X)
+    (array([0.2]), array([1.6]))
+    """
+
+    def __init__(self, graph: Recipe, kind: int = 2, gamma: Any = 1, n_clusters: int | None = None):
+        self.graph, self.kind, self.gamma, self.n_clusters = graph, kind, gamma, n_clusters
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.kind == 3
+
+    @property
+    def nonnegative(self) -> bool:
+        return not as_recipe(self.graph).signed
+
+    def _scorer(self, problem: Problem) -> Scorer:
+        check_choice("kind", self.kind, (1, 2, 3))
+        graph, gamma = problem.graph(as_recipe(self.graph)), spectral_function(self.gamma)
+        if self.kind == 3:
+            return Scorer(graph.rows, self._phi3(graph, gamma, problem.supervision))
+        quadratic = quadratic_form(graph, self.gamma, gamma)
+        at_zero = float(gamma(np.zeros(1))[0])
+
+        def score(F: Any) -> np.ndarray:
+            mean, mass = graph.moments(F)
+            if self.kind == 2:
+                return quadratic(F) / mass
+            ground = graph.volume * mean**2  # the share of ξ_0
+            return (quadratic(F) + at_zero * ground) / (mass + ground)
+
+        return Scorer(graph.rows, score)
+
+    def _phi3(self, graph: Graph, gamma: Callable, known: Supervision) -> Callable[[Any], np.ndarray]:
+        k = number_of_clusters(graph, known, self.n_clusters)
+        pairs = eigenpairs(graph, k + 1)
+        values = pairs.first_values(k + 1)
+        if len(values) > k and abs(values[k] - values[k - 1]) <= 1e-9:
+            warnings.warn(
+                f"n_clusters={k} cuts through a repeated eigenvalue ({values[k]:.3g}), so phi=3 depends on the basis "
+                f"the solver chose; the graph has {graph.n_components} components, try another n_clusters.",
+                UserWarning,
+                stacklevel=2,
+            )
+        above, used = gamma(np.full(1, 2.0))[0], min(k - 1, len(pairs.values))
+        weights = above - gamma(pairs.values[:used])
+        # Beyond the pairs that are known all have λ = 1; of those, k takes a share, the mean over all their bases.
+        share = min(k - 1 - used, pairs.n_ones) / max(pairs.n_ones, 1) * (above - gamma(np.ones(1))[0])
+
+        def score(F: Any) -> np.ndarray:
+            (mean, mass), (alpha, ones) = graph.moments(F), pairs.split(F)
+            return (weights @ alpha[:used] ** 2 + share * ones) / (mass + graph.volume * mean**2)
+
+        return score
+
+
+def number_of_clusters(graph: Graph, known: Supervision, stated: int | None = None) -> int:
+    """The number stated, that of the classes, or without usable ones the largest eigengap among the first 20."""
+    if stated is not None:
+        return check_integer("n_clusters", stated, 2)
+    try:
+        return len(known.classes("n_clusters=None")[1])
+    except (ValueError, TypeError):
+        gaps = np.diff(eigenpairs(graph, 21).first_values(21))[1:]
+        return 2 + int(np.argmax(gaps)) if len(gaps) else 2

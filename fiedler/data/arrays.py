@@ -1,0 +1,132 @@
+"""X in memory or elsewhere: checked once, then read as float64 blocks of columns or as chosen rows.
+
+X is an ndarray, a ``csc_array`` or a :class:`Source`, in the dtype it came in. A block is a C-ordered float64 ndarray
+of shape (n, b), or a float64 ``csc_array`` when X is sparse.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from .dask import DaskSource
+from .files import ArrayFile, SparseFile
+from .source import Source, check_finite, column_name
+
+Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
+Block: TypeAlias = np.ndarray | sp.csc_array
+
+
+def validate_X(X: Any, column_names: Any = None) -> Matrix:
+    """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
+
+    What does not live in memory becomes a :class:`fiedler.sources.Source`, whose values are checked as they are read.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        Any real dtype. The values are not copied unless the container demands it, and never modified.
+    column_names : array-like of str, optional
+        Used to name an offending column in the error message; frames bring their own.
+    """
+    source = as_source(X)  # before anything asks for its values
+    if source is not None:
+        return _validate_source(source, column_names)
+    names = column_names if column_names is not None else getattr(X, "columns", None)
+    try:
+        checked = check_array(
+            X, accept_sparse=("csc", "csr", "coo"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
+        )
+        if checked.dtype.kind not in "biuf":  # lists of objects and dates pass the check above
+            checked = checked.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        culprit = _text_column(X)
+        if culprit is None:
+            raise
+        j, value = culprit
+        raise type(error)(
+            f"X must be numeric, but column {column_name(names, j)} holds {value!r} ({error}); "
+            "encode or drop that column."
+        ) from error
+    if sp.issparse(checked):
+        checked = sp.csc_array(checked)
+        if not checked.has_canonical_format:
+            checked = checked.copy()  # the constructor above may share the caller's arrays
+            checked.sum_duplicates()
+    more = ", for example with sklearn.impute.SimpleImputer in a Pipeline"
+    check_finite(checked, "X", names, more=more)
+    return checked
+
+
+def as_source(X: Any) -> Source | None:
+    """X as a source if it does not live in memory; None for everything else."""
+    if isinstance(X, Source):
+        return X
+    home = type(X).__module__.partition(".")[0]
+    if home in ("dask", "dask_expr"):
+        from dask.array import Array
+
+        if not isinstance(X, Array):
+            raise TypeError(
+                f"X is a Dask {type(X).__name__}; pass a Dask array, for example X.to_dask_array(lengths=True)."
+            )
+        return DaskSource(X)
+    if home in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
+        return ArrayFile(X)
+    if home == "anndata" and hasattr(X, "format") and hasattr(X, "group"):
+        label = f"{X.group.file.filename}::{X.group.name.lstrip('/')}" if hasattr(X.group, "file") else "the AnnData X"
+        return SparseFile(X.group, X.format, X.shape, label)
+    return None
+
+
+def rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
+    """Some rows of X, as the same kind of thing."""
+    if isinstance(X, Source):
+        return X.take_rows(rows)
+    return sp.csc_array(X.tocsr()[rows]) if sp.issparse(X) else X[rows]
+
+
+def take_columns(X: Matrix, columns: Any) -> Block:
+    """One block of columns in float64."""
+    block = X[:, columns]
+    return sp.csc_array(block, dtype=np.float64) if sp.issparse(block) else np.array(block, dtype=np.float64, order="C")
+
+
+def dense(F: Block) -> np.ndarray:
+    """A block as an ndarray; blocks are small, X as a whole never comes here."""
+    return F.toarray(order="C") if sp.issparse(F) else F
+
+
+def take_rows(F: Block, rows: np.ndarray) -> np.ndarray:
+    """The given rows of a block, as an ndarray."""
+    return F.tocsr()[rows].toarray() if sp.issparse(F) else F[rows]
+
+
+def _validate_source(source: Source, column_names: Any) -> Source:
+    n, m = source.shape
+    if n < 2 or m < 1:
+        raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
+    if column_names is not None:
+        source.names = column_names
+    return source
+
+
+def _text_column(X: Any) -> tuple[int, Any] | None:
+    """The first column that cannot be read as numbers, with the value at fault."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        cells = [np.asarray(X[c], dtype=object) for c in columns]
+    else:
+        cells = list(np.asarray(X, dtype=object).T) if not sp.issparse(X) and np.ndim(X) == 2 else []
+    for j, column in enumerate(cells):
+        for value in column:
+            if isinstance(value, complex):
+                return None  # sklearn's own message about complex data is the right one
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return j, value
+    return None

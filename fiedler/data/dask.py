@@ -1,0 +1,249 @@
+"""Dask arrays as sources: the work goes to the blocks, only scores and small sums come back.
+
+Column slabs are Dask's own rechunked blocks and never reach the client; the active ``distributed`` client runs them, or
+Dask's threads where there is none. A worker that dies has its blocks computed again by Dask.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import config_context, get_config
+
+from .keep import current_run
+from .memory import give_back, slab_bytes
+from .source import Part, Source, block_name, check_finite, spans, unreadable
+
+Block = tuple[slice, slice]  # rows and columns
+_LABEL = "the Dask array"
+_BATCH, _BATCHES = 16, 20  # blocks that are merged by the workers before anything is told or kept, and how many such
+_OURS = "raised while a block was scored, not while it was read"
+_NAMED = "names the file and the block"
+
+
+class DaskSource(Source):
+    """A two-dimensional Dask array of ndarray or scipy.sparse chunks."""
+
+    lazy = True
+
+    def __init__(self, array: Any):
+        if array.ndim != 2:
+            raise ValueError(f"Expected 2D array, got a Dask array of shape {array.shape} instead; X has two axes.")
+        if np.isnan(array.shape).any():
+            raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
+        self.sparse = sp.issparse(array._meta)
+        super().__init__(array.shape, array.dtype, _LABEL, (max(array.chunks[0]), max(array.chunks[1])))
+        self.array = array
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        part = self.array[rows, columns].compute()
+        return part if sp.issparse(part) else np.asarray(part)
+
+    def take_rows(self, rows: Any) -> DaskSource:
+        part = DaskSource(self.array[np.asarray(rows)])
+        part.names = self.names
+        return part
+
+    @property
+    def by_rows(self) -> bool:
+        return self.array.numblocks[0] > 1 and self.array.numblocks[1] == 1
+
+    def slabs(self) -> list[slice]:
+        if self.array.numblocks[0] == 1:  # chunked by columns already: take the chunks as they are
+            ends = np.cumsum(self.array.chunks[1]).tolist()
+            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        # Several slabs at least, so that there is something to share among workers.
+        share = slab_bytes() * self.shape[1] / max(self._bytes, 1.0)
+        return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
+
+    def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
+        slabs, results = self.slabs(), {}
+        with current_run().step("blocks", slabs) as step:
+            for slab in slabs:
+                if step.has(slab):
+                    results[slab.start] = step.finished(slab)
+            waiting = [slab for slab in slabs if slab.start not in results]
+            blocks = [(self._all_rows, slab) for slab in waiting]
+            for (_, slab), result in _finished(self._tasks(function, waiting), blocks, self.shape):
+                results[slab.start] = step.finish(slab, result)
+        return [results[slab.start] for slab in slabs]
+
+    def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
+        slabs = self.slabs()
+        blocks = [(self._all_rows, slab) for slab in slabs]
+        total = self._reduced("passes", self._tasks(function, slabs, positioned), blocks, np.add)
+        return np.require(total, np.float64, "W")  # what comes from a worker may be read-only
+
+    def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        from dask import delayed
+
+        slabs = self.row_slabs()
+        values = self.array.rechunk({0: tuple(s.stop - s.start for s in slabs), 1: -1}).to_delayed().ravel()
+        blocks = [(slab, slice(0, self.shape[1])) for slab in slabs]
+        work = delayed(_Block(function, self.shape), pure=False)
+        tasks = [work(value, *block) for value, block in zip(values, blocks, strict=True)]
+        return self._reduced("row blocks", tasks, blocks, merge)
+
+    def _reduced(self, what: str, tasks: list[Any], blocks: list[Block], merge: Callable[[Any, Any], Any]) -> Any:
+        """All results merged in order: by the workers in batches, each of which is counted and kept."""
+        size = max(_BATCH, -(-len(tasks) // _BATCHES))
+        batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
+        with current_run().step(what, batches) as step:
+            total, done = step.partial_sum()
+            for place, batch in enumerate(batches[done:], done):
+                ends = zip(blocks[batch.start], blocks[batch.stop - 1], strict=True)
+                merged = tuple(slice(first.start, last.stop) for first, last in ends)
+                ((_, part),) = _finished([_merged(tasks[batch], merge)], [merged], self.shape)
+                total = part if place == 0 else merge(total, part)
+                step.add(total)
+        return total
+
+    def row_slabs(self) -> list[slice]:
+        if self.array.numblocks[1] == 1:
+            ends = np.cumsum(self.array.chunks[0]).tolist()
+            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        return super().row_slabs()
+
+    def _tasks(self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool = False) -> list[Any]:
+        """``function`` on each slab, as delayed values that carry the slab's name."""
+        from dask import delayed
+
+        starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
+        columns = self.array.rechunk({0: -1, 1: widths}).to_delayed().ravel()
+        blocks = dict(zip(starts, columns, strict=True))
+        work = delayed(_Block(function, self.shape, positioned), pure=False)
+        return [work(blocks[slab.start], self._all_rows, slab) for slab in slabs]
+
+    @property
+    def _all_rows(self) -> slice:
+        return slice(0, self.shape[0])
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {self.array.name}"
+
+
+def _merged(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Delayed values merged in a tree, so that no worker holds more than a few of them."""
+    from dask import delayed
+
+    while len(parts) > 1:
+        pairs = zip(parts[::2], [*parts[1::2], *[None] * (len(parts) % 2)], strict=True)
+        parts = [a if b is None else delayed(merge)(a, b) for a, b in pairs]
+    return parts[0]
+
+
+def from_source(source: Source) -> DaskSource:
+    """The same matrix as a Dask array whose blocks are read by the workers, who must see the same files."""
+    import dask.array as da
+    from dask import delayed
+
+    (n, m), by_rows = source.shape, source.by_rows
+    spans_ = source.row_slabs() if by_rows else source.slabs()
+    meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
+    read = delayed(_read_elsewhere, pure=True)
+    blocks = []
+    version = source.fingerprint()  # a file that changes under the same name is another file
+    for span in spans_:
+        shape = (span.stop - span.start, m) if by_rows else (n, span.stop - span.start)
+        part = read(source.reopen, version, span, by_rows)
+        blocks.append(da.from_delayed(part, shape=shape, dtype=source.dtype, meta=meta))
+    array = DaskSource(da.concatenate(blocks, axis=0 if by_rows else 1))
+    array.names = source.names
+    return array
+
+
+def _read_elsewhere(reopen: Callable[[], Source], version: str, span: slice, by_rows: bool) -> Part:
+    try:
+        source = _reopened(reopen, version)
+        return source[span] if by_rows else source[:, span]
+    except Exception as error:
+        error.add_note(_NAMED)
+        raise
+
+
+_open: dict[bytes, tuple[str, Source]] = {}
+
+
+def _reopened(reopen: Callable[[], Source], version: str) -> Source:
+    """A file is opened once in every process, and again when it has changed."""
+    key = pickle.dumps(reopen)
+    if _open.get(key, ("", None))[0] != version:
+        _open[key] = (version, reopen())
+    return _open[key][1]
+
+
+class _Block:
+    """What a worker does with one block: check it, then apply the function."""
+
+    def __init__(self, function: Callable[..., Any], shape: tuple[int, int], positioned: bool = False):
+        self.function, self.shape, self.positioned = function, shape, positioned
+        self.memory = get_config()["working_memory"]  # of the client; a worker has a configuration of its own
+
+    def __call__(self, block: Any, rows: slice, columns: slice) -> Any:
+        if sp.issparse(block):
+            block = (sp.csc_array if rows.stop - rows.start == self.shape[0] else sp.csr_array)(block)
+        else:
+            block = np.asarray(block)
+        if block.dtype.kind not in "biuf":
+            raise ValueError(f"{_LABEL} holds {block.dtype}, not real numbers.")
+        check_finite(block, _LABEL, None, columns)
+        try:
+            with config_context(working_memory=self.memory):
+                return self.function(block, columns.start) if self.positioned else self.function(block)
+        except Exception as error:
+            error.add_note(_OURS)
+            raise
+        finally:
+            give_back()
+
+
+def _finished(tasks: list[Any], blocks: list[Block], shape: tuple[int, int]) -> Iterator[tuple[Block, Any]]:
+    """(block, result) as they are done, on the active client or in threads."""
+    import dask
+
+    client = _client()
+    if client is None:
+        for task, block in zip(tasks, blocks, strict=True):
+            yield block, _computed(lambda t=task: dask.compute(t)[0], block, shape)
+        return
+    from distributed import as_completed
+
+    futures = client.compute(tasks)
+    try:
+        place = {future.key: block for future, block in zip(futures, blocks, strict=True)}
+        for future in as_completed(futures):
+            block = place[future.key]
+            yield block, _computed(future.result, block, shape)
+    finally:
+        client.cancel([future for future in futures if not future.done()])
+
+
+def _computed(result: Callable[[], Any], block: Block, shape: tuple[int, int]) -> Any:
+    try:
+        return result()
+    except Exception as error:
+        if type(error).__name__ == "KilledWorker":
+            raise MemoryError(
+                f"{_LABEL}: workers died again and again while {block_name(*block, shape)} was computed, most likely "
+                "out of memory; use smaller chunks or give the workers more."
+            ) from error
+        notes = getattr(error, "__notes__", ())
+        if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):
+            raise
+        raise unreadable(_LABEL, *block, shape, error) from error
+
+
+def _client() -> Any:
+    """The active client of ``distributed``, if there is one."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None

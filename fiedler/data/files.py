@@ -1,0 +1,244 @@
+"""Matrices in files, read in blocks: Zarr arrays, HDF5 datasets, sparse matrices in either, Parquet, mapped NPY.
+
+A Zarr chunk that is not there reads as the fill value by Zarr's rules, which would turn a lost file into zeros: it is
+an error here, unless the caller says that missing chunks were left out on purpose.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import require
+from .memory import slab_bytes
+from .source import Source
+
+_WIDE_PARQUET = 20_000  # columns from which the metadata of a Parquet file cost more than its values
+
+
+class FileSource(Source):
+    """A source that knows the file it comes from."""
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {stamp(self.label)}"
+
+
+class ArrayFile(FileSource):
+    """A two-dimensional Zarr array or HDF5 dataset."""
+
+    def __init__(self, array: Any, label: str | None = None, names: Any = None, missing_chunks: str = "error"):
+        label = label or _name_of(array)
+        super().__init__(array.shape, array.dtype, label, array.chunks, names)
+        self._array = array
+        if missing_chunks != "fill" and hasattr(array, "nchunks_initialized"):
+            _check_chunks(array, label)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        if isinstance(columns, slice):
+            return np.asarray(self._array[rows, columns])
+        # HDF5 wants increasing indices without repeats. One stored chunk after the other: a few columns of many chunks
+        # decoded at once would be all of the file.
+        wanted, place = np.unique(columns, return_inverse=True)
+        groups = np.split(wanted, np.flatnonzero(np.diff(wanted // self.chunks[1])) + 1)
+        pick = self._array.oindex if hasattr(self._array, "oindex") else self._array
+        return np.concatenate([np.asarray(pick[rows, group]) for group in groups], axis=1)[:, place]
+
+
+class MappedFile(FileSource):
+    """A memory-mapped array: the operating system reads what is touched."""
+
+    def __init__(self, array: np.ndarray, label: str):
+        super().__init__(array.shape, array.dtype, label)
+        self._array = array
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        return self._array[rows, columns]
+
+
+class SparseFile(FileSource):
+    """A CSR or CSC matrix whose parts ``data``, ``indices`` and ``indptr`` lie in a group of an HDF5 or Zarr file."""
+
+    sparse = True
+
+    def __init__(
+        self,
+        group: Any,
+        layout: str,
+        shape: tuple[int, int],
+        label: str,
+        names: Any = None,
+        missing_chunks: str = "error",
+    ):
+        for part in ("data", "indices", "indptr"):
+            empty = group["data"].shape[0] == 0  # then indptr is all zeros, which Zarr does not store
+            if missing_chunks != "fill" and not empty and hasattr(group[part], "nchunks_initialized"):
+                _check_chunks(group[part], f"{label}, {part}")
+        self._data, self._indices = group["data"], group["indices"]
+        self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
+        if not {self._indices.dtype.kind, group["indptr"].dtype.kind} <= {"i", "u"}:
+            raise ValueError(f"{label}: indices and indptr must be whole numbers.")
+        n_lines = shape[0] if layout == "csr" else shape[1]
+        stored = int(self._data.shape[0])
+        if len(self._indptr) != n_lines + 1 or self._indptr[0] != 0 or self._indptr[-1] != stored:
+            raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
+        if (np.diff(self._indptr) < 0).any() or self._indices.shape[0] != stored:
+            raise ValueError(f"{label}: indptr decreases, or data and indices differ in length.")
+        chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
+        super().__init__(shape, self._data.dtype, label, chunks, names)
+
+    @property
+    def bytes_per_row(self) -> float:
+        return float(self._indptr[-1]) * (self.dtype.itemsize + 8) / max(self.shape[0], 1)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> sp.sparray:
+        by_rows = self._layout == "csr"
+        lines, across = (rows, columns) if by_rows else (columns, rows)
+        n_lines, width = self.shape if by_rows else self.shape[::-1]
+        if isinstance(lines, slice) and isinstance(across, slice) and (across.start, across.stop) == (0, width):
+            return self._lines(lines, width)
+        # Part of every line, or scattered lines: they go by a few at a time, and what is wanted of each stays.
+        wanted, place = np.unique(np.arange(n_lines)[lines], return_inverse=True)
+        step = max(1, int(slab_bytes() / 4 * n_lines / max(self._bytes, 1.0)))
+        pieces, at = [], 0
+        while at < len(wanted):
+            upto = np.searchsorted(wanted, wanted[at] + step)
+            part = self._lines(slice(int(wanted[at]), int(wanted[upto - 1]) + 1), width)
+            here = wanted[at:upto] - wanted[at]
+            pieces.append(part[here][:, across] if by_rows else part[:, here][across])
+            at = upto
+        return sp.vstack(pieces, format="csr")[place] if by_rows else sp.hstack(pieces, format="csc")[:, place]
+
+    def _lines(self, span: slice, width: int) -> sp.sparray:
+        """Some rows of a CSR matrix, or some columns of a CSC one, checked before compiled code follows the indices."""
+        first, last = int(self._indptr[span.start]), int(self._indptr[span.stop])
+        data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])
+        data = data.astype(data.dtype.newbyteorder("="), copy=False)
+        if len(indices) and (indices.min() < 0 or indices.max() >= width):
+            raise ValueError(f"an index lies outside 0 to {width - 1}")
+        parts, count = (data, indices, self._indptr[span.start : span.stop + 1] - first), span.stop - span.start
+        kind, shape = (sp.csr_array, (count, width)) if self._layout == "csr" else (sp.csc_array, (width, count))
+        lines = kind(parts, shape=shape)
+        lines.sum_duplicates()
+        return lines
+
+
+class ParquetFile(FileSource):
+    """The numeric columns of a Parquet file; better for tall tables than for wide ones."""
+
+    def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
+        pa, pq = require("pyarrow", "io", path), require("pyarrow.parquet", "io", path)
+        try:
+            self._file = pq.ParquetFile(path, memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{path} is not a Parquet file: {str(error).partition(chr(10))[0]}") from None
+        schema, meta = self._file.schema_arrow, self._file.metadata
+        columns = list(schema.names) if columns is None else list(columns)
+        for name in columns:
+            if schema.names.count(name) != 1:
+                raise ValueError(f"{path} has {schema.names.count(name)} columns named {name!r}; it should have one.")
+        if len(columns) > _WIDE_PARQUET:
+            raise ValueError(
+                f"{path} has {len(columns)} columns, more than the {_WIDE_PARQUET} that Parquet serves well block by "
+                "block; convert it to Zarr or HDF5, or give it enough memory to be read as a whole."
+            )
+        types = [schema.field(name).type for name in columns]
+        for name, kind in zip(columns, types, strict=True):
+            if not is_arrow_number(kind):
+                raise ValueError(f"{path}: column {name!r} holds {kind}, not numbers; name it as the target or an id.")
+        dtype = arrow_dtype(types)
+        group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
+        super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
+        self._columns = columns  # names may be changed to those the caller uses
+        self.opener = partial(ParquetFile, os.path.abspath(path), columns)
+        ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
+        self._starts = np.r_[0, ends].astype(np.int64)
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        wanted = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else columns
+        names = [self._columns[j] for j in wanted]
+        groups = [
+            g for g in range(len(self._starts) - 1) if self._starts[g] < rows.stop and self._starts[g + 1] > rows.start
+        ]
+        out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
+        for g in groups:  # one row group at a time: what is decoded is much larger than what is stored
+            table = self._file.read_row_group(g, columns=sorted(set(names)))
+            start = int(self._starts[g])
+            low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
+            for j, name in enumerate(names):
+                values = table.column(name).slice(low - start, high - low).cast("float64").to_numpy()
+                out[low - rows.start : high - rows.start, j] = values
+        return out
+
+
+def is_arrow_number(kind: Any) -> bool:
+    """Whether an Arrow type holds numbers."""
+    from pyarrow import types
+
+    return any(is_kind(kind) for is_kind in (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal))
+
+
+def arrow_dtype(kinds: Sequence[Any]) -> type[np.floating]:
+    """The smallest of float32 and float64 that holds all values of some Arrow types."""
+    from pyarrow import types
+
+    narrow = all(kind.bit_width <= (32 if types.is_floating(kind) else 16) for kind in kinds)
+    return np.float32 if narrow else np.float64
+
+
+def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:
+    """Layout and shape of a group that holds a sparse matrix in AnnData's encoding, or None."""
+    attributes = getattr(group, "attrs", {})
+    kind = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+    shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+    if shape is None or not all(part in group for part in ("data", "indices", "indptr")):
+        return None
+    return "csc" if "csc" in kind else "csr", (int(shape[0]), int(shape[1]))
+
+
+def stamp(label: str) -> str:
+    """Size and time of the last change of a file, or of the files of a folder."""
+    path = Path(label.partition("::")[0])
+    if not path.exists():
+        return ""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    newest = max((f.stat().st_mtime_ns for f in files), default=0)
+    return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
+
+
+def _check_chunks(array: Any, label: str) -> None:
+    size = array.shards or array.chunks
+    root = getattr(array.store, "root", None)
+    if isinstance(root, Path):
+        # Zarr's own count takes a shard that reaches over the edge for a whole one, so look for the files.
+        folder = root / array.path
+        stored = {Path(at, name).relative_to(folder).as_posix() for at, _, names in os.walk(folder) for name in names}
+        grid = product(*(range(-(-length // step)) for length, step in zip(array.shape, size, strict=True)))
+        at = next((at for at in grid if array.metadata.encode_chunk_key(at) not in stored), None)
+        if at is None:
+            return
+        axes = zip(("rows", "columns") if len(at) == 2 else ("entries",), at, size, array.shape, strict=True)
+        spans = [f"{axis} {i * step} to {min((i + 1) * step, length) - 1}" for axis, i, step, length in axes]
+        what = f"the chunk of {', '.join(spans)} is missing"
+    elif array.nchunks_initialized < array.nchunks:
+        what = f"{array.nchunks - array.nchunks_initialized} of {array.nchunks} chunks are missing"
+    else:
+        return
+    raise ValueError(
+        f"{label}: {what}; restore what is lost, or if chunks that hold only {array.fill_value} were left out on "
+        "purpose, open the file with open_source(path, missing_chunks='fill')."
+    )
+
+
+def _name_of(array: Any) -> str:
+    """The path of the file behind an array."""
+    if hasattr(array, "file"):  # h5py
+        return f"{array.file.filename}::{array.name.lstrip('/')}"
+    root = getattr(getattr(array, "store", None), "root", None)
+    return "the Zarr array" if root is None else str(Path(root) / array.path)

@@ -1,0 +1,277 @@
+"""Every file format, described once: how it is read whole, opened in blocks, and written with fewer columns.
+
+    read_table("genes.csv", target="label") -> Table(X, feature_names, row_ids, y, source)
+    open_source("big.zarr") -> Source, read block by block
+
+CSV, TSV (also gzipped), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr, by
+suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
+into its own memory. Messages name the file, the line and the column; no file is ever allowed to run code.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import columns, matrices, write
+from .atomic import replacing
+from .delimited import existing, plain_rows
+from .files import ParquetFile
+from .labels import as_labels, read_labels
+from .source import Source
+from .stores import open_mapped, open_matrix
+from .tables import Found, Request, Table
+
+Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format: the first name is its own, the others are suffixes that stand for it too."""
+
+    name: str
+    read: Callable[[Request], Found]
+    write: Callable[[Path, Table, np.ndarray], None]
+    aliases: tuple[str, ...] = ()
+    open: Opener | None = None  # in blocks
+    gzipped: bool = False
+
+
+def _stored(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
+    return open_matrix(path, key, missing_chunks)
+
+
+def _mapped(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
+    return open_mapped(path)
+
+
+def _parquet(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
+    return ParquetFile(path, columns)
+
+
+FORMATS = {
+    found.name: found
+    for found in (
+        Format("csv", columns.read_csv, write.write_csv, ("tsv", "txt", "tab", "data"), gzipped=True),
+        Format("parquet", columns.read_arrow, write.write_arrow, ("pq",), _parquet),
+        Format("feather", columns.read_arrow, write.write_arrow, ("arrow",)),
+        Format("arff", columns.read_arff, write.write_arff, gzipped=True),
+        Format("npy", matrices.read_npy, write.write_npy, open=_mapped),
+        Format("npz", matrices.read_npz, write.write_npz),
+        Format("mat", matrices.read_mat, write.write_mat),
+        Format("svmlight", matrices.read_svmlight, write.write_svmlight, ("svm", "libsvm"), gzipped=True),
+        Format("mtx", matrices.read_mtx, write.write_mtx, ("mm",), gzipped=True),
+        Format("h5ad", matrices.read_h5ad, write.write_h5ad, open=_stored),
+        Format("h5", matrices.read_hdf5, write.write_hdf5, ("hdf5",), _stored),
+        Format("zarr", matrices.read_zarr, write.write_zarr, open=_stored),
+    )
+}
+
+
+def read_table(
+    path: str | Path,
+    *,
+    target: str | int | None = None,
+    id_column: str | int | Iterable[str | int] | None = None,
+    labels: str | Path | None = None,
+    names: str | Path | None = None,
+    layer: str | None = None,
+    unlabeled: Any = None,
+    header: bool = True,
+    memory: float | None = None,
+) -> Table:
+    """Read a table of numbers with its labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        The suffix decides the format; ``.gz`` may follow that of a text format.
+    target : str or int, optional
+        Column of the labels, by name or by number from 0: a column of a CSV, Parquet, Feather, ARFF, NPY or Matrix
+        Market file, a variable of a MAT or NPZ file (``y`` or ``Y`` by default), a column of ``obs`` in h5ad.
+        svmlight carries its own.
+    id_column : str, int or several, optional
+        Columns that are no features; the first one names the rows. A column without a name is taken as one.
+    labels : str or Path, optional
+        Separate file of labels, see :func:`read_labels`.
+    names : str or Path, optional
+        Separate file of feature names, one per line.
+    layer : str, optional
+        Layer of an AnnData file to read in place of X.
+    unlabeled : object, optional
+        Label that means "unknown"; empty cells, NA, NaN, null and ? do in any case.
+    header : bool, default=True
+        Whether the first line of a CSV holds the names.
+    memory : float, optional
+        Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
+        :class:`fiedler.sources.Source`. NPY is always mapped.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fiedler.io import read_table
+    >>> file = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = file.write_text("plant,length,width,kind\\np1,5.1,3.5,rose\\np2,4.9,NA,\\np3,6.3,3.3,lily\\n")
+    >>> table = read_table(file, target="kind", id_column="plant")
+    >>> table.X
+    array([[5.1, 3.5],
+           [4.9, nan],
+           [6.3, 3.3]])
+    >>> table.feature_names.tolist(), table.row_ids.tolist(), table.y.tolist()
+    (['length', 'width'], ['p1', 'p2', 'p3'], ['rose', None, 'lily'])
+    """
+    path, kind = existing(path), file_format(path)
+    if target is not None and labels is not None:
+        raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
+    ids = [] if id_column is None else [id_column] if isinstance(id_column, (str, int)) else list(id_column)
+    found = FORMATS[kind].read(Request(path, target, ids, layer, header, float("inf") if memory is None else memory))
+    n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
+    if not n or not m:
+        raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
+    if found.X.dtype.kind not in "biuf":
+        raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
+    row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
+    y = found.y if labels is None else read_labels(labels, row_ids, n)
+    y = None if y is None else as_labels(y, unlabeled)
+    if y is not None and len(y) != n:
+        raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
+    feature_names = _unique(_read_names(names, m) if names is not None else found.names, m, path)
+    if isinstance(found.X, Source):
+        found.X.names = feature_names  # for messages about its values, which are checked as they are read
+    return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y})
+
+
+def open_source(
+    path: str | os.PathLike, *, key: str | None = None, columns: list[str] | None = None, missing_chunks: str = "error"
+) -> Source:
+    """Open a matrix in a file without reading it.
+
+    Parameters
+    ----------
+    path : path
+        ``.zarr``, ``.h5`` or ``.hdf5``, ``.h5ad``, ``.parquet``, ``.npy``.
+    key : str, optional
+        The dataset or group inside the file, such as ``layers/counts``; by default ``X``, or the only matrix.
+    columns : list of str, optional
+        Of a Parquet file; all by default.
+    missing_chunks : {"error", "fill"}, default="error"
+        Whether a Zarr chunk that is not stored is an error, or stands for the fill value.
+
+    Returns
+    -------
+    Source
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fiedler import Variance
+    >>> from fiedler.sources import open_source
+    >>> file = f"{tempfile.mkdtemp()}/table.npy"
+    >>> np.save(file, np.diag([1.0, 2.0, 3.0]))
+    >>> Variance().evaluate(open_source(file)).round(3)
+    array([0.222, 0.889, 2.   ])
+    """
+    if missing_chunks not in ("error", "fill"):
+        raise ValueError(f"missing_chunks must be 'error' or 'fill', got {missing_chunks!r}.")
+    path = existing(path)
+    opened = next((f.open for f in FORMATS.values() if path.suffix.lower()[1:] in (f.name, *f.aliases)), None)
+    if opened is None:
+        raise ValueError(f"{path}: only .zarr, .h5, .hdf5, .h5ad, .parquet and .npy can be read in blocks.")
+    return opened(path, key, columns, missing_chunks)
+
+
+def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
+    """Write a table with only the selected features, in the format it was read from.
+
+    Ids and labels are kept, columns stay in their order and values are those of the file, missing ones included.
+
+    Parameters
+    ----------
+    path : str or Path
+        With the suffix of the table's own format.
+    table : Table
+        As :func:`read_table` gave it; its file is read again where that keeps more of it.
+    selected : ndarray
+        Column numbers, or a boolean mask.
+    force : bool, default=False
+
+    Returns
+    -------
+    Path
+    """
+    if file_format(path) != table.format:
+        own = table.source.suffix
+        raise ValueError(f"{path}: the reduced table is written in the format of {table.source}; use the suffix {own}.")
+    mask = np.zeros(table.shape[1], dtype=bool)
+    mask[selected] = True
+    with replacing(path, force) as temporary:
+        FORMATS[table.format].write(temporary, table, np.flatnonzero(mask))
+    return Path(path)
+
+
+def file_format(path: str | Path) -> str:
+    """The format a file's name stands for.
+
+    Examples
+    --------
+    >>> from fiedler.io import file_format
+    >>> file_format("counts.tsv.gz"), file_format("news.libsvm")
+    ('csv', 'svmlight')
+    """
+    suffixes = [s[1:].lower() for s in Path(path).suffixes]
+    zipped = bool(suffixes) and suffixes[-1] == "gz"
+    suffix = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
+    kind = next((f.name for f in FORMATS.values() if suffix[0] in (f.name, *f.aliases)), None)
+    if kind is None or (zipped and not FORMATS[kind].gzipped):
+        known_ones = ", ".join(f".{name}" for name in ("csv", "tsv", *list(FORMATS)[1:]))
+        raise ValueError(
+            f"{path}: the format {Path(path).suffix or 'without a suffix'!r} is unknown; use {known_ones}."
+        )
+    return kind
+
+
+def _read_names(path: str | Path, n_features: int) -> list[str]:
+    path = existing(path)
+    names = [cells[0] for _, cells in plain_rows(path)]
+    if len(names) != n_features:
+        raise ValueError(f"{path} has {len(names)} names for {n_features} features.")
+    return names
+
+
+def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndarray:
+    names = [f"x{j}" for j in range(n_features)] if names is None else list(map(str, names))
+    if len(names) != n_features:
+        raise ValueError(f"{path} has {len(names)} feature names for {n_features} features.")
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        what = f"{len(repeated)} feature name{'s' * (len(repeated) > 1)}"
+        example = f"the second {repeated[0]!r} is now {repeated[0] + '.1'!r}"
+        warnings.warn(f"{path} repeats {what}; {example}.", UserWarning, stacklevel=3)
+        names = _numbered(names)
+    return np.array(names, dtype=object)
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """Names with .1, .2, ... after the second, third, ... of the same."""
+    used: Counter = Counter()
+    unique: dict[str, None] = {}
+    for name in names:
+        new = name
+        while new in unique:
+            used[name] += 1
+            new = f"{name}.{used[name]}"
+        unique[new] = None
+    return list(unique)

@@ -1,0 +1,314 @@
+"""A matrix that does not live in memory: read in slabs of columns or of rows, each checked when it is read.
+
+Scores are per feature once the graph stands, and Gram matrices add up over columns, so two verbs are all the package
+asks of a source: :meth:`Source.map` (one result per slab of columns) and :meth:`Source.sum` (results added up). Inside
+a slab everything is the in-memory code. :meth:`Source.fold_rows` is the same for whole rows.
+
+A slab holds a quarter of scikit-learn's ``working_memory``. While a :class:`Run` is active, finished slabs are counted
+and, where it has a folder, kept, so that an interrupted job goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from .keep import current_run
+from .memory import give_back, slab_bytes
+
+Part: TypeAlias = np.ndarray | sp.sparray  # in memory, as stored
+
+
+class Source:
+    """Base of all sources: shape, dtype, names, slabs.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    label : str
+        How messages call it: a path, or "the Dask array".
+    chunks : tuple of int, optional
+        Rows and columns of a stored chunk; slabs of columns are multiples of the latter where memory allows.
+    names : sequence of str, optional
+        Of the columns.
+    """
+
+    ndim, sparse = 2, False
+    lazy = False  # whether slicing the original object keeps it unread
+    opener: Callable[[], Source] | None = None  # opens the same source again; left by whoever opened it from a path
+
+    def __init__(
+        self, shape: tuple[int, int], dtype: Any, label: str, chunks: tuple[int, int] | None = None, names: Any = None
+    ):
+        if len(shape) != 2:
+            raise ValueError(f"{label} has shape {tuple(shape)}; a table has rows and columns.")
+        self.shape, self.dtype = (int(shape[0]), int(shape[1])), np.dtype(dtype)
+        self.label, self.names = label, names
+        self.chunks = self.shape if chunks is None else (int(chunks[0]), int(chunks[1]))
+        self._whole: Part | None = None
+        if self.dtype.kind not in "biuf":
+            raise ValueError(f"{label} holds {self.dtype}, not real numbers.")
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        """Part of the matrix, as stored."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def bytes_per_row(self) -> float:
+        """Bytes one row takes in memory; what is sparse says less."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether reading a few columns means reading everything: chunks hold whole rows, and not all of them."""
+        return self.chunks[0] < self.shape[0] and self.chunks[1] >= self.shape[1] and len(self.slabs()) > 1
+
+    __iter__ = None  # Python would otherwise try X[0], X[1], ...
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Part:
+        """``X[:, columns]`` or ``X[rows]`` in memory: an ndarray, csc or csr array in the stored dtype, finite."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        n, m = self.shape
+        rows, columns = _index(rows, n, "rows"), _index(columns, m, "columns")
+        if not isinstance(rows, slice):
+            return self.take_rows(rows)[:, columns]
+        if self._whole is not None:
+            return self._whole[rows, columns]
+        part = self._checked(rows, columns)
+        if sp.issparse(part):
+            part = sp.csc_array(part) if (rows.start, rows.stop) == (0, n) else sp.csr_array(part)
+        if part.shape == self.shape and isinstance(columns, slice) and len(self.slabs()) == 1:
+            self._whole = part  # so small that it is read once; views of it are handed out, which nobody should change
+            (part.data if sp.issparse(part) else part).setflags(write=False)
+        return part
+
+    @property
+    def reopen(self) -> Callable[[], Source]:
+        """A function that opens the same source in another process."""
+        if self.opener is not None:
+            return self.opener
+        raise TypeError(f"{self.label} cannot be opened by other processes; open it from its file with open_source.")
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError(f"{self.label} is read block by block, not as a whole; pass it to a criterion or a selector.")
+
+    def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        try:
+            part = self._read(rows, columns)
+        except Exception as error:
+            raise unreadable(self.label, rows, columns, self.shape, error) from error
+        check_finite(part, self.label, self.names, columns)
+        return part
+
+    def take_rows(self, rows: Any) -> Source:
+        """The same columns of some rows, still a source."""
+        return RowView(self, np.arange(self.shape[0])[_index(rows, self.shape[0], "rows")])
+
+    def without_column(self, column: int) -> Source:
+        """All columns but one, such as the target; still a source."""
+        return ColumnView(self, range(self.shape[1])[column])
+
+    def slabs(self) -> list[slice]:
+        """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks."""
+        return spans(self.shape[1], slab_bytes() * self.shape[1] / max(self._bytes, 1.0), self.chunks[1])
+
+    def row_slabs(self) -> list[slice]:
+        """All rows, likewise."""
+        return spans(self.shape[0], slab_bytes() / max(self.bytes_per_row, 1.0), self.chunks[0])
+
+    @property
+    def _bytes(self) -> float:
+        return self.bytes_per_row * self.shape[0]
+
+    def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
+        """``function(slab)`` for every slab of columns, in order."""
+        run, results = current_run(), []
+        with run.step("blocks", self.slabs()) as step:
+            for slab in self.slabs():
+                results.append(step.finished(slab) if step.has(slab) else step.finish(slab, function(self[:, slab])))
+                give_back()
+        return results
+
+    def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
+        """Σ ``function(slab)`` over the slabs of columns; ``function(slab, its first column)`` when positioned."""
+        with current_run().step("passes", self.slabs()) as step:
+            total, done = step.partial_sum()
+            for slab in self.slabs()[done:]:
+                part = function(self[:, slab], slab.start) if positioned else function(self[:, slab])
+                total = np.array(part, dtype=np.float64) if total is None else np.add(total, part, out=total)
+                step.add(total)
+                del part
+                give_back()
+        return total
+
+    def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """``function(rows)`` for every slab of rows, merged in order; tuples of arrays can be kept."""
+        with current_run().step("row blocks", self.row_slabs()) as step:
+            total, done = step.partial_sum()
+            for place, slab in enumerate(self.row_slabs()[done:], done):
+                part = function(self[slab])
+                total = part if place == 0 else merge(total, part)
+                step.add(total)
+                give_back()
+        return total
+
+    def fingerprint(self) -> str:
+        """What changes when the data do, as far as that can be told without reading them."""
+        return f"{self.label} {self.shape} {self.dtype}"
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.sparse else "dense"
+        return f"<{self.label}: {self.shape[0]} x {self.shape[1]} {self.dtype}, {kind}, {len(self.slabs())} slabs>"
+
+
+class RowView(Source):
+    """Some rows of a source."""
+
+    def __init__(self, source: Source, rows: np.ndarray):
+        super().__init__((len(rows), source.shape[1]), source.dtype, source.label, None, source.names)
+        self.sparse, self._source, self._rows = source.sparse, source, rows
+
+    def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        return self._read(rows, columns)  # what comes from the source has been checked, and errors name its blocks
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        wanted, source = self._rows[rows], self._source
+        width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
+        few = source.bytes_per_row / source.shape[1] * width * source.shape[0] <= slab_bytes()
+        order = np.argsort(wanted, kind="stable")
+        parts = []
+        for slab in [slice(0, source.shape[0])] if few else source.row_slabs():
+            here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
+            if len(here):
+                part = source[slab, columns]
+                parts.append((part.tocsr() if sp.issparse(part) else part)[here - slab.start])
+        back = np.argsort(order, kind="stable")
+        return (sp.csr_array(sp.vstack(parts)) if self.sparse else np.concatenate(parts))[back]
+
+    def slabs(self) -> list[slice]:
+        return self._source.slabs()  # the whole column is read before rows are chosen
+
+    def fingerprint(self) -> str:
+        return f"{self._source.fingerprint()} {len(self._rows)} rows"
+
+
+class ColumnView(Source):
+    """A source without one of its columns."""
+
+    def __init__(self, source: Source, left_out: int):
+        n, m = source.shape
+        names = None if source.names is None else [*source.names[:left_out], *source.names[left_out + 1 :]]
+        super().__init__((n, m - 1), source.dtype, source.label, source.chunks, names)
+        self.sparse, self._source, self._left_out = source.sparse, source, left_out
+
+    @property
+    def reopen(self) -> Callable[[], Source]:
+        return partial(_reopen_view, self._source.reopen, self._left_out)
+
+    @property
+    def bytes_per_row(self) -> float:
+        return self._source.bytes_per_row
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        out = self._left_out
+        if isinstance(columns, slice):
+            before = slice(columns.start, min(columns.stop, out))
+            after = slice(max(columns.start, out) + 1, columns.stop + 1)
+            parts = [self._source._read(rows, part) for part in (before, after) if part.start < part.stop]
+            return parts[0] if len(parts) == 1 else (sp.hstack if self.sparse else np.hstack)(parts)
+        return self._source._read(rows, columns + (columns >= out))
+
+    def fingerprint(self) -> str:
+        return f"{self._source.fingerprint()} without {self._left_out}"
+
+
+def _reopen_view(reopen: Callable[[], Source], left_out: int) -> Source:
+    return reopen().without_column(left_out)
+
+
+def spans(length: int, width: float, chunk: int) -> list[slice]:
+    """0 .. length in pieces of about ``width``, so that few chunks are read twice: multiples of ``chunk``, or parts."""
+    width = int(max(1, min(width, length)))
+    if chunk <= 4 * width and chunk < length and width < length:  # decoded as a whole, whatever is read
+        width = max(width - width % chunk, chunk)
+    elif width < length:
+        width = -(-chunk // -(-chunk // width))
+    return [slice(start, min(start + width, length)) for start in range(0, length, width)]
+
+
+def check_finite(
+    part: Part, label: str, names: Any = None, columns: slice | np.ndarray | None = None, more: str = ""
+) -> None:
+    """An error that names the column of the first value that is not finite; ``columns`` are those that were read."""
+    values = part.data if sp.issparse(part) else part
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)):  # one pass, no temporary, true for nearly all data
+            return
+    if sp.issparse(part):
+        part = sp.csc_array(part)
+        where = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        bad = np.bincount(where[~np.isfinite(part.data)], minlength=part.shape[1])
+    else:
+        bad = np.array([np.count_nonzero(~np.isfinite(column)) for column in part.T])
+    found = np.flatnonzero(bad)
+    if not len(found):  # the sum overflowed, the values are fine
+        return
+    column = part[:, [int(found[0])]].data if sp.issparse(part) else part[:, found[0]]
+    kind = "NaN" if np.isnan(column[~np.isfinite(column)][0]) else "inf"
+    at = int(found[0])
+    j = at if columns is None else columns.start + at if isinstance(columns, slice) else int(columns[at])
+    others = f" and {len(found) - 1} other column{'s' * (len(found) > 2)}" if len(found) > 1 else ""
+    near = " near it" if others and columns is not None else ""
+    raise ValueError(
+        f"{label} contains {kind} in column {column_name(names, j)} ({bad[found[0]]} rows){others}{near}; "
+        f"impute or drop it first{more}."
+    )
+
+
+def column_name(names: Any, j: int) -> str:
+    """A column by its name, or by its number."""
+    return f"{names[j]!r}" if names is not None and isinstance(names[j], str) else str(j)
+
+
+def unreadable(label: str, rows: slice, columns: Any, shape: tuple[int, int], error: BaseException) -> Exception:
+    """The error for a part that cannot be read: it names the part."""
+    if isinstance(error, MemoryError):
+        return MemoryError(f"{label}: {block_name(rows, columns, shape)} does not fit into memory; use less of it.")
+    why = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    return ValueError(f"{label}: {block_name(rows, columns, shape)} cannot be read: {why}.")
+
+
+def block_name(rows: slice, columns: Any, shape: tuple[int, int]) -> str:
+    """``columns 0 to 99`` or ``rows 0 to 99``."""
+    if not isinstance(columns, slice):
+        return f"{len(columns)} columns"
+    if (rows.start, rows.stop) != (0, shape[0]):
+        return f"the block of rows {rows.start} to {rows.stop - 1}"
+    return f"the block of columns {columns.start} to {columns.stop - 1}"
+
+
+def _index(wanted: Any, length: int, what: str) -> slice | np.ndarray:
+    """A slice without steps, or an array of numbers from 0, whichever way rows or columns were chosen."""
+    if isinstance(wanted, slice):
+        span = range(length)[wanted]
+        return slice(span.start, span.stop) if span.step == 1 else np.array(span, dtype=np.intp)
+    wanted = np.asarray(wanted)
+    if wanted.dtype == bool and wanted.shape == (length,):
+        return np.flatnonzero(wanted)
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or ((wanted < -length) | (wanted >= length)).any():
+        raise IndexError(f"{what} are chosen by numbers below {length} or by a mask of length {length}, got {wanted}.")
+    return wanted.astype(np.intp) % length

@@ -1,0 +1,272 @@
+"""The k nearest neighbours of every row, exactly; nothing else in the package knows how neighbours are found.
+
+Distances come from one product that carries a rounding error with a known bound. Every row that could be a neighbour
+within that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in
+double precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller
+index. Beyond some size, and on request, :mod:`fiedler.engine.approximate` finds most of them much faster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Matrix
+from ..data.source import Source
+from . import approximate
+from .distances import RowDistances, Searchable
+from .kernels import kernels
+from .streamed import SKETCH, StreamedDistances
+from .threads import for_each, n_threads
+
+_MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
+_EXACT_FROM_FILES, _PASSES = 20_000, 16  # the same for a file, where each block of distances is a pass over the data
+_CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, and rows the recall is measured on
+
+
+def find_neighbors(
+    X: Matrix, k: int, metric: str = "euclidean", algorithm: str = "auto"
+) -> tuple[np.ndarray, np.ndarray, float | None]:
+    """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
+
+    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
+    installed, X is sparse, or an approximate search would be slower; for a source up to 20,000 rows that take no more
+    than 16 passes.
+    """
+    if isinstance(X, Source):
+        return _find_in_source(StreamedDistances(X, metric), k, algorithm)
+    dense = not sp.issparse(X)
+    first, group = _unique_rows(X) if dense and len(X) >= _MANY_ROWS else (None, None)
+    if first is not None and len(first) < X.shape[0]:
+        found, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
+        return (*_expand(found, squared, group, k), recall)
+    distances = RowDistances(X, metric)
+    wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
+    usable = dense and approximate.available()
+    if algorithm == "approximate" and not usable:
+        raise ImportError(
+            "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
+        )
+    found = None
+    if wanted and usable:
+        found = approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
+    if found is None:
+        return (*nearest_rows(distances, k), None)
+    neighbors, recall = found
+    squared = distances.between(np.repeat(np.arange(distances.n), k), neighbors.ravel())
+    return neighbors, squared.reshape(neighbors.shape), recall
+
+
+def search_name(X: Matrix, recall: float | None) -> str:
+    """What :func:`find_neighbors` did to get that recall."""
+    if recall is None:
+        return "exact"
+    return "projected" if isinstance(X, Source) and X.shape[1] > SKETCH else "approximate"
+
+
+def _find_in_source(
+    distances: StreamedDistances, k: int, algorithm: str
+) -> tuple[np.ndarray, np.ndarray, float | None]:
+    """The same where each block of distances is a pass over the data: few rows exactly, many by a float32 sketch.
+
+    Candidates are the neighbours in the sketch (a random projection of long rows); the choice among them is made on
+    their true distances, in one more pass, and another pass measures the recall on a sample of rows.
+    """
+    n = distances.n
+    if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES and distances.n_passes <= _PASSES):
+        return (*nearest_rows(distances, k), None)
+    sketch = distances.sketch()
+    projected = sketch.shape[1] < distances.m
+    wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
+    candidates, _, recall = find_neighbors(sketch, wanted, "euclidean", "auto")
+    del sketch  # what follows needs its memory
+    squared = distances.between(np.repeat(np.arange(n), wanted), candidates.ravel()).reshape(n, wanted)
+    if projected:
+        chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
+        candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
+        size = min(n, _SAMPLE, max(len(distances.row_blocks()[0]), _SAMPLE // 8))
+        sample = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+        exact = np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
+        shared = [len(np.intersect1d(a, b)) for a, b in zip(candidates[sample], exact, strict=True)]
+        recall = float(np.mean(shared)) / k
+    return candidates, squared, 1.0 if recall is None else recall
+
+
+def nearest_rows(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (n, k) of the k nearest neighbours of each row, unordered, and their squared distances."""
+    _, j, squared, _ = _search(distances, [np.arange(distances.n)], np.zeros(distances.n, dtype=np.intp), k)
+    return j.reshape(distances.n, k), squared.reshape(distances.n, k)
+
+
+def nearest_in_groups(distances: Searchable, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """Arrays ``(i, j, group)``: j is one of the k nearest members of that group to i, i itself never.
+
+    A group with fewer than k members (other than the row itself) gives all it has.
+    """
+    members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
+    i, j, _, group = _search(distances, members, groups, k)
+    return i, j, group
+
+
+def _search(
+    distances: Searchable, members: list[np.ndarray], own: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The k nearest members of every group for every row, as arrays (i, j, squared distance, group) sorted by i."""
+    blocks = distances.row_blocks()
+    if distances.single:
+        some = blocks[0][:64]
+        if len(_candidates(distances, some, members, own, k)[0]) > len(some) * (4 * k + 32) * len(members):
+            distances.use_double()  # single precision cannot tell these rows apart
+            blocks = distances.row_blocks()
+    found = [None] * len(blocks)
+
+    def collect(b: int) -> None:
+        found[b] = _candidates(distances, blocks[b], members, own, k)
+
+    for_each(collect, range(len(blocks)), 0.0 if distances.sequential else float(distances.n) ** 2)
+    i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+    squared = distances.refine(i, j, squared, surplus)
+    if surplus.any():
+        kept = closest(i, j, squared, group, k)
+        i, j, squared, group = i[kept], j[kept], squared[kept], group[kept]
+    return i, j, squared, group
+
+
+def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
+    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j."""
+    order = np.lexsort((j, squared, group, i))
+    row, part = i[order], group[order]
+    starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
+    place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))
+    return order[place < k]
+
+
+def _candidates(
+    distances: Searchable, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
+) -> tuple[np.ndarray, ...]:
+    """(i, j, approximate squared distance, group, surplus) of everyone who may be among the k nearest of a group."""
+    key = distances.block(rows)
+    a, b = distances.uncertainty(rows)
+    parts = []
+    for group, columns in enumerate(members):
+        part = key if len(columns) == distances.n else key[:, columns]
+        # A group with at most k members beside the row itself, which is at inf, gives all of them.
+        few = k >= len(columns) - (own[rows] == group)
+        if few.all():
+            local, column = np.nonzero(np.isfinite(part))
+        else:
+            local, column = within_reach(part, a, b[columns], k, distances.exact)
+            if few.any():
+                rest = ~few[local]
+                more = np.nonzero(np.isfinite(part) & few[:, None])
+                local, column = np.r_[local[rest], more[0]], np.r_[column[rest], more[1]]
+        surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
+        squared = distances.from_key(rows[local], part[local, column])
+        parts.append((rows[local], columns[column], squared, np.full(len(local), group), surplus))
+    merged = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
+
+
+def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
+    compiled = kernels(8.0 * key.size)
+    if compiled is not None:
+        found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
+        compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
+        if count.max(initial=0) <= found.shape[1]:
+            local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
+            return local, found[local, place]
+    if exact:
+        threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
+        less, tied = key < threshold, key == threshold
+        wanted = k - less.sum(axis=1)
+        over = np.flatnonzero(tied.sum(axis=1) > wanted)
+        if len(over):  # equal distances go to the smaller index
+            tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
+        return np.nonzero(less | tied)
+    # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
+    a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
+    upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
+    return np.nonzero(key - b <= upper + a)
+
+
+def _unique_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First occurrence of every different row, and which of them each row equals."""
+    seen: dict[bytes, int] = {}
+    group = np.fromiter(
+        (seen.setdefault(hashlib.blake2b(np.ascontiguousarray(row), digest_size=16).digest(), len(seen)) for row in X),
+        dtype=np.intp,
+        count=len(X),
+    )
+    return np.unique(group, return_index=True)[1], group
+
+
+def _expand(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours among all rows from the neighbours among the different ones: by distance, then by index."""
+    n, n_groups = len(group), len(found)
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    # Only the k + 1 first members of a group can be anyone's neighbours, and of a group that large only its own.
+    own = np.arange(n_groups)
+    near = np.column_stack([own, found])
+    usable = np.minimum(sizes[near], k + 1)
+    usable[sizes > k, 1:] = 0
+    total = usable.sum(axis=1)
+    owner = np.repeat(own, total)
+    flat, counts = near.ravel(), usable.ravel()
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    member = order[np.repeat(starts[flat], counts) + within]
+    distance = np.repeat(np.column_stack([np.zeros(n_groups), squared]).ravel(), counts)
+    by = np.lexsort((member, distance, owner))
+    member, distance = member[by], distance[by]
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(total) - total, total)
+    top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
+    kept = place <= k
+    top_member[owner[kept], place[kept]], top_distance[owner[kept], place[kept]] = member[kept], distance[kept]
+    # Each row takes the list of its group without itself, or without the last where it is not among the first k + 1.
+    keep = top_member[group] != np.arange(n)[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
+
+
+def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
+    """Indices (n, k) of the k nearest numbers to each number, equal distances by index, in O(n k log n).
+
+    Of a group of equal numbers only the k + 1 with the smallest indices can be anyone's neighbour, so a window of a
+    few k positions around each number in the thinned sorted order holds all candidates.
+    """
+    n = len(values)
+    order = np.lexsort((np.arange(n), values))
+    in_order = values[order]
+    new_group = np.r_[True, in_order[1:] != in_order[:-1]]
+    position = np.arange(n) - np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
+    thin = order[position <= k]
+    reach = 2 * (k + 1)
+    centre = np.searchsorted(values[thin], values)
+    window = centre[:, None] + np.arange(-reach, reach + k + 1)
+    inside = (window >= 0) & (window < len(thin))
+    candidates = np.where(inside, thin[np.clip(window, 0, len(thin) - 1)], n)
+    distance = np.abs(values[np.minimum(candidates, n - 1)] - values[:, None])
+    distance[~inside | (candidates == np.arange(n)[:, None])] = np.inf
+    # Two stable sorts: by index, then by distance.
+    by_index = np.argsort(candidates, axis=1, kind="stable")
+    by_distance = np.argsort(np.take_along_axis(distance, by_index, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(candidates, np.take_along_axis(by_index, by_distance, axis=1)[:, :k], axis=1)
+
+
+def neighbor_edges(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges (i < j) of the union kNN graph, each once, with squared distances."""
+    found, squared = nearest_rows(distances, k)
+    i, j, first = undirected(found)
+    return i, j, squared.ravel()[first]
+
+
+def undirected(neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each edge {i, j} of a neighbour table once, with i < j, and where it first stands in the table."""
+    n, k = neighbors.shape
+    i, j = np.repeat(np.arange(n), k), neighbors.ravel()
+    key, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
+    return key // n, key % n, first

@@ -1,0 +1,192 @@
+"""Squared distances between the rows of a source: every quantity is a sum over slabs of columns.
+
+‖x_i - x_j‖² = Σ_slabs ‖x_i,s - x_j,s‖², and so are norms, Gram matrices and random projections. A slab has all rows, so
+it is centred by itself. Double precision throughout: reading costs more here than multiplying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Matrix
+from ..data.source import Part, Source
+from .distances import (
+    Distances,
+    RowDistances,
+    add_squared_differences,
+    budget,
+    is_integer,
+    rounding_error,
+    sparse_squared_differences,
+)
+from .kernels import kernels
+
+SKETCH = 256  # columns of a random projection in which neighbours are looked for first
+
+
+def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
+    """The distances between the rows of an array, or of a source that is read block by block."""
+    return StreamedDistances(X, metric) if isinstance(X, Source) else RowDistances(X, metric)
+
+
+class StreamedDistances(Distances):
+    """Distances between the rows of a source, each block of them being one pass over it.
+
+    Parameters
+    ----------
+    X : Source
+    metric : {"euclidean", "cosine"}
+    """
+
+    sequential = True  # blocks follow each other: two at once would read everything twice at a time
+    single = False
+
+    def __init__(self, X: Source, metric: str = "euclidean"):
+        self.n, self.m = X.shape
+        self._source, self._cosine = X, metric == "cosine"
+        self._scale, self._empty = None, np.zeros(self.n)
+        self._integer = not self._cosine and _is_integer(X)
+        self._centred = not (self._integer or self._cosine or X.sparse)
+        gram, norms = self._products()
+        if self._integer and norms.max(initial=0.0) >= 2**50:  # too large to be exact: centre them as other numbers
+            self._integer, self._centred = False, not X.sparse
+            gram, norms = self._products()
+        if self._cosine:
+            self._empty = (norms == 0).astype(np.float64)
+            self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
+            norms = 1.0 - self._empty
+        self._norms = norms
+        self._keys = None if gram is None else self._as_keys(np.arange(self.n), self._scaled(gram, slice(None)))
+
+    def _products(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """The Gram matrix where it can be held, and its diagonal."""
+        if self.n**2 > 2 * budget():  # the sum and a part of it fill what a slab leaves of the working memory
+            return None, self._source.sum(partial(_norms, centred=self._centred))
+        gram = self._source.sum(partial(_gram, rows=slice(0, self.n), centred=self._centred))
+        return gram, gram.diagonal().copy()
+
+    @property
+    def exact(self) -> bool:
+        return self._integer
+
+    @property
+    def relative_error(self) -> float:
+        """As for arrays; the columns are summed in one long sum of short ones."""
+        return 0.0 if self.exact else rounding_error(self.m)
+
+    @property
+    def n_passes(self) -> int:
+        """How often the source has to be read for all distances."""
+        return 0 if self._keys is not None else len(self.row_blocks())
+
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """As the base says; the rows need not follow each other."""
+        return self._keys[_span(rows)] if self._keys is not None else self._as_keys(rows, self._gram(rows))
+
+    def row_blocks(self) -> list[np.ndarray]:
+        """Rows in as few blocks as the memory budget allows."""
+        rows = max(1, min(budget() // max(self.n, 1), self.n))
+        return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Squared distances of the pairs (i, j), from the differences themselves."""
+        if not len(i):
+            return np.zeros(0)  # not worth a pass
+        return self._source.sum(partial(_between, i=i, j=j, scale=self._scale)) + self._empty[i] + self._empty[j]
+
+    def sketch(self) -> np.ndarray:
+        """The rows in float32: as they are (centred, scaled), or by a random projection where they are long."""
+        if self.m <= SKETCH:
+            rows = np.hstack(self._source.map(partial(_single, centred=self._centred)))
+        else:
+            rows = self._source.sum(partial(_project, centred=self._centred), positioned=True).astype(np.float32)
+        return rows if self._scale is None else rows * self._scale[:, None].astype(np.float32)
+
+    def _gram(self, rows: np.ndarray) -> np.ndarray:
+        part = _span(rows)
+        return self._scaled(self._source.sum(partial(_gram, rows=part, centred=self._centred)), part)
+
+    def _scaled(self, gram: np.ndarray, rows: slice | np.ndarray) -> np.ndarray:
+        if self._scale is not None:
+            gram *= self._scale[rows, None] * self._scale
+        return gram
+
+
+def _is_integer(X: Source) -> bool:
+    if X.dtype.kind in "iub":
+        return True
+    # The first slab nearly always settles it.
+    return is_integer(X[:, X.slabs()[0]]) and not X.sum(_not_integer).any()
+
+
+def _not_integer(slab: Part) -> np.ndarray:
+    return np.array([0.0 if is_integer(slab) else 1.0])
+
+
+def _pieces(slab: np.ndarray, centred: bool) -> Iterator[np.ndarray]:
+    """A slab in float64, a few columns at a time: it may be stored in fewer bytes."""
+    width = max(1, budget() // (2 * max(slab.shape[0], 1)))
+    for start in range(0, slab.shape[1], width):
+        piece = np.array(slab[:, start : start + width], dtype=np.float64, order="C")
+        if centred:
+            piece -= piece.mean(axis=0)
+        yield piece
+
+
+def _span(rows: np.ndarray) -> slice | np.ndarray:
+    """Rows that follow each other as a slice, which copies nothing."""
+    follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+
+
+def _gram(slab: Part, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
+    if sp.issparse(slab):
+        X = sp.csr_array(slab, dtype=np.float64)
+        return (X[rows] @ X.T).toarray()
+    gram = None
+    for piece in _pieces(slab, centred):
+        product = piece[rows] @ piece.T
+        gram = product if gram is None else np.add(gram, product, out=gram)
+    return gram
+
+
+def _norms(slab: Part, centred: bool) -> np.ndarray:
+    if sp.issparse(slab):
+        X = sp.csr_array(slab, dtype=np.float64)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    norms = np.zeros(slab.shape[0])
+    for piece in _pieces(slab, centred):
+        norms += np.einsum("ij,ij->i", piece, piece)
+    return norms
+
+
+def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    if sp.issparse(slab):
+        X = sp.csr_array(slab, dtype=np.float64)
+        X = X if scale is None else sp.csr_array(X.multiply(scale[:, None]))
+        return sparse_squared_differences(X, i, j)
+    squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * slab.shape[1])
+    for piece in _pieces(slab, centred=False):
+        add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
+    return squared
+
+
+def _single(slab: Part, centred: bool) -> np.ndarray:
+    if sp.issparse(slab):
+        return slab.toarray().astype(np.float32)
+    return np.hstack([piece.astype(np.float32) for piece in _pieces(slab, centred)])
+
+
+def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
+    """A slab times its rows of a random matrix, which depend on where it stands and on nothing else."""
+    total = np.zeros((slab.shape[0], SKETCH))
+    pieces = [sp.csr_array(slab, dtype=np.float64)] if sp.issparse(slab) else _pieces(slab, centred)
+    for piece in pieces:
+        directions = [np.random.default_rng([0, start + j]).standard_normal(SKETCH) for j in range(piece.shape[1])]
+        total += piece @ (np.array(directions) / np.sqrt(SKETCH))
+        start += piece.shape[1]
+    return total

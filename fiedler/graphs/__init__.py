@@ -1,0 +1,34 @@
+"""The first factor, graphs: what they are, how they are held, and the recipes that build them, by what those read.
+
+- ``graph``      Graph, a thin immutable value;  ``storage`` ``factored``  how W is held;  ``spectrum`` ``filters``
+- ``recipe``     Recipe, the base of all
+- ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
+- ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within
+"""
+
+from .anchors import Anchors
+from .given import Precomputed, as_recipe
+from .graph import Graph
+from .kernels import RBF, Diffusion
+from .labels import ClassGraph, ReliefGraph, SemiTarget, TargetKNN
+from .neighbors import KNN
+from .pairs import CannotLink, MustLink, Within
+from .recipe import Recipe
+
+__all__ = [
+    "KNN",
+    "RBF",
+    "Anchors",
+    "CannotLink",
+    "ClassGraph",
+    "Diffusion",
+    "Graph",
+    "MustLink",
+    "Precomputed",
+    "Recipe",
+    "ReliefGraph",
+    "SemiTarget",
+    "TargetKNN",
+    "Within",
+    "as_recipe",
+]

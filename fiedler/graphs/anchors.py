@@ -1,0 +1,183 @@
+"""Anchor graphs: rows are alike that lie near the same few anchors, in time and memory linear in the rows.
+
+    W = Z Λ^-1 Z',   Λ = diag(Z'1),   z_ia ∝ exp(-‖x_i - u_a‖² / 2δ²) on the k anchors u_a nearest to x_i, Σ_a z_ia = 1
+
+(Liu, He, Chang, "Large graph construction for scalable semi-supervised learning", ICML 2010.) W is positive
+semi-definite and its rows sum to 1, so that D = I and
+
+    f'Lf = Σ_a S_a,   f̃'D f̃ = Σ_a S_a + Σ_a s_a (μ_a - μ)²     s_a, μ_a, S_a: weight, mean and scatter of f at anchor a
+
+Those are sums over the rows: where rows come in blocks, one pass over them gives the graph without ever holding Z.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+
+from ..data.arrays import Matrix, rows_of
+from ..data.source import Source
+from ..engine.assignment import AnchorMap, choose_anchors
+from ..engine.blocks import fold_rows
+from ..engine.kernels import kernels
+from ..engine.moments import pooled_moments
+from ..engine.streamed import row_distances
+from ..problem import Problem
+from ..validation import check_integer, check_positive
+from .factored import Summed, Sums, inverse_sizes, merge_sums
+from .graph import Graph
+from .recipe import Recipe
+
+_FEWEST, _MOST = 10, 1000  # anchors chosen by default
+_ROWS_PER_ANCHOR = 10  # rows that k-means sees
+_SAMPLE_VALUES = 2**24  # of those rows: 128 MiB
+_FEW_ROWS = 5000  # up to which long rows are shortened through all their distances
+_SUMS = 5  # arrays of anchors x features that are held together while blocks are merged
+
+
+class Anchors(Recipe):
+    """Anchor graph W = Z Λ^-1 Z': two rows are linked where they share one of their k nearest anchors. Factored.
+
+    Anchors are the centres of a few k-means iterations on a sample of the rows. Every row has degree 1, unlike in a kNN
+    graph with Gaussian weights, where lonely rows hardly count: on data with outliers the scores are nearer to those of
+    ``KNN(weight="binary")``. Diagonal kept: w_ii = Σ_a z_ia² / s_a.
+
+    Parameters
+    ----------
+    n_anchors : int, optional
+        At least ``n_neighbors`` and at most the number of rows; equal anchors count once, and among many rows those
+        with a single row around them not at all. By default 4 √n, but at most n / 4 and 1,000, and at least 10. More
+        anchors follow the rows more closely; time grows in proportion.
+    n_neighbors : int, default=5
+        k, the anchors each row is tied to.
+    bandwidth : float, optional
+        δ; by default the mean distance of the sampled rows to their k nearest anchors.
+    random_state : int, optional
+        Seed of the sample and the first centres. None is 0: a graph is the same in every fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fiedler import Anchors, LaplacianScore
+    >>> X = load_iris().data
+    >>> Anchors(n_anchors=20, n_neighbors=3).build(X).toarray()[:4].sum(axis=1).round(9)
+    array([1., 1., 1., 1.])
+    >>> LaplacianScore(Anchors()).evaluate(X).argsort()
+    array([2, 3, 0, 1])
+    """
+
+    def __init__(
+        self,
+        n_anchors: int | None = None,
+        n_neighbors: int = 5,
+        bandwidth: float | None = None,
+        random_state: int | None = None,
+    ):
+        self.n_anchors, self.n_neighbors = n_anchors, n_neighbors
+        self.bandwidth, self.random_state = bandwidth, random_state
+
+    def _build(self, problem: Problem) -> Graph:
+        if problem.by_rows:
+            anchors = self._place(problem.X)
+            sums = fold_rows(partial(sum_rows, anchors), merge_sums, problem.X)
+            return Graph(Summed(Sums(*sums), anchors.origin), neighbors="anchors")
+        X = _shortened(problem.X) if self._is_wide(problem.X) else problem.X
+        anchors = self._place(X)
+        z, indices, counts = fold_rows(partial(_entries, anchors), _joined, X)
+        Z = sp.csr_array((z, indices, np.r_[0, np.cumsum(counts)]), shape=(problem.n_samples, anchors.n_anchors))
+        # No bandwidth: that of a Graph belongs to weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
+        degree = np.ones(problem.n_samples)
+        return Graph.from_factors(Z, inverse_sizes(Z.sum(axis=0)), degree=degree, neighbors="anchors")
+
+    def _place(self, X: Matrix) -> AnchorMap:
+        """Choose the anchors, and the bandwidth where it is not given."""
+        check_positive("bandwidth", self.bandwidth, optional=True)
+        seed = 0 if self.random_state is None else check_integer("random_state", self.random_state, 0)
+        n, m = X.shape
+        wanted = self._number(n)
+        rng = np.random.default_rng(seed)
+        size = min(n, max(2 * wanted, min(_ROWS_PER_ANCHOR * wanted, _SAMPLE_VALUES // m)))
+        sample = _read(X, np.sort(rng.choice(n, size, replace=False)))
+        anchors = AnchorMap(
+            choose_anchors(sample, wanted, self.n_neighbors, rng), self.n_neighbors, _first_row(sample), self.bandwidth
+        )
+        if anchors.k < self.n_neighbors:
+            warnings.warn(
+                f"n_neighbors={self.n_neighbors}, but only {anchors.k} different rows can be anchors: every row is "
+                "tied to all of them. Use a smaller n_neighbors.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if anchors.bandwidth is None:  # 1 when all rows are anchors
+            anchors.bandwidth = float(np.sqrt(anchors.nearest(sample)[1]).mean()) or 1.0
+        return anchors
+
+    def _is_wide(self, X: Matrix) -> bool:
+        """Whether a sample of rows is too much to hold, and all distances between them are not."""
+        n, m = X.shape
+        sparse = X.sparse if isinstance(X, Source) else sp.issparse(X)
+        return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
+
+    def sums(self, problem: Problem) -> int | None:
+        """As the base says: none for a few long rows, which are shortened through all their distances."""
+        return None if self._is_wide(problem.X) else _SUMS * self._number(problem.n_samples)
+
+    def _number(self, n: int) -> int:
+        k = check_integer("n_neighbors", self.n_neighbors, 1)
+        if self.n_anchors is None:
+            return min(n, max(_FEWEST, k, int(min(_MOST, 4.0 * np.sqrt(n), n / 4))))
+        s = check_integer("n_anchors", self.n_anchors, 1)
+        if s > n:
+            raise ValueError(f"n_anchors={s} is more than the {n} rows of X; None chooses it from the number of rows.")
+        if s < k:
+            raise ValueError(
+                f"n_anchors={s} is fewer than n_neighbors={k}, the anchors each row is tied to; raise n_anchors or "
+                "lower n_neighbors."
+            )
+        return s
+
+
+def sum_rows(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> Sums:
+    """The sums of one block."""
+    Z, compiled = anchors(rows), kernels(float(rows.shape[0]) * anchors.k * rows.shape[1])
+    block = sp.csc_array(rows) if sp.issparse(rows) else rows
+    sizes, mean, within = pooled_moments(block, Z, np.ones(Z.shape[1]), anchors.origin, compiled)
+    low, high = (f(axis=0) for f in (rows.min, rows.max))
+    if sp.issparse(rows):
+        low, high = (np.asarray(f.todense()).ravel() for f in (low, high))
+    return Sums(rows.shape[0], sizes, (Z.T @ Z).toarray(), mean, within, low, high)
+
+
+def _entries(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> tuple[np.ndarray, ...]:
+    """Z of a block of rows: its entries, their columns, and how many there are in each row."""
+    Z = anchors(rows)
+    return Z.data, Z.indices, np.diff(Z.indptr)
+
+
+def _joined(above: tuple[np.ndarray, ...], below: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))
+
+
+def _read(X: Matrix, rows: np.ndarray) -> np.ndarray | sp.csr_array:
+    """Some rows in memory, in float64."""
+    part = rows_of(X, rows)
+    part = part[:] if isinstance(part, Source) else part
+    return sp.csr_array(part, dtype=np.float64) if sp.issparse(part) else np.array(part, dtype=np.float64, order="C")
+
+
+def _shortened(X: np.ndarray | Source) -> np.ndarray:
+    """Few long rows in as many columns as there are rows, turned but at the same distances: means stay means."""
+    squared = row_distances(X).matrix()
+    first = np.argmax(squared == 0.0, axis=1)  # of the rows that equal this one
+    squared -= squared.mean(axis=0)
+    squared -= squared.mean(axis=1)[:, None]
+    values, vectors = eigh(squared / -2.0)
+    return (vectors * np.sqrt(np.maximum(values, 0.0)))[first]
+
+
+def _first_row(rows: np.ndarray | sp.csr_array) -> np.ndarray:
+    return rows[:1].toarray()[0] if sp.issparse(rows) else rows[0].copy()

@@ -1,0 +1,262 @@
+"""The similarity graph: an immutable symmetric W over the samples, with everything the scores need of it.
+
+    energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        L = D - W
+    mass(f)   = f̃'D f̃,   f̃ = f - (f'd / vol) 1          the F-C transform, [ZL] eq. 3.6
+
+A graph is a thin value: what it is asked, it asks of its storage (:mod:`fiedler.graphs.storage`), *csr* for
+neighbourhoods and pairs, *dense* for kernels, *factored* for W = Z C Z' + diag(loops), *summed* where rows go by once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Block
+from ..words import html_table
+from .factored import Factored
+from .spectrum import SmallSpectrum
+from .storage import Dense, Edges, Sparse, Storage
+
+
+class Graph:
+    """An immutable weighted undirected graph over the rows of X.
+
+    Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...) or from weights with
+    :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
+
+    Attributes
+    ----------
+    n_nodes : int
+    storage : {"csr", "dense", "factored", "summed"}
+    degree : ndarray of shape (n_nodes,)
+        d = W1 unless the recipe sets the vertex measure itself (ReliefGraph: D = I).
+    volume : float
+        Sum of the degrees.
+    bandwidth : float or None
+        Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
+    neighbors : {"exact", "approximate", "projected", "anchors"} or None
+        How the neighbours were found, where the graph is one of neighbours.
+    recall : float or None
+        Measured share of true neighbours, where they are approximate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import Graph
+    >>> path = Graph.from_edges([0, 1], [1, 2], [1.0, 1.0], n_nodes=4)
+    >>> path
+    Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
+    >>> path.energy(np.array([[0.0], [1.0], [3.0], [9.0]]))
+    array([5.])
+    """
+
+    weights: Storage
+    bandwidth: float | None
+    recall: float | None
+    neighbors: str | None
+
+    def __init__(
+        self,
+        weights: Storage,
+        *,
+        bandwidth: float | None = None,
+        recall: float | None = None,
+        neighbors: str | None = None,
+    ):
+        parts = {"weights": weights, "bandwidth": bandwidth, "recall": recall, "neighbors": neighbors}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)  # the only assignment: afterwards __setattr__ refuses
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
+
+    # ---------------------------------------------------------------- builders
+
+    @classmethod
+    def from_weights(cls, W: Any, *, degree: Any = None, **properties: Any) -> Graph:
+        """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input.
+
+        ``properties`` are bandwidth, recall and neighbors, as in the attributes.
+        """
+        if sp.issparse(W):
+            return cls(Sparse(sp.csr_array(W, dtype=np.float64, copy=True), degree), **properties)
+        return cls(Dense(np.asarray(W, dtype=np.float64).view(), degree), **properties)
+
+    @classmethod
+    def from_edges(cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: Any = None, **properties: Any) -> Graph:
+        """A graph from undirected edges, each given once as (i, j, weight)."""
+        i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
+        W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n_nodes, n_nodes))
+        return cls(Sparse(W, degree), **properties)
+
+    @classmethod
+    def from_factors(cls, Z: Any, core: Any, loops: Any = None, *, degree: Any = None, **properties: Any) -> Graph:
+        """W = Z core Z' + diag(loops) with non-negative Z (n, r) and a small symmetric core (r, r), or its diagonal."""
+        loops = None if loops is None else np.asarray(loops, dtype=np.float64)
+        parts = sp.csr_array(Z, dtype=np.float64), np.asarray(core, dtype=np.float64), loops
+        return cls(Factored(*parts, degree), **properties)
+
+    def for_columns(self, n_columns: int) -> Graph:
+        """The same graph, with compiled kernels where they pay for that many columns."""
+        about = {"bandwidth": self.bandwidth, "recall": self.recall, "neighbors": self.neighbors}
+        return Graph(self.weights.for_columns(n_columns), **about)
+
+    # ---------------------------------------------------------------- the matrix
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """W V for a dense block V of shape (n_nodes, b)."""
+        return self.weights.dot(V)
+
+    def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
+        """L V = (diag(W1) - W) V."""
+        return self.weights.row_sums[:, None] * V - self.dot(V)
+
+    def normalized_laplacian_dot(self, V: np.ndarray) -> np.ndarray:
+        """𝓛 V = D^-½ L D^-½ V, with d_i^-½ := 0 at isolated nodes."""
+        root = self.inverse_root_degree[:, None]
+        return root * self.laplacian_dot(root * V)
+
+    def toarray(self) -> np.ndarray:
+        """W as a dense array (small graphs only: n² floats)."""
+        return self.weights.toarray()
+
+    # ---------------------------------------------------------------- column-wise forms
+
+    def energy(self, F: Block) -> np.ndarray:
+        """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
+        return self.weights.energy(F)
+
+    def mass(self, F: Block) -> np.ndarray:
+        """f̃'D f̃ for each column of a block."""
+        return self.moments(F)[1]
+
+    def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
+        """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
+        return self.weights.moments(F)
+
+    def centre(self, F: np.ndarray) -> np.ndarray:
+        """f̃ = f - (f'd / vol) 1 for each column of a dense block; then <f̃, d> = 0."""
+        return self.weights.centre(F)
+
+    def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
+        """The given rows of f̃, as an ndarray, without centring the others."""
+        return self.weights.centred_rows(F, rows)
+
+    def group_moments(self, F: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia.
+
+        Means are relative to the first row, so that their differences are exact at large offsets.
+        """
+        return self.weights.group_moments(F)
+
+    def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
+        """The energy f'Lf, and C^½ Z'f̃ (r, b), whose squares are what the energy leaves of the mass f̃'D f̃."""
+        return self.weights.within_and_between(F)
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Which columns take a single value, for a graph that was summed over its rows."""
+        return self.weights.constant
+
+    # ---------------------------------------------------------------- structure
+
+    @property
+    def n_nodes(self) -> int:
+        return self.weights.n_nodes
+
+    @property
+    def storage(self) -> str:
+        return self.weights.name
+
+    @property
+    def degree(self) -> np.ndarray:
+        return self.weights.degree
+
+    @property
+    def volume(self) -> float:
+        return self.weights.volume
+
+    @property
+    def edges(self) -> Edges:
+        """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
+        return self.weights.edges
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, self loops not counted."""
+        return self.weights.n_edges
+
+    @property
+    def active(self) -> np.ndarray:
+        """Mask of the nodes that take part: those with a degree."""
+        return self.weights.active
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows a score on this graph reads: its active nodes; of a graph summed over its rows all, as one flag."""
+        return self.weights.rows
+
+    @property
+    def n_isolated(self) -> int:
+        """Number of nodes without a degree, such as unlabelled rows in a class graph."""
+        return int(np.count_nonzero(~self.active))
+
+    @property
+    def components(self) -> np.ndarray:
+        """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
+        return self.weights.components
+
+    @property
+    def component_sizes(self) -> np.ndarray:
+        """Number of nodes in each component, the largest first."""
+        return np.sort(np.bincount(self.components[self.active], minlength=self.n_components))[::-1]
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected components, isolated nodes not counted."""
+        return self.weights.n_components
+
+    @property
+    def inverse_root_degree(self) -> np.ndarray:
+        """d^-½, with 0 at isolated nodes."""
+        return self.weights.inverse_root_degree
+
+    @property
+    def small(self) -> SmallSpectrum | None:
+        """The eigenpairs of 𝓛 from a matrix as small as the core, where there is one: a diagonal core, no loops."""
+        return self.weights.small
+
+    def spectrum(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first; all of them when k is None.
+
+        ξ_0 = D^½1 / ‖D^½1‖ always, the others from its complement. Eigenpairs are found per connected component,
+        because Lanczos silently loses the repeated eigenvalues of a disconnected graph; isolated nodes have none.
+        The result is deterministic.
+        """
+        n_active = self.n_nodes - self.n_isolated
+        k = n_active if k is None else min(int(k), n_active)
+        return self.weights.spectrum(k, f"use a bandwidth above {self.bandwidth}, or weight='binary'")
+
+    def __repr__(self) -> str:
+        bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
+        found = "" if self.neighbors is None else f", neighbors={self.neighbors!r}"
+        found += "" if self.recall is None else f", recall={self.recall:.3f}"
+        return (
+            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, n_components={self.n_components}, "
+            f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{found})"
+        )
+
+    def _repr_html_(self) -> str:
+        degree, sizes = self.degree[self.active], self.component_sizes[:6]
+        pieces = f" ({', '.join(f'{size:,}' for size in sizes)}{', …' * (self.n_components > 6)} rows)"
+        rows = [["rows", f"{self.n_nodes:,}"], ["edges", f"{self.n_edges:,}"]]
+        rows += [["components", f"{self.n_components:,}{pieces if self.n_components > 1 else ''}"]]
+        rows += [["isolated rows", f"{self.n_isolated:,}"]]
+        if len(degree):
+            rows += [["degree", f"{degree.min():.4g} to {degree.max():.4g}, median {np.median(degree):.4g}"]]
+        rows += [["bandwidth", f"{self.bandwidth:.6g}"]] if self.bandwidth is not None else []
+        rows += [["recall of neighbours", f"{self.recall:.3f}"]] if self.recall is not None else []
+        return html_table("Similarity graph", [*rows, ["stored as", self.storage]])

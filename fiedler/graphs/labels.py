@@ -1,0 +1,222 @@
+"""Graphs of labels: classes, their nearest hits and misses, real targets.
+
+A row about which nothing is known stays in the graph as an isolated vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Matrix, rows_of
+from ..engine.search import nearest_in_groups, nearest_on_line, neighbor_edges, undirected
+from ..engine.streamed import row_distances
+from ..problem import Problem
+from ..validation import check_integer, check_positive
+from .graph import Graph
+from .recipe import Recipe, warn_underflow
+
+
+class ClassGraph(Recipe):
+    """1 / n_l inside class l, 0 between classes, diagonal kept ([SPEC] eq. 2). Factored: never n x n.
+
+    𝓛 has as many zero eigenvalues as there are classes and all others are 1 ([SPEC] footnote 9). Rows without a
+    label are isolated.
+
+    Examples
+    --------
+    >>> from fiedler import ClassGraph
+    >>> ClassGraph().build([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", ""])
+    Graph(n_nodes=4, n_edges=1, n_components=2, n_isolated=1, storage='factored')
+    """
+
+    reads = "classes"
+
+    def _build(self, problem: Problem) -> Graph:
+        Z = indicator(problem.supervision.classes("ClassGraph")[0])
+        return Graph.from_factors(Z, 1.0 / Z.sum(axis=0))
+
+
+class ReliefGraph(Recipe):
+    """[SPEC] eq. 12: 1 on the diagonal, 1/k on the k nearest hits of each row, -1/((c-1)k) on its k nearest misses
+    in each other class.
+
+    The rows of eq. 12 sum to 1, so D = I; its weights are not symmetric, and f'Lf only sees (W + W')/2, which is what
+    is stored. Weights are negative in part: the graph is *signed* and 𝓛 is not positive semi-definite. A class with
+    fewer than k members (or k + 1 for the hits) gives all it has, with weights that keep the row sums.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+
+    Examples
+    --------
+    >>> from fiedler import ReliefGraph
+    >>> ReliefGraph(n_neighbors=1).build([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).toarray()
+    array([[ 1. ,  1. , -0.5,  0. ],
+           [ 1. ,  1. , -1. , -0.5],
+           [-0.5, -1. ,  1. ,  1. ],
+           [ 0. , -0.5,  1. ,  1. ]])
+    """
+
+    signed, reads = True, "classes"
+
+    def __init__(self, n_neighbors: int = 10):
+        self.n_neighbors = n_neighbors
+
+    def _build(self, problem: Problem) -> Graph:
+        codes, names = problem.supervision.classes("ReliefGraph")
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
+        known = codes[labeled]
+        X = problem.X if len(labeled) == n else rows_of(problem.X, labeled)
+        i, j, group = nearest_in_groups(row_distances(X), known, self.n_neighbors)
+        pair = i * len(names) + group  # row i has as many neighbours in a group as this occurs
+        weight = np.where(known[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
+        entries = (
+            np.r_[np.ones(len(labeled)), weight],
+            (labeled[np.r_[: len(labeled), i]], labeled[np.r_[: len(labeled), j]]),
+        )
+        W = sp.csr_array(entries, shape=(n, n))
+        return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
+
+
+class TargetKNN(Recipe):
+    """kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
+
+    Rows with an unknown target are isolated. With at most k other known targets the graph on them is complete.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    t : float, default=1.0
+        In squared units of y: standardise the target, or t scales with it.
+
+    Examples
+    --------
+    >>> from fiedler import TargetKNN
+    >>> TargetKNN(n_neighbors=1).build([[0.0], [0.0], [0.0], [0.0]], [0.0, 0.1, 0.3, float("nan")])
+    Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
+    """
+
+    reads = "target"
+
+    def __init__(self, n_neighbors: int = 5, t: float = 1.0):
+        self.n_neighbors, self.t = n_neighbors, t
+
+    def _build(self, problem: Problem) -> Graph:
+        check_positive("t", self.t)
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        target = problem.supervision.target("TargetKNN")
+        known = np.flatnonzero(~np.isnan(target))
+        y, k = target[known], min(self.n_neighbors, len(known) - 1)
+        i, j, _ = undirected(nearest_on_line(y, k))
+        graph = Graph.from_edges(known[i], known[j], np.exp(-((y[i] - y[j]) ** 2) / self.t), problem.n_samples)
+        _warn_if_target_underflows(graph, target, self.t)
+        return graph
+
+
+class TargetAwareDistances:
+    """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
+
+    def __init__(self, X: Matrix, target: np.ndarray):
+        self._features = row_distances(X)
+        self.n, self._m, self.exact = self._features.n, self._features.m, False
+        self._target = target
+        self._labeled = np.flatnonzero(~np.isnan(target))
+
+    @property
+    def single(self) -> bool:
+        """As :attr:`Distances.single`."""
+        return self._features.single
+
+    @property
+    def sequential(self) -> bool:
+        """As :attr:`Distances.sequential`."""
+        return self._features.sequential
+
+    def use_double(self) -> None:
+        """As :meth:`Distances.use_double`."""
+        self._features.use_double()
+
+    def row_blocks(self) -> list[np.ndarray]:
+        """As :meth:`Distances.row_blocks`."""
+        return self._features.row_blocks()
+
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """The distances themselves, self at inf."""
+        distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
+        known = np.flatnonzero(~np.isnan(self._target[rows]))
+        by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
+        distances[np.ix_(known, self._labeled)] = by_target
+        distances[np.arange(len(rows)), rows] = np.inf
+        return distances
+
+    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`Distances.uncertainty`."""
+        a, b = self._features.uncertainty(rows)
+        return 2.0 * a / self._m, 2.0 * b / self._m
+
+    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """As :meth:`Distances.from_key`."""
+        return key
+
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
+        """As :meth:`Distances.refine`."""
+        result = (self._target[i] - self._target[j]) ** 2
+        rest = np.flatnonzero(np.isnan(result))
+        result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
+        return result
+
+
+class SemiTarget(Recipe):
+    """kNN graph that measures closeness by the target where it is known ([DV] eq. 8 and 9), diagonal 0.
+
+    d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference; the k nearest are taken
+    by d, and w_ij = exp(-d_ij / t), times ``weight_labeled`` (C in the paper) where both targets are known.
+    Standardise features and target first: d compares the two.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=30
+    t : float, default=1.0
+    weight_labeled : float, default=5.0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import SemiTarget
+    >>> SemiTarget(n_neighbors=1).build([[0.0], [1.0], [1.5]], [0.0, 0.0, np.nan]).toarray().round(3)
+    array([[0.   , 5.   , 0.   ],
+           [5.   , 0.   , 0.779],
+           [0.   , 0.779, 0.   ]])
+    """
+
+    reads = "target"
+
+    def __init__(self, n_neighbors: int = 30, t: float = 1.0, weight_labeled: float = 5.0):
+        self.n_neighbors, self.t, self.weight_labeled = n_neighbors, t, weight_labeled
+
+    def _build(self, problem: Problem) -> Graph:
+        check_positive("t", self.t)
+        check_positive("weight_labeled", self.weight_labeled)
+        target = problem.supervision.target("SemiTarget")
+        k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
+        i, j, d = neighbor_edges(TargetAwareDistances(problem.X, target), k)
+        both_known = ~np.isnan(target[i] + target[j])
+        weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
+        graph = Graph.from_edges(i, j, weights, problem.n_samples)
+        _warn_if_target_underflows(graph, target, self.t)
+        return graph
+
+
+def indicator(codes: np.ndarray) -> sp.csr_array:
+    """Rows by classes, 1 where a row is of a class."""
+    rows = np.flatnonzero(codes >= 0)
+    return sp.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), int(codes.max()) + 1))
+
+
+def _warn_if_target_underflows(graph: Graph, target: np.ndarray, t: float) -> None:
+    lost = int(np.count_nonzero(~graph.active & ~np.isnan(target)))
+    if lost:
+        warn_underflow(lost, "t", t, float(2.0 * np.nanvar(target)) or 1.0)

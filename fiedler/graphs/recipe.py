@@ -1,0 +1,125 @@
+"""Recipes: how a graph is built from X and from what is known about its rows.
+
+A recipe is a small scikit-learn object with parameters and one method, ``build(X, y, ...) -> Graph``. It states its
+weights, its diagonal, and what supervision it reads; building is the only work in the package that looks at whole rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..problem import Problem
+from ..validation import call_repr, check_integer
+from .graph import Graph
+
+_DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
+
+
+class Recipe(BaseEstimator):
+    """Base of all recipes.
+
+    Attributes
+    ----------
+    attracts : bool
+        Whether an edge says "alike" (a small energy is good) or "different" (CannotLink: a large energy is good).
+    signed : bool
+        Whether weights may be negative, so that energies may be too.
+    reads : {"nothing", "classes", "target", "pairs"}
+        The supervision the recipe reads.
+    """
+
+    attracts, signed, reads = True, False, "nothing"
+
+    def build(
+        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+    ) -> Graph:
+        """Build the graph over the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        unlabeled : object, default=-1
+        """
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        return Problem.of(X, y, **told).graph(self)
+
+    def made_for(self, problem: Problem) -> Graph:
+        """The graph, ready for as many columns as the problem has; :meth:`Problem.graph` keeps it."""
+        return self._build(problem).for_columns(problem.n_features)
+
+    def sums(self, problem: Problem) -> int | None:
+        """How many sums per feature the graph needs in one pass over the rows; None where it needs the rows."""
+        return None
+
+    def walk(self) -> Iterator[Recipe]:
+        """This recipe, then those inside it."""
+        yield self
+        for value in self.get_params(deep=False).values():
+            if isinstance(value, Recipe):
+                yield from value.walk()
+
+    @property
+    def supervised(self) -> bool:
+        """Whether this recipe, or one inside it, reads labels or pairs."""
+        return any(recipe.reads != "nothing" for recipe in self.walk())
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for recipes that build the same graph; arrays and functions are told apart by identity."""
+        parameters = sorted(self.get_params(deep=False).items())
+        return (type(self), *((name, _key(value)) for name, value in parameters))
+
+    def _build(self, problem: Problem) -> Graph:
+        raise TypeError(f"{type(self).__name__} is not a recipe that can be built.")
+
+    def __repr__(self) -> str:
+        return call_repr(self)
+
+
+def _key(value: Any) -> Hashable:
+    if isinstance(value, Recipe):
+        return value.key
+    return value if isinstance(value, (Real, str, type(None))) else id(value)
+
+
+def check_neighbors(k: Any, n_samples: int) -> int:
+    """A number of neighbours that n_samples rows can provide."""
+    check_integer("n_neighbors", k, 1)
+    if n_samples <= k:
+        warnings.warn(
+            f"n_neighbors={k}, but each of the {n_samples} rows has only {n_samples - 1} others: the graph is "
+            "complete. Use a smaller n_neighbors.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return min(int(k), n_samples - 1)
+
+
+def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
+    """A width at which even the loneliest row keeps a weight of at least exp(-50) to its nearest neighbour."""
+    return max(usual, float(np.sqrt(nearest_squared.max())) / 10.0)
+
+
+def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> None:
+    warnings.warn(
+        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0, which "
+        f"cuts those rows off the graph; {name}={suggestion:.6g} works on these data.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def check_dense(reader: str, n_samples: int) -> None:
+    if n_samples > _DENSE_LIMIT:
+        raise ValueError(
+            f"{reader} needs a full {n_samples} x {n_samples} matrix ({n_samples**2 * 8 / 2**30:.0f} GiB), more than "
+            f"the {_DENSE_LIMIT} rows it holds; use the sparse KNN() instead."
+        )

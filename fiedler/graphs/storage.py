@@ -1,0 +1,385 @@
+"""How W is held: csr, dense, factored, or summed by rows. Four storages, one protocol: a formula asks, each answers.
+
+    energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        moments(f) = f'd / vol,  f̃'D f̃ with f̃ = f - (f'd / vol) 1
+
+All energies are sums of non-negative terms or are computed on centred columns: at an offset of 1e8 on unit variance
+the textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol return noise.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..data.arrays import Block, dense, take_rows
+from ..engine.kernels import as_block, kernels
+from ..engine.moments import sparse_moments
+from .spectrum import SmallSpectrum, spectrum
+
+_EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
+
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
+S = TypeVar("S", bound="Storage")
+
+
+class NotAvailableError(TypeError):
+    """A storage was asked for something it does not have."""
+
+
+class Storage(ABC):
+    """W with its vertex measure d, over n nodes. What a storage does not have, it says so when asked."""
+
+    name: ClassVar[str]
+    n_nodes: int
+    volume: float
+
+    @abstractmethod
+    def energy(self, F: Any) -> np.ndarray:
+        """f'Lf of each column of a block, dense or sparse."""
+
+    @abstractmethod
+    def moments(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int:
+        """Number of connected components, isolated nodes not counted."""
+
+    @property
+    def small(self) -> SmallSpectrum | None:
+        """The eigenpairs of 𝓛 from a small matrix, where there is one."""
+        return None
+
+    def for_columns(self: S, n_columns: int) -> S:
+        """The same storage, with compiled kernels where they pay for that many columns."""
+        return self
+
+    def within_and_between(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The energy f'Lf, and C^½ Z'f̃ (r, b), whose squares are what the energy leaves of the mass f̃'D f̃."""
+        self._refuse("groups")
+
+    def group_moments(self, F: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia."""
+        self._refuse("groups")
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Which columns take a single value, where the storage has seen all of them."""
+        self._refuse("columns of its own")
+
+    # What follows needs the nodes one by one.
+
+    @property
+    def degree(self) -> np.ndarray:
+        self._refuse("single nodes")
+
+    @property
+    def row_sums(self) -> np.ndarray:
+        self._refuse("single nodes")
+
+    @property
+    def active(self) -> np.ndarray:
+        """Mask of the nodes that take part: those with a degree."""
+        self._refuse("single nodes")
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Mask of the rows that are read; where there are no single nodes, one flag for all."""
+        return np.ones(1, dtype=bool)
+
+    @property
+    def inverse_root_degree(self) -> np.ndarray:
+        """d^-½, with 0 at isolated nodes."""
+        self._refuse("single nodes")
+
+    @property
+    def components(self) -> np.ndarray:
+        """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
+        self._refuse("single nodes")
+
+    @property
+    def edges(self) -> Edges:
+        """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
+        self._refuse("edges")
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, self loops not counted."""
+        self._refuse("edges")
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """W V."""
+        self._refuse("single nodes")
+
+    def toarray(self) -> np.ndarray:
+        self._refuse("single nodes")
+
+    def centre(self, F: np.ndarray) -> np.ndarray:
+        """f̃ for each column of a dense block."""
+        self._refuse("single nodes")
+
+    def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
+        """The given rows of f̃, as an ndarray, without centring the others."""
+        self._refuse("single nodes")
+
+    def spectrum(self, k: int, way_out: str) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest eigenpairs of 𝓛, trivial pair first."""
+        self._refuse("single nodes")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotAvailableError(f"a graph stored as {self.name!r} has no {what}.")
+
+
+class Nodes(Storage):
+    """What csr, dense and factored W share: nodes with degrees, and columns centred by them."""
+
+    is_full = False
+    compiled = False
+
+    def __init__(self, n_nodes: int, degree: Any = None):
+        self.n_nodes = n_nodes
+        self._row_sums = self.dot(np.ones((n_nodes, 1)))[:, 0]
+        self._degree = self._row_sums if degree is None else np.array(degree, dtype=np.float64)
+        self.volume = float(self._degree.sum())
+        self._reference = int(np.argmax(self._degree > 0))  # a node with a degree, whose value columns are shifted by
+        for array in (self._degree, self._row_sums):
+            array.flags.writeable = False
+
+    @abstractmethod
+    def dot(self, V: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def upper(self) -> sp.csr_array:
+        """The edges i < j as a csr array."""
+
+    @abstractmethod
+    def pattern(self) -> sp.csr_array:
+        """A graph with the connected components of W; what comes after the n nodes is not counted."""
+
+    @abstractmethod
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        """W between some nodes, dense."""
+
+    def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """x -> W x between some nodes."""
+        if len(nodes) == self.n_nodes:
+            return lambda x: self.dot(x[:, None])[nodes, 0]
+
+        def placed(x: np.ndarray) -> np.ndarray:
+            everywhere = np.zeros(self.n_nodes)
+            everywhere[nodes] = x
+            return self.dot(everywhere[:, None])[nodes, 0]
+
+        return placed
+
+    @property
+    def degree(self) -> np.ndarray:
+        return self._degree
+
+    @property
+    def row_sums(self) -> np.ndarray:
+        return self._row_sums
+
+    @property
+    def _kernels(self) -> Any:
+        return kernels(np.inf) if self.compiled else None  # asked for at each call: compiled code does not travel
+
+    def for_columns(self: N, n_columns: int) -> N:
+        twin = copy.copy(self)
+        twin.compiled = kernels(self._entries() * n_columns) is not None
+        return twin
+
+    def _entries(self) -> float:
+        """Stored values that compiled kernels would go through."""
+        return 0.0
+
+    # ---------------------------------------------------------------- column-wise forms
+
+    def centre(self, F: np.ndarray) -> np.ndarray:
+        centred = F - F[self._reference]
+        centred -= self.degree @ centred / (self.volume or 1.0)
+        return centred
+
+    def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
+        if sp.issparse(F):
+            return take_rows(F, rows) - sparse_moments(F, self.degree)[0]
+        return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
+
+    def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
+        if sp.issparse(F):
+            return sparse_moments(F, self.degree)
+        shift, mass = self._shift_and_mass(F)
+        return F[self._reference] + shift, mass
+
+    def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Relative to one sample the weighted mean is exact at large offsets, and constants are exactly zero.
+        compiled = self._kernels
+        if compiled is None:
+            centred = F - F[self._reference]
+            shift = self.degree @ centred / (self.volume or 1.0)
+            centred -= shift
+            return shift, np.einsum("i,ij,ij->j", self.degree, centred, centred)
+        shift, mass = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+        compiled.moments(as_block(F), self.degree, self._reference, shift, mass)
+        return shift, mass
+
+    def energy(self, F: Block) -> np.ndarray:
+        F = dense(F)
+        compiled = self._kernels
+        if compiled is None:
+            return self._product_energy(F)
+        energy, upper = np.zeros(F.shape[1]), self._upper
+        compiled.edge_energy(as_block(F), upper.indptr, upper.indices, upper.data, energy)
+        return energy
+
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
+        centred = self.centre(F)
+        energy = np.einsum("ij,ij->j", centred, self.row_sums[:, None] * centred - self.dot(centred))
+        # The product loses digits where the energy is tiny beside Σ d f̃²: those few columns go edge by edge.
+        scale = np.einsum("i,ij,ij->j", np.abs(self.row_sums), centred, centred)
+        for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
+            i, j, w = self.edges
+            energy[column] = w @ (centred[i, column] - centred[j, column]) ** 2
+        return energy
+
+    # ---------------------------------------------------------------- structure
+
+    @cached_property
+    def _upper(self) -> sp.csr_array:
+        return self.upper()
+
+    @cached_property
+    def edges(self) -> Edges:
+        W = self._upper.tocoo()
+        return W.row.astype(np.intp), W.col.astype(np.intp), W.data
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        return self.degree > 0
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.active
+
+    @cached_property
+    def inverse_root_degree(self) -> np.ndarray:
+        return np.where(self.active, 1.0 / np.sqrt(np.where(self.active, self.degree, 1.0)), 0.0)
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        labels = connected_components(self.pattern(), directed=False)[1][: self.n_nodes]
+        found, first, labels = np.unique(np.where(self.active, labels, -1), return_index=True, return_inverse=True)
+        weight = np.bincount(labels, self.degree)
+        weight[found < 0], offset = np.inf, int(found[0] < 0)
+        rank = np.empty(len(found), dtype=np.intp)
+        rank[np.lexsort((first, -weight))] = np.arange(len(found)) - offset
+        return rank[labels]
+
+    @property
+    def n_components(self) -> int:
+        return int(self.components.max(initial=-1)) + 1
+
+    def spectrum(self, k: int, way_out: str) -> tuple[np.ndarray, np.ndarray]:
+        return spectrum(self, k, way_out)
+
+
+N = TypeVar("N", bound=Nodes)
+
+
+class Sparse(Nodes):
+    """W as a csr array: neighbourhoods and pairs."""
+
+    name = "csr"
+
+    def __init__(self, W: sp.csr_array, degree: Any = None):
+        W.sum_duplicates()
+        W.eliminate_zeros()
+        self._W = W
+        super().__init__(W.shape[0], degree)
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        return self._W @ V
+
+    def toarray(self) -> np.ndarray:
+        return self._W.toarray()
+
+    def upper(self) -> sp.csr_array:
+        return sp.csr_array(sp.triu(self._W, 1, format="csr"))
+
+    @cached_property
+    def n_edges(self) -> int:
+        return int(self._W.nnz - np.count_nonzero(self._W.diagonal())) // 2
+
+    def pattern(self) -> sp.csr_array:
+        return self._W
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        return self._W[nodes][:, nodes].toarray()
+
+    def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        if len(nodes) == self.n_nodes:
+            return super().operator(nodes)
+        inside = self._W[nodes][:, nodes]
+        return lambda x: inside @ x
+
+    def _entries(self) -> float:
+        return float(self._W.nnz)
+
+    def energy(self, F: Block) -> np.ndarray:
+        if not sp.issparse(F):
+            return super().energy(F)
+        energy, compiled = np.zeros(F.shape[1]), self._kernels
+        if compiled is not None:
+            W, column = self._W, np.zeros(self.n_nodes)
+            compiled.sparse_edge_energy(F.indptr, F.indices, F.data, W.indptr, W.indices, W.data, column, energy)
+            return energy
+        i, j, w = self.edges
+        rows = F.tocsr()
+        for start in range(0, len(w), _EDGES_AT_ONCE):
+            part = slice(start, start + _EDGES_AT_ONCE)
+            difference = rows[i[part]] - rows[j[part]]
+            difference.data **= 2
+            energy += difference.T @ w[part]
+        return energy
+
+
+class Dense(Nodes):
+    """W as an ndarray: kernels."""
+
+    name, is_full = "dense", True
+
+    def __init__(self, W: np.ndarray, degree: Any = None):
+        self._W = W
+        super().__init__(W.shape[0], degree)
+        W.flags.writeable = False
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        return self._W @ V
+
+    def toarray(self) -> np.ndarray:
+        return self._W.copy()
+
+    def upper(self) -> sp.csr_array:
+        return sp.csr_array(np.triu(self._W, 1))
+
+    @cached_property
+    def n_edges(self) -> int:
+        return int(np.count_nonzero(self._W) - np.count_nonzero(self._W.diagonal())) // 2
+
+    def pattern(self) -> sp.csr_array:
+        W = self._W
+        if W[0].all():  # a kernel that reaches everything from node 0 needs no n x n pattern
+            nodes = np.arange(len(W))
+            return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
+        return sp.csr_array(W != 0)
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        return self._W[np.ix_(nodes, nodes)]

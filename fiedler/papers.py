@@ -1,0 +1,78 @@
+"""The papers behind the methods, as data: what equation numbers such as [ZL] eq. 3.8 refer to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: the short name used in docstrings, a line for lists, and what a bibliography needs."""
+
+    key: str
+    short: str
+    authors: tuple[str, ...]
+    title: str
+    venue: str
+    year: int
+
+    def __str__(self) -> str:
+        return f"[{self.key}] {self.short}"
+
+
+PAPERS = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            "ZL",
+            "Zhao & Liu, SDM 2007 (sSelect)",
+            ("Z. Zhao", "H. Liu"),
+            "Semi-supervised feature selection via spectral analysis",
+            "SIAM International Conference on Data Mining",
+            2007,
+        ),
+        Paper(
+            "SPEC",
+            "Zhao & Liu, ICML 2007",
+            ("Z. Zhao", "H. Liu"),
+            "Spectral feature selection for supervised and unsupervised learning",
+            "International Conference on Machine Learning",
+            2007,
+        ),
+        Paper(
+            "DV",
+            "Doquire & Verleysen 2011 (SLS, SSLS)",
+            ("G. Doquire", "M. Verleysen"),
+            "Graph Laplacian for semi-supervised feature selection in regression problems",
+            "International Work-Conference on Artificial Neural Networks",
+            2011,
+        ),
+        Paper(
+            "KA",
+            "Kalakech et al. 2011 (constraint scores)",
+            ("M. Kalakech", "P. Biela", "L. Macaire", "D. Hamad"),
+            "Constraint scores for semi-supervised feature selection: a comparative study",
+            "Pattern Recognition Letters 32",
+            2011,
+        ),
+        Paper(
+            "EV",
+            "Jiang & Ren, ICML 2011 (EVSC)",
+            ("Y. Jiang", "J. Ren"),
+            "Eigenvalue sensitive feature selection",
+            "International Conference on Machine Learning",
+            2011,
+        ),
+    )
+}
+
+
+def cited(text: str) -> list[Paper]:
+    """The papers whose short names occur in a text.
+
+    Examples
+    --------
+    >>> [str(paper) for paper in cited("[ZL] eq. 3.8")]
+    ['[ZL] Zhao & Liu, SDM 2007 (sSelect)']
+    """
+    return [paper for paper in PAPERS.values() if f"[{paper.key}]" in text]

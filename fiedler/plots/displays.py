@@ -1,0 +1,314 @@
+"""Figures for papers and notebooks, in scikit-learn's Display convention.
+
+    SomeDisplay.from_...(result, ax=None) -> display with ax_ and figure_; display.plot(ax) draws it again
+
+The matplotlib axes are yours to change afterwards. Needs the extra ``report``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..evaluate.compare import Comparison
+from ..evaluate.stability import Stability
+from ..selector import SpectralSelector
+from ..selector import feature_names as names_of
+from ..validation import check_integer
+from ..words import direction
+from . import marks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "CurveDisplay",
+    "RankingDisplay",
+    "StabilityDisplay",
+    "plot_curves",
+    "plot_ranking",
+    "plot_stability",
+]
+
+_BASELINES = {"random": (":", "0.45"), "all": ("--", "0.25")}
+
+
+class _Display:
+    """What the displays share: axes to draw on."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _start(self, ax: Axes | None, size: tuple[float, float]) -> Axes:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
+        if ax is None:
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class RankingDisplay(_Display):
+    """The best features and their scores, selected ones in full colour.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names, best first.
+    scores : ndarray
+        Their raw scores.
+    n_selected : int
+        How many of them are selected.
+    greater_is_better : bool
+    name : str, optional
+        Name of the method.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import RankingDisplay, SpectralSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> display = RankingDisplay.from_estimator(SpectralSelector("fisher").fit(X, y), n_features=5)
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
+    ['flavanoids', 'proline']
+    """
+
+    def __init__(
+        self, *, features: Sequence[str], scores: Any, n_selected: int, greater_is_better: bool, name: str | None = None
+    ):
+        self.features, self.scores, self.n_selected = list(features), np.asarray(scores, dtype=np.float64), n_selected
+        self.greater_is_better, self.name = greater_is_better, name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        selector: SpectralSelector,
+        *,
+        n_features: int = 20,
+        feature_names: Any = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> RankingDisplay:
+        """Draw the ranking of a fitted selector.
+
+        Parameters
+        ----------
+        selector : SpectralSelector
+            Fitted.
+        n_features : int, default=20
+            How many of the best to show.
+        feature_names : sequence of str, optional
+            By default those the selector has seen, or x0, x1, ...
+        ax : matplotlib Axes, optional
+        **style
+            Passed on to ``Axes.barh``.
+        """
+        names, order = names_of(selector, feature_names), selector.order_[: check_integer("n_features", n_features, 1)]
+        display = cls(
+            features=[names[j] for j in order],
+            scores=selector.scores_[order],
+            n_selected=int(selector.n_features_),
+            greater_is_better=selector.criterion_.greater_is_better,
+            name=repr(selector.criterion_),
+        )
+        return display.plot(ax, **style)
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> RankingDisplay:
+        """Draw on ``ax``, or on new axes."""
+        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
+        finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
+        colours = ["C0" if k < self.n_selected else "0.75" for k in range(len(self.features))]
+        self.bars_ = marks.bars(ax, self.features, finite, **({"color": colours} | style))
+        ax.set(xlabel=f"score ({direction(self.greater_is_better)})", title=self.name or "")
+        return self
+
+
+class CurveDisplay(_Display):
+    """A measure against the number of features for several methods, with 95 % bands and the baselines.
+
+    Parameters
+    ----------
+    curves : dict of str to dict
+        Per method ``n_features``, ``mean``, ``low`` and ``high``.
+    metric : str
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import CurveDisplay
+    >>> from fiedler.evaluate import compare
+    >>> X, y = load_wine(return_X_y=True)
+    >>> result = compare(["fisher"], X, y, n_features=[2, 4], n_labels=12, n_draws=2, n_jobs=1)
+    >>> list(CurveDisplay.from_comparison(result).lines_)
+    ['fisher', 'variance', 'random', 'all']
+    """
+
+    def __init__(self, *, curves: dict[str, dict[str, Any]], metric: str):
+        self.curves, self.metric = curves, metric
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: Comparison,
+        *,
+        metric: str | None = None,
+        methods: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> CurveDisplay:
+        """Draw the curves of :func:`fiedler.evaluate.compare`.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        metric : str, optional
+            One of those compared; by default the first.
+        methods : sequence of str, optional
+            By default all, baselines included.
+        ax : matplotlib Axes, optional
+        **style
+            Passed on to ``Axes.plot``.
+        """
+        summary = comparison.summary()
+        known, metric = summary["settings"]["metrics"], metric or summary["settings"]["metrics"][0]
+        if metric not in known:
+            raise ValueError(f"metric={metric!r} was not compared; use one of {', '.join(map(repr, known))}.")
+        chosen = list(summary["methods"]) if methods is None else list(methods)
+        unknown = [name for name in chosen if name not in summary["methods"]]
+        if unknown:
+            raise ValueError(f"no method {unknown[0]!r} in the comparison; methods: {', '.join(summary['methods'])}.")
+        curves = {name: summary["methods"][name]["curves"][metric] for name in chosen}
+        return cls(curves=curves, metric=metric).plot(ax, **style)
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> CurveDisplay:
+        """Draw on ``ax``, or on new axes."""
+        ax, self.lines_ = self._start(ax, (6.4, 4.4)), {}
+        for name, curve in self.curves.items():
+            line, colour = _BASELINES.get(name, ("-", None))
+            look = {"linestyle": line, "marker": "o", "markersize": 3, "color": colour} | style
+            look = {key: value for key, value in look.items() if value is not None}
+            if name == "all":
+                self.lines_[name] = ax.axhline(curve["mean"][0], label=name, **(look | {"marker": None}))
+                continue
+            x, mean, low, high = (np.array(curve[k], dtype=float) for k in ("n_features", "mean", "low", "high"))
+            self.lines_[name] = marks.curve(ax, x, mean, low, high, label=name, **look)
+        ax.set(xlabel="number of features", ylabel=self.metric.replace("_", " "))
+        for text in ax.legend(frameon=False).get_texts():
+            text.set_parse_math(False)
+        return self
+
+
+class StabilityDisplay(_Display):
+    """How often the most frequent features are selected, and between which ranks they move.
+
+    Parameters
+    ----------
+    features : sequence of str
+    frequency, rank_low, rank_median, rank_high : ndarray
+        As in :class:`fiedler.evaluate.Stability`, in the order of ``features``.
+    k, n_draws : int
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import StabilityDisplay
+    >>> from fiedler.evaluate import stability
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> display = StabilityDisplay.from_stability(stability("fisher", X, y, k=3), n_features=4)
+    >>> display.features[0]
+    'flavanoids'
+    """
+
+    def __init__(
+        self,
+        *,
+        features: Sequence[str],
+        frequency: Any,
+        rank_low: Any,
+        rank_median: Any,
+        rank_high: Any,
+        k: int,
+        n_draws: int,
+    ):
+        self.features, self.frequency, self.k, self.n_draws = list(features), np.asarray(frequency), k, n_draws
+        self.rank_low, self.rank_median, self.rank_high = map(np.asarray, (rank_low, rank_median, rank_high))
+
+    @classmethod
+    def from_stability(
+        cls,
+        stability: Stability,
+        *,
+        n_features: int = 20,
+        feature_names: Any = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> StabilityDisplay:
+        """Draw the result of :func:`fiedler.evaluate.stability`.
+
+        Parameters
+        ----------
+        stability : Stability
+        n_features : int, default=20
+            How many features to show, the most frequent first, equal ones by their median rank.
+        feature_names : sequence of str, optional
+            By default those of ``stability``.
+        ax : matplotlib Axes, optional
+        **style
+            Passed on to ``Axes.barh``.
+        """
+        names = stability.feature_names if feature_names is None else feature_names
+        shown = np.lexsort((stability.rank_median, -stability.frequency))[: check_integer("n_features", n_features, 1)]
+        columns = ("frequency", "rank_low", "rank_median", "rank_high")
+        values = {name: np.asarray(getattr(stability, name))[shown] for name in columns}
+        features = [str(names[j]) for j in shown]
+        return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> StabilityDisplay:
+        """Draw on ``ax``, or on new axes; the numbers behind the bars are the 5 %, 50 % and 95 % ranks."""
+        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
+        self.bars_ = marks.bars(ax, self.features, self.frequency, **style)
+        ranks = zip(self.rank_low, self.rank_median, self.rank_high, strict=True)
+        ax.bar_label(
+            self.bars_, [f"{low:.0f} – {mid:.0f} – {high:.0f}" for low, mid, high in ranks], padding=4, fontsize=8
+        )
+        ax.set(xlim=(0, 1.25), xticks=np.linspace(0, 1, 5), title="")
+        ax.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}; ranks at 5, 50 and 95 %")
+        return self
+
+
+def plot_ranking(selector: SpectralSelector, **options: Any) -> RankingDisplay:
+    """:meth:`RankingDisplay.from_estimator`."""
+    return RankingDisplay.from_estimator(selector, **options)
+
+
+def plot_curves(comparison: Comparison, **options: Any) -> CurveDisplay:
+    """:meth:`CurveDisplay.from_comparison`."""
+    return CurveDisplay.from_comparison(comparison, **options)
+
+
+def plot_stability(stability: Stability, **options: Any) -> StabilityDisplay:
+    """:meth:`StabilityDisplay.from_stability`."""
+    return StabilityDisplay.from_stability(stability, **options)

@@ -1,0 +1,5 @@
+"""The third factor, selection: from scores to a choice.
+
+- ``ranking``  scores to an order: direction, NaN, ties, in one place
+- ``cut``      [ZL] Algorithm 3: how well the graph on the first features falls into two
+"""

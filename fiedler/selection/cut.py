@@ -1,0 +1,68 @@
+"""The cut value of a selection: the second smallest eigenvalue of 𝓛 of the graph on the selected features alone.
+
+    c = λ_2(𝓛),   𝓛 = D^-½ (D - W) D^-½        [ZL] Algorithm 3
+
+Small when the samples fall into two well separated groups; 0 for a graph that falls apart, which says nothing, so every
+result carries the number of components.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..criteria import Criterion
+from ..graphs import KNN, Precomputed, Recipe, as_recipe
+from ..problem import Problem
+from .ranking import check_scored, rank_features
+
+LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+NEARLY_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
+
+
+def cut_recipe(graph: Any) -> Recipe:
+    """The graph of a cut: of X alone, binary neighbours by default."""
+    graph = KNN(weight="binary") if graph is None else as_recipe(graph)
+    if graph.supervised or isinstance(graph, Precomputed):
+        raise ValueError(
+            f"graph={graph!r} does not follow the selected features, so its cut says nothing about them; "
+            "use a recipe from X alone such as KNN(weight='binary')."
+        )
+    return graph
+
+
+def cut(X: Any, recipe: Recipe) -> tuple[float, int, int]:
+    """Cut value, number of components (isolated rows count), rows on the smaller side of the cut."""
+    graph = Problem(X).graph(recipe)
+    n_components = graph.n_components + graph.n_isolated
+    if n_components > 1:
+        return 0.0, n_components, int(X.shape[0] - graph.component_sizes.max(initial=0))
+    values, vectors = graph.spectrum(2)
+    above = int(np.sum(vectors[:, 1] > 0))
+    return max(float(values[1]), 0.0), 1, min(above, X.shape[0] - above)
+
+
+def best_by_cut(
+    problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe
+) -> tuple[dict[str, np.ndarray], int]:
+    """Cuts of the first k features of each candidate, and the best: the smallest among graphs in one piece."""
+    cuts, without_pairs = [], problem.without_pairs()
+    for candidate in candidates:
+        scores = candidate.score(problem if "pairs" in candidate.reads else without_pairs)
+        check_scored(candidate, scores, k)
+        cuts.append(cut(problem.X[:, rank_features(scores, candidate.greater_is_better)[:k]], graph))
+    value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
+    whole = (pieces == 1) & (value > NEARLY_ZERO)
+    if not whole.any():
+        warnings.warn(
+            f"the graph on the first {k} features falls apart for every choice ({pieces.min()} to {pieces.max()} "
+            "components), so cut values say nothing and the fewest components decide; use more features or neighbours, "
+            "as in n_features=50 or graph=KNN(20, weight='binary').",
+            UserWarning,
+            stacklevel=3,
+        )
+    best = np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces)
+    return {"cut": value, "n_components": pieces, "smaller_side": side}, int(best)

@@ -1,0 +1,62 @@
+"""Scores become an order here and nowhere else.
+
+Orientation comes from the criterion; NaN ranks last in every method, +inf last where small is good and first where
+large is good; equal scores keep column order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..criteria import Criterion
+from ..problem import Problem
+
+
+class Ranking(NamedTuple):
+    """The features of a problem by one criterion: raw scores, and columns best first."""
+
+    scores: np.ndarray
+    order: np.ndarray
+
+    @property
+    def n_scored(self) -> int:
+        """How many features have a score; they come first."""
+        return int(np.sum(~np.isnan(self.scores)))
+
+
+def rank(criterion: Criterion, problem: Problem) -> Ranking:
+    """Score and order the features; infinite scores are ordered by the criterion's own tie breaker."""
+    scores = criterion.score(problem)
+    infinite = np.flatnonzero(np.isinf(scores))
+    ties = np.zeros(len(scores))
+    if len(infinite) > 1:
+        breaker = criterion._tie_breaker(problem, infinite)
+        ties[infinite] = 0.0 if breaker is None else breaker
+    return Ranking(scores, rank_features(scores, criterion.greater_is_better, ties))
+
+
+def rank_features(scores: np.ndarray, greater_is_better: bool, tie_breaker: np.ndarray | None = None) -> np.ndarray:
+    """Column indices, best first: NaN last, equal scores by ``tie_breaker`` (same direction), then by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.ranking import rank_features
+    >>> rank_features(np.array([0.5, np.nan, 0.2, 0.5, np.inf]), greater_is_better=False)
+    array([2, 0, 3, 4, 1])
+    """
+    sign = -1.0 if greater_is_better else 1.0
+    ties = np.zeros(len(scores)) if tie_breaker is None else sign * tie_breaker
+    return np.lexsort((np.arange(len(scores)), ties, sign * scores, np.isnan(scores)))
+
+
+def check_scored(criterion: Criterion, scores: np.ndarray, at_least: int, where: str = "") -> None:
+    """Stop where a selection would have to take features without a score."""
+    scored = int(np.sum(~np.isnan(scores)))
+    if scored < at_least:
+        raise ValueError(
+            f"{at_least} features are asked for, but {criterion!r} scores only {scored} of {len(scores)}{where}: the "
+            "others are NaN (constant on the rows it reads, or 0/0). Ask for fewer features, or show it more labels."
+        )

@@ -1,0 +1,63 @@
+"""Checks and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+def call_repr(estimator: BaseEstimator) -> str:
+    """``Name(value, param=value)``: required parameters by position, the others where they differ from the default."""
+    shown = []
+    signature = inspect.signature(type(estimator).__init__).parameters
+    for name in (n for n in signature if n in estimator.get_params(deep=False)):
+        value, parameter = getattr(estimator, name), signature[name]
+        if hasattr(value, "shape"):
+            text = f"<{' x '.join(map(str, value.shape))} array>"
+        else:
+            text = value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
+        if parameter.default is inspect.Parameter.empty:
+            shown.append(text)
+        elif text != repr(parameter.default):
+            shown.append(f"{name}={text}")
+    return f"{type(estimator).__name__}({', '.join(shown)})"
+
+
+def check_integer(name: str, value: Any, least: int) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def check_positive(name: str, value: Any, optional: bool = False) -> None:
+    if optional and value is None:
+        return
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        way_out = "; None chooses it from the data" if optional else ""
+        raise ValueError(f"{name} must be a positive number, got {value!r}{way_out}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def check_share(name: str, value: Any) -> None:
+    """A number in [0, 1]."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+
+
+def require(module: str, extra: str, path: str | os.PathLike) -> Any:
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = {"arff": "liac-arff"}.get(module, module.partition(".")[0])
+        raise ImportError(f"{path} needs {package}; install it with: pip install 'fiedler[{extra}]'") from None

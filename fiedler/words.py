@@ -1,0 +1,90 @@
+"""Words for people: a name they may have meant, text that is safe to show, a table for a notebook."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
+    """``"did you mean 'x'? "``, or nothing when no known name is close.
+
+    Examples
+    --------
+    >>> did_you_mean("laplcian", ["laplacian", "fisher"])
+    "did you mean 'laplacian'? "
+    """
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=cutoff)
+    return f"did you mean {lowered[close[0]]!r}? " if close else ""
+
+
+def first_line(error: Any) -> str:
+    """A library's message in one line.
+
+    Examples
+    --------
+    >>> first_line(ValueError("no such thing.\\nand more"))
+    'no such thing'
+    """
+    return str(error).strip().partition("\n")[0].rstrip(".")
+
+
+def direction(greater_is_better: bool) -> str:
+    """Which way a score is good."""
+    return "large is good" if greater_is_better else "small is good"
+
+
+def html_table(title: str, rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> str:
+    """A small table as HTML, every cell escaped; without a header the first cell of a row names it.
+
+    Examples
+    --------
+    >>> html_table("a < b", [["rows", "3"]])
+    "<table><caption>a &lt; b</caption><tbody><tr><th scope='row'>rows</th><td>3</td></tr></tbody></table>"
+    """
+    first = ("<td>", "</td>") if header else ("<th scope='row'>", "</th>")
+    body = "".join(
+        f"<tr>{first[0]}{escape(row[0])}{first[1]}{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+        for row in rows
+    )
+    columns = "".join(f"<th scope='col'>{escape(name)}</th>" for name in header)
+    head = f"<thead><tr>{columns}</tr></thead>" if header else ""
+    return f"<table><caption>{escape(title)}</caption>{head}<tbody>{body}</tbody></table>"
+
+
+def number(value: Any) -> float:
+    """A number of a summary as a float again.
+
+    Examples
+    --------
+    >>> number(None), number("-inf"), number(2)
+    (nan, -inf, 2.0)
+    """
+    return math.nan if value is None else float(value)
+
+
+def printable(text: Any, longest: int | None = None) -> str:
+    """Text on one line that a page can hold, cut to a length: no control characters, nothing that reverses direction.
+
+    Examples
+    --------
+    >>> printable("a\\x00b\\n" + "c" * 50, longest=8)
+    'a�b ccc…'
+    """
+    text = str(text)
+    if not text.isprintable():
+        text = "".join(" " if c.isspace() else "�" if _harmful(c) else c for c in text)
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _harmful(character: str) -> bool:
+    """Controls, lone surrogates, code points without a meaning, and marks that reorder the text around them."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _REORDERING
+
+
+_REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
