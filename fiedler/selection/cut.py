@@ -22,6 +22,8 @@ from .ranking import check_scored, rank_features
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NEARLY_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
 
+Cut = tuple[float, int, int]  # value, number of components, rows on the smaller side
+
 
 def cut_recipe(graph: Any) -> Recipe:
     """The graph of a cut: of X alone, binary neighbours by default."""
@@ -34,7 +36,7 @@ def cut_recipe(graph: Any) -> Recipe:
     return graph
 
 
-def cut(X: Any, recipe: Recipe) -> tuple[float, int, int]:
+def cut(X: Any, recipe: Recipe) -> Cut:
     """Cut value, number of components (isolated rows count), rows on the smaller side of the cut."""
     graph = Problem(X).graph(recipe)
     n_components = graph.n_components + graph.n_isolated
@@ -55,8 +57,7 @@ def best_by_cut(
         check_scored(candidate, scores, k)
         cuts.append(cut(problem.X[:, rank_features(scores, candidate.greater_is_better)[:k]], graph))
     value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
-    whole = (pieces == 1) & (value > NEARLY_ZERO)
-    if not whole.any():
+    if not _in_one_piece(value, pieces).any():
         warnings.warn(
             f"the graph on the first {k} features falls apart for every choice ({pieces.min()} to {pieces.max()} "
             "components), so cut values say nothing and the fewest components decide; use more features or neighbours, "
@@ -64,5 +65,15 @@ def best_by_cut(
             UserWarning,
             stacklevel=3,
         )
-    best = np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces)
-    return {"cut": value, "n_components": pieces, "smaller_side": side}, int(best)
+    return {"cut": value, "n_components": pieces, "smaller_side": side}, best_cut(cuts)
+
+
+def best_cut(cuts: Sequence[Cut]) -> int:
+    """The smallest cut among graphs in one piece, else the graph with the fewest pieces."""
+    value, pieces, _ = (np.array(column) for column in zip(*cuts, strict=True))
+    whole = _in_one_piece(value, pieces)
+    return int(np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces))
+
+
+def _in_one_piece(value: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+    return (pieces == 1) & (value > NEARLY_ZERO)

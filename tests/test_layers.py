@@ -1,0 +1,123 @@
+"""The rooms of the package and the one way between them: imports point down, those inside functions too."""
+
+import ast
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import fiedler
+
+ROOT = Path(fiedler.__file__).resolve().parent
+
+# From the bottom to the top; rooms in one line do not know each other.
+LAYERS = [
+    "version registry papers validation words",
+    "data",
+    "engine supervision",
+    "problem",
+    "graphs",
+    "criteria",
+    "selection",
+    "methods",
+    "syntax",
+    "selector datasets io sources",
+    "evaluate",
+    "plots",
+    "report",
+    "cli",
+    "__main__",
+]
+LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms.split()}
+
+
+def modules():
+    """Every module of the package as (dotted name inside it, path)."""
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+NAMES = {name for name, _ in modules()}
+
+
+def imported(name, path):
+    """Modules of the package that a module imports, at the top, inside functions, or for type checkers."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    package = [part for part in package if part]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names if alias.name.split(".")[0] == "fiedler"]
+            yield from (target.partition(".")[2] for target in found)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            elif (node.module or "").split(".")[0] == "fiedler":
+                base = node.module.split(".")[1:]
+            else:
+                continue
+            for alias in node.names:  # a module by name, or a name inside one
+                whole = ".".join([*base, alias.name])
+                yield whole if whole in NAMES else ".".join(base)
+
+
+@cache
+def graph():
+    return {name: set(imported(name, path)) - {name} for name, path in modules()}
+
+
+def room(name):
+    return name.split(".")[0]
+
+
+def test_every_module_has_its_room():
+    assert {room(name) for name in NAMES if name} == set(LEVEL)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - {""}))
+def test_imports_point_down(name):
+    """No import of a higher room, nor of another one on the same level; the front door imports nobody by itself."""
+    upward = {
+        target
+        for target in graph()[name]
+        if room(target) != room(name) and (target == "" or LEVEL[room(target)] >= LEVEL[room(name)])
+    }
+    assert not upward, f"{name} imports {sorted(upward)}"
+
+
+def test_no_module_imports_itself_by_a_detour():
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, " -> ".join([*path[path.index(name) :], name])
+        if name in done:
+            return
+        path.append(name)
+        for target in sorted(graph()[name]):
+            if target != "":
+                visit(target)
+        done.add(path.pop())
+
+    for name in sorted(NAMES - {""}):
+        visit(name)
+
+
+def test_a_room_opens_without_those_above():
+    """What the test above reads off the text, seen at work: from the bottom up, nothing of a higher room is loaded."""
+    code = [
+        "import sys, fiedler",
+        "loaded = lambda: {m.split('.')[1] for m in sys.modules if m.startswith('fiedler.')}",
+    ]
+    for at, rooms in enumerate(LAYERS[:-1]):
+        above = {r for higher in LAYERS[at + 1 :] for r in higher.split()}
+        code += [f"import fiedler.{r}" for r in rooms.split()]
+        code += [f"wrong = loaded() & {above!r}", f"assert not wrong, ({rooms!r}, wrong)"]
+    subprocess.run([sys.executable, "-c", "\n".join(code)], check=True)
+
+
+def test_only_one_place_imports_the_compiler():
+    users = [name for name, path in modules() if re.search(r"^\s*(import|from) numba", path.read_text(), re.MULTILINE)]
+    assert users == ["engine.kernels"]
