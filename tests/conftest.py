@@ -3,10 +3,14 @@
 import gzip
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from stored import KINDS, opened, problem
+
+from fiedler.sources import as_source
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +51,47 @@ def write(tmp_path):
         return path
 
     return write_text
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """``path(kind, X)``: each matrix is written once for all tests."""
+    paths = {}
+
+    def path(kind, X):
+        key = (kind, X.dtype.str, X.tobytes())
+        if key not in paths:
+            paths[key] = KINDS[kind].save(tmp_path_factory.mktemp("stored"), X)
+        return paths[key]
+
+    return path
+
+
+@pytest.fixture(params=KINDS)
+def any_source(request, saved):
+    """A source of every kind, and the matrix in it."""
+    data = problem("variance", request.param)
+    with opened(request.param, saved(request.param, data.X)) as X:
+        yield as_source(X), data.X
+
+
+@pytest.fixture(params=["polars", "by hand"])
+def reader(request, monkeypatch):
+    """Both ways to read a CSV."""
+    if request.param == "polars":
+        pytest.importorskip("polars")
+    else:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    return request.param
+
+
+@pytest.fixture
+def two_clusters(rng):
+    return np.r_[rng.normal(size=(40, 4)), rng.normal(size=(25, 4)) + 50]
+
+
+@pytest.fixture
+def few(blobs):
+    """blobs with three labels per class."""
+    X, y = blobs
+    return X, np.where(np.arange(45) % 5 == 0, y, -1)

@@ -1,7 +1,9 @@
-"""The same matrix in every kind of file that is read block by block, for the tests of sources and of the commands."""
+"""The same matrix in every kind of file that is read block by block, and what the tests of such files share."""
 
 import importlib
 import shutil
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from problems import make
 
+from fiedler import SpectralSelector
 from fiedler.sources import open_source
+
+N, M = 34, 41
+MANY, FEW, ONE = 0.006, 0.02, 64  # working memory in MiB at which X is ten slabs, a few, one
+TOLERANCE = 1e-12
 
 
 def write_zarr(path: Path, X: Any, **options: Any) -> None:
@@ -120,3 +128,45 @@ SPARSE = {
     "backed h5ad csc": _anndata(sp.csc_matrix, sparse=True, backed=True),
 }
 KINDS = DENSE | SPARSE
+
+
+def problem(name, kind="hdf5", dtype=np.float64):
+    """Supervised data whose X has a constant column, and zeros where it is stored sparsely."""
+    data = make(name, 3, N, M)
+    if dtype != np.float64:
+        data.X = np.clip(np.round(4 * data.X + 20), 0, 40) if dtype != np.bool_ else data.X > 0
+    if kind in SPARSE:
+        data.X = np.where(data.X > np.median(data.X), data.X, 0)
+    data.X = data.X.astype(dtype)
+    data.X[:, 7] = data.X[0, 7]
+    return data
+
+
+def array(part):
+    return part.toarray() if sp.issparse(part) else part
+
+
+@contextmanager
+def opened(kind, path):
+    """A kind of source, whose AnnData file, if it has one, is closed afterwards."""
+    X = KINDS[kind].open(path)
+    yield X
+    file = getattr(getattr(X, "group", X), "file", None)
+    if KINDS[kind].backed:
+        file.close()
+
+
+def fitted(criterion, data, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # constant columns that are selected, ties of whole numbers
+        return SpectralSelector(criterion, n_features_to_select=5).fit(X, data.y, **data.pairs)
+
+
+def same_scores(got, expected, name=""):
+    """NaN in the same places, and else equal; φ3 is a sum over eigenvectors, accurate relative to the largest."""
+    of = np.nanmax(np.abs(expected)) if name == "phi3" else 0.0
+    np.testing.assert_allclose(got, expected, rtol=TOLERANCE, atol=TOLERANCE * of)
+
+
+def twin(kind, X):
+    return sp.csc_array(X) if kind in SPARSE else X

@@ -1,7 +1,6 @@
 """Dask arrays: scored where their blocks are, equal to the array in memory, lazily where that is promised."""
 
 import time
-import warnings
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from problems import CRITERIA, make
 from sklearn import config_context
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from stored import KINDS
+from stored import KINDS, fitted
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
 from fiedler.data import keep as running
@@ -43,12 +42,6 @@ def dask_array(X, chunks, sparse=""):
         return array
     kind = getattr(sp, sparse)
     return array.map_blocks(kind, meta=kind(np.empty((0, 0))), dtype=array.dtype)
-
-
-def fitted(criterion, data, X):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return SpectralSelector(criterion, n_features_to_select=5).fit(X, data.y, **data.pairs)
 
 
 def same_scores(got, expected, name=""):

@@ -5,14 +5,13 @@ import os
 import signal
 import threading
 import time
-import warnings
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from problems import CRITERIA, make
 from sklearn import config_context
-from stored import KINDS
+from stored import KINDS, fitted
 
 from fiedler import KNN, METHODS, LaplacianScore, SpectralSelector, Variance
 from fiedler.engine.blocks import fold_rows
@@ -48,12 +47,6 @@ def two_workers(folder, allowed_failures=1):
 def client(tmp_path_factory):
     with two_workers(tmp_path_factory.mktemp("workers")) as client:
         yield client
-
-
-def fitted(criterion, data, X):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return SpectralSelector(criterion, n_features_to_select=5).fit(X, data.y, **data.pairs)
 
 
 def same_scores(got, expected):

@@ -1,4 +1,4 @@
-"""Delimited text in: both readers agree, labels, names and pairs, and one clear message for a bad file."""
+"""Delimited text in: both readers agree, dialects, names, and one clear message for a bad file."""
 
 import gzip
 import sys
@@ -9,25 +9,12 @@ import pytest
 from tables import NAMES, X, Y
 
 from fiedler.data.delimited import read_delimited
-from fiedler.io import as_labels, fill_missing, read_labels, read_pairs, read_table
+from fiedler.io import fill_missing, read_table
 
 
 def csv_text(separator=","):
     rows = [[f"r{i}", *map(str, x), y] for i, (x, y) in enumerate(zip(X.tolist(), Y, strict=True))]
     return "\n".join(separator.join(row) for row in [["id", *NAMES, "y"], *rows]) + "\n"
-
-
-@pytest.fixture(params=["polars", "by hand"])
-def reader(request, monkeypatch):
-    """Both ways to read a CSV."""
-    if request.param == "polars":
-        pytest.importorskip("polars")
-    else:
-        monkeypatch.setitem(sys.modules, "polars", None)
-    return request.param
-
-
-# ---------------------------------------------------------------- CSV
 
 
 @pytest.mark.parametrize(
@@ -62,28 +49,6 @@ def test_row_names_as_R_and_pandas_write_them(write, reader):
         table = read_table(write(text))
         assert table.row_ids.tolist() == ["r1", "r2"]
         assert table.feature_names.tolist() == ["a", "b"]
-
-
-def test_missing_cells(write, reader):
-    table = read_table(write("a,b,y\n1,NA,x\n,2,?\n3,nan,z\n"), target="y")
-    np.testing.assert_array_equal(table.X, [[1, np.nan], [np.nan, 2], [3, np.nan]])
-    assert table.y.tolist() == ["x", None, "z"]
-    with pytest.raises(ValueError, match=r"data\.csv: 3 missing cells in 2 columns \('a', 'b'\).*fill_missing"):
-        fill_missing(table)
-    np.testing.assert_array_equal(fill_missing(table, "median"), [[1, 2], [2, 2], [3, 2]])
-    np.testing.assert_array_equal(fill_missing(table, "zero"), [[1, 0], [0, 2], [3, 0]])
-    with pytest.raises(ValueError, match="how must be 'median', 'mean' or 'zero', got 'mode'"):
-        fill_missing(table, "mode")
-
-
-def test_an_empty_column_is_filled_with_zero(write):
-    table = read_table(write("a,b\n1,\n2,\n"))
-    np.testing.assert_array_equal(fill_missing(table, "mean"), [[1, 0], [2, 0]])
-
-
-def test_infinite_cells(write, reader):
-    with pytest.raises(ValueError, match=r"infinite values in 1 column \('b'\)"):
-        fill_missing(read_table(write("a,b\n1,inf\n2,3\n")), "median")
 
 
 def test_no_header(write, reader):
@@ -183,86 +148,9 @@ def test_csv_takes_little_more_memory_than_its_matrix(tmp_path, monkeypatch):
     assert peak < 1.5 * columns.X.nbytes + 1e6
 
 
-# ---------------------------------------------------------------- labels, names, pairs
-
-
-@pytest.mark.parametrize(
-    ("values", "unlabeled", "expected"),
-    [
-        (["1", "2", "2"], None, [1, 2, 2]),
-        (["1", "", "2"], None, [1.0, None, 2.0]),
-        (["0.5", "NA", "2"], None, [0.5, None, 2.0]),
-        (["1", "0", "2"], "0", [1.0, None, 2.0]),
-        ([1.0, -1.0], -1, [1.0, None]),
-        (["a", "unknown", None], "unknown", ["a", None, None]),
-        (np.array([[3], [4]], dtype=np.uint8), None, [3, 4]),
-        ([True, False], None, [1, 0]),
-    ],
-)
-def test_labels(values, unlabeled, expected):
-    found = as_labels(values, unlabeled).tolist()
-    assert [None if v != v else v for v in found] == expected
-
-
-def test_label_files(write):
-    ids, samples = (np.array([f"{name}{i}" for i in range(3)], dtype=object) for name in ("r", "sample"))
-    assert read_labels(write("x\ny\nz\n", "l.txt"), None, 3) == ["x", "y", "z"]
-    assert read_labels(write("label\nlung cancer\ny\nz\n", "l.txt"), None, 3) == ["lung cancer", "y", "z"]
-    assert read_labels(write("row,label\n2,x\n0,y\n", "l.csv"), None, 3) == ["y", None, "x"]
-    assert read_labels(write("r1\tx\n", "l.tsv"), ids, 3) == [None, "x", None]
-    with pytest.raises(ValueError, match=r"l\.csv: line 2: 'sample9' is not a row id; did you mean 'sample"):
-        read_labels(write("sample1,x\nsample9,y\n", "l.csv"), samples, 3)
-    with pytest.raises(ValueError, match=r"l\.csv: line 2: '7' is not a row number from 0 to 2; name an id column"):
-        read_labels(write("0,x\n7,y\n", "l.csv"), None, 3)
-    with pytest.raises(ValueError, match="has 2 labels for 9 rows; write 'row,label' to label a few"):
-        read_labels(write("x\ny\n", "l.txt"), None, 9)
-    table = read_table(write("id,a\nr0,1\nr1,2\nr2,3\n"), id_column="id", labels=write("r2,5\n", "l.csv"))
-    np.testing.assert_array_equal(table.y, [np.nan, np.nan, 5])
-
-
 def test_name_files(write):
     path = write("1,2\n3,4\n")
     table = read_table(path, header=False, names=write("left\nright\n", "n.txt"))
     assert table.feature_names.tolist() == ["left", "right"]
     with pytest.raises(ValueError, match=r"n\.txt has 3 names for 2 features"):
         read_table(path, header=False, names=write("a\nb\nc\n", "n.txt"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0,2,must\n1,2,cannot\n",
-        "i\tj\tlink\n0\t2\tML\n1\t2\tCL\n",
-        "0 2 1\n1 2 -1\n",
-        "r0;r2;Must-Link\nr1;r2;cannot_link",
-    ],
-)
-def test_pairs(write, text):
-    ids = np.array(["r0", "r1", "r2"], dtype=object) if "r0" in text else None
-    must, cannot = read_pairs(write(text), ids, 3)
-    assert (must.tolist(), cannot.tolist()) == ([[0, 2]], [[1, 2]])
-
-
-def test_pairs_of_one_kind(write):
-    must, cannot = read_pairs(write("0,2\n1,2\n"), None, 3, "cannot")
-    assert (must.shape, cannot.tolist()) == ((0, 2), [[0, 2], [1, 2]])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0,2\n", r"data\.csv: line 1: the third column must say must or cannot, got None"),
-        ("0,2,perhaps\n", "must say must or cannot, got 'perhaps'"),
-        ("0,2,must\n0,9,must\n", r"line 2: '9' is not a row number from 0 to 2"),
-        ("0,2,must\n\n0,x,must\n", r"line 3: 'x' is not a row number"),
-        ("0\n", "line 1 has 1 cells; a pair has two"),
-    ],
-)
-def test_bad_pairs(write, text, message):
-    with pytest.raises(ValueError, match=message):
-        read_pairs(write(text), None, 3)
-
-
-def test_repeated_row_ids_cannot_make_pairs(write):
-    with pytest.raises(ValueError, match="row id 'r' occurs 2 times"):
-        read_pairs(write("r,s,must\n"), np.array(["r", "r", "s"], dtype=object), 3)

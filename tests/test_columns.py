@@ -1,0 +1,45 @@
+"""Named columns of Parquet and ARFF: which types are numbers, what text may stand where."""
+
+import csv
+
+import numpy as np
+import pytest
+from tables import X, save_arff
+
+from fiedler.io import read_table
+
+
+def test_types_of_columns(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"f": pa.array([1.5, None], pa.float32()), "b": [True, False], "i": pa.array([1, 2], pa.int8())}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.X.dtype == np.float32
+    np.testing.assert_array_equal(table.X, [[1.5, 1, 1], [np.nan, 0, 2]])
+    pq.write_table(pa.table(columns | {"town": ["a", "b"]}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet: column 'town' holds string, not numbers"):
+        read_table(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet", target="town").y.tolist() == ["a", "b"]
+
+
+def test_arff_leaves_no_trace(tmp_path):
+    """scipy lets every CSV field of the process be as long as it likes."""
+    before = csv.field_size_limit()
+    save_arff(tmp_path / "x.arff", X)
+    read_table(tmp_path / "x.arff")
+    assert csv.field_size_limit() == before
+
+
+def test_text_in_arff(tmp_path):
+    path = tmp_path / "t.arff"
+    head = "@relation r\n@attribute a numeric\n@attribute town {Paris,Rome}\n@data\n"
+    path.write_text(head + "1,Paris\n?,Rome\n")
+    with pytest.raises(ValueError, match=r"t\.arff: row 0, column 'town': 'Paris' is not a number"):
+        read_table(path)
+    table = read_table(path, target="town")
+    np.testing.assert_array_equal(table.X, [[1], [np.nan]])
+    assert table.y.tolist() == ["Paris", "Rome"]
+    pytest.importorskip("arff")
+    path.write_text(head + "1,Paris\nx,Rome\n")
+    with pytest.raises(ValueError, match=r"t\.arff: .*line 6"):
+        read_table(path, target="town")

@@ -1,0 +1,37 @@
+"""The cut value of a selection, and what a graph that falls apart is worth."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from plain import plain_cut
+
+from fiedler import (
+    KNN,
+)
+from fiedler.evaluate import cut_value, tune_lambda
+
+
+def test_cut_value(blobs):
+    X, _ = blobs
+    assert cut_value(X) == pytest.approx(plain_cut(X)[0], rel=1e-9)
+    assert cut_value(sp.csr_array(X), KNN(4, "binary")) == pytest.approx(plain_cut(X, 4)[0], rel=1e-9)
+    apart = np.concatenate([X, X + 1000])
+    assert cut_value(apart) == 0.0
+    assert plain_cut(apart)[1] == 2
+    alone = np.vstack([X, X[:1] + 1000])
+    with pytest.warns(UserWarning, match="underflow"):
+        assert cut_value(alone, KNN(5, bandwidth=2.0)) == 0.0, "a row cut off is a graph that falls apart"
+
+
+def test_a_graph_that_falls_apart_is_not_the_best(rng):
+    # Column 0 splits the rows into two far groups, which the graph likes; column 1 is one piece and has the labels.
+    row = np.arange(60)
+    X = np.column_stack([50.0 * (row % 2), row / 60]) + rng.uniform(size=(60, 2)) * [1, 0.01]
+    y = np.where(row % 7 == 0, row >= 30, -1)
+    result = tune_lambda(X, y, [0.0, 1.0], n_features=1)
+    assert result.table["n_components"].tolist() == [1, 2]
+    assert result.table["smaller_side"].tolist()[1] == 30
+    assert result.table["cut"][1] == 0 < result.table["cut"][0]
+    assert result.best_params == {"lam": 0.0}
+    with pytest.warns(UserWarning, match="falls apart for every choice .2 to 2 components"):
+        assert tune_lambda(X, y, [0.9, 1.0], n_features=1).best_params == {"lam": 0.9}

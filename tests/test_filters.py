@@ -1,0 +1,26 @@
+"""Functions of the eigenvalues: Chebyshev polynomials agree with eigenpairs."""
+
+import numpy as np
+import pytest
+
+import fiedler.graphs.factored
+import fiedler.graphs.filters
+import fiedler.graphs.spectrum
+from fiedler import KNN, SPEC
+
+
+@pytest.mark.parametrize("gamma", [np.expm1, lambda v: v / (1 + v), 4])
+@pytest.mark.parametrize("phi", [1, 2])
+def test_chebyshev_agrees_with_eigenpairs(two_clusters, monkeypatch, gamma, phi):
+    graph = KNN(5).build(two_clusters)
+    expected = SPEC(graph, phi, gamma).evaluate(two_clusters)
+    by_eigenpairs = SPEC(graph, phi, lambda v: v**4 if gamma == 4 else gamma(v)).evaluate(two_clusters)
+    np.testing.assert_allclose(by_eigenpairs, expected, rtol=1e-9)
+    monkeypatch.setattr(fiedler.graphs.filters, "_ALL_PAIRS", 10)
+    np.testing.assert_allclose(SPEC(graph, phi, gamma).evaluate(two_clusters), expected, rtol=1e-9)
+
+
+def test_a_gamma_too_rough_for_chebyshev_says_so(two_clusters, monkeypatch):
+    monkeypatch.setattr(fiedler.graphs.filters, "_ALL_PAIRS", 10)
+    with pytest.raises(ValueError, match="gamma is not smooth enough"):
+        SPEC(KNN(5), gamma=np.sqrt).evaluate(two_clusters)

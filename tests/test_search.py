@@ -1,0 +1,93 @@
+"""Exact neighbours: whoever finds them, they are those of a plain sort by distance, then index."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain import by_sorting, check, plain
+from sklearn import config_context
+
+from fiedler.engine.distances import RowDistances
+from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
+from fiedler.graphs.labels import TargetAwareDistances
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from(["normal", "grid", "counts", "clusters", "offset"]))
+def test_neighbours_are_those_of_a_plain_sort(seed, k, kind):
+    rng = np.random.default_rng(seed)
+    X = {
+        "normal": lambda: rng.normal(size=(25, 4)),
+        "grid": lambda: rng.integers(0, 4, size=(25, 2)) * 0.5,  # exact ties, not whole numbers
+        "counts": lambda: rng.integers(0, 3, size=(25, 6)).astype(float),
+        "clusters": lambda: rng.normal(size=(25, 3)) * 1e-3 + rng.integers(0, 2, size=(25, 1)) * 1e5,
+        "offset": lambda: rng.normal(size=(25, 3)) + 1e8,
+    }[kind]()
+    for given_x in (X, sp.csc_array(X)):
+        check(RowDistances(given_x), plain(X), k)
+        with config_context(working_memory=0.01):
+            check(RowDistances(given_x), plain(X), k)
+
+
+def test_ties_go_to_the_smaller_index():
+    X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
+    assert sorted(nearest_rows(RowDistances(X), 2)[0][0]) == [1, 2]
+
+
+def test_a_duplicate_row_is_a_neighbour():
+    X = np.array([[0.3, 0.1], [5.0, 5.0], [0.3, 0.1], [9.0, 1.0]])
+    found, squared = nearest_rows(RowDistances(X), 1)
+    assert found[0, 0] == 2
+    assert squared[0, 0] == 0.0
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.booleans())
+def test_neighbours_on_a_line(seed, k, tied):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, size=30).astype(float) if tied else rng.normal(size=30)
+    found = nearest_on_line(y, k)
+    assert [sorted(row) for row in found.tolist()] == by_sorting(plain(y[:, None]), k)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_neighbours_by_target_where_known(seed, k):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(24, 5)), rng.normal(size=24)
+    y[rng.random(24) < 0.5] = np.nan
+    D2 = plain(X) / 5
+    both = ~np.isnan(y[:, None] + y)
+    D2[both] = ((y[:, None] - y) ** 2)[both]
+    check(TargetAwareDistances(X, y), D2, k)
+    check(TargetAwareDistances(sp.csc_array(X), y), D2, k)
+
+
+@pytest.mark.parametrize("memory", [0.01, 1024])
+def test_neighbours_in_groups(memory):
+    rng = np.random.default_rng(2)
+    X, groups = rng.normal(size=(30, 3)), rng.permutation(np.r_[np.zeros(20), np.ones(8), [2, 2]]).astype(int)
+    D2 = plain(X)
+    with config_context(working_memory=memory):
+        found = set(zip(*(part.tolist() for part in nearest_in_groups(RowDistances(X), groups, 3)), strict=True))
+    expected = set()
+    for i in range(30):
+        for group in range(3):
+            others = [j for j in np.flatnonzero(groups == group).tolist() if j != i]
+            expected |= {(i, j, group) for j in sorted(others, key=lambda j, i=i: D2[i, j])[:3]}
+    assert found == expected
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 7), st.integers(2, 30))
+def test_identical_rows_are_searched_once_and_found_again(seed, k, n_different):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_different, 3))[rng.integers(0, n_different, size=30)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fiedler.engine.search._MANY_ROWS", 0)
+        found, squared, recall = find_neighbors(X, k)
+    assert recall is None
+    D2 = plain(X)
+    assert [sorted(row) for row in found.tolist()] == by_sorting(D2, k)
+    np.testing.assert_allclose(squared, np.take_along_axis(D2, found, axis=1), rtol=1e-9)

@@ -1,0 +1,70 @@
+"""Results out: rankings in every format, and columns of an AnnData."""
+
+import os
+
+import numpy as np
+import pytest
+from tables import X, save_h5ad
+
+from fiedler import SpectralSelector
+from fiedler.io import annotate, read_table, write_ranking
+
+
+def test_anndata_layers_and_results(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    save_h5ad(tmp_path / "t.h5ad", X)
+    np.testing.assert_array_equal(read_table(tmp_path / "t.h5ad", layer="double").X, 2 * X)
+    with pytest.raises(ValueError, match=r"has no layer 'duoble'; did you mean 'double'\?"):
+        read_table(tmp_path / "t.h5ad", layer="duoble")
+    with pytest.raises(ValueError, match="has no column 'cell'"):
+        read_table(tmp_path / "t.h5ad", target="cell")
+    adata = anndata.read_h5ad(tmp_path / "t.h5ad")
+    selector = SpectralSelector("variance", n_features_to_select=2).fit(adata.X)
+    copy = annotate(adata, selector, key_added="var", inplace=False, subset=True)
+    assert "var_rank" not in adata.var
+    assert copy.var["var_rank"].tolist() == selector.ranking_[selector.support_].tolist()
+    annotate(adata, selector)
+    np.testing.assert_array_equal(adata.var["fiedler_score"], selector.scores_)
+    assert adata.uns["fiedler"] == {"criterion": "Variance()", "greater_is_better": True}
+    adata.write_h5ad(tmp_path / "back.h5ad")
+    with pytest.raises(ValueError, match="adata has 2 features, but the selector was fitted on 4"):
+        annotate(copy, selector)
+
+
+RANKING = {"feature": np.array(["a", "b, c"]), "score": np.array([0.1 + 0.2, np.nan]), "rank": np.array([1, 2])}
+
+
+def test_rankings(tmp_path):
+    csv = write_ranking(tmp_path / "r.csv", RANKING).read_text()
+    assert csv == 'feature,score,rank\na,0.30000000000000004,1\n"b, c",,2\n'
+    assert write_ranking(tmp_path / "r.tsv", RANKING).read_text().splitlines()[2] == "b, c\t\t2"
+    import json
+
+    found = json.loads(write_ranking(tmp_path / "r.json", RANKING, about={"method": "m"}).read_text())
+    assert found["features"][1] == {"feature": "b, c", "score": None, "rank": 2}
+    assert found["method"] == "m"
+    with pytest.raises(ValueError, match=r"written as \.csv, \.tsv, \.json, \.parquet, \.feather, not '\.xls'"):
+        write_ranking(tmp_path / "r.xls", RANKING)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_rankings_as_columns(tmp_path, suffix):
+    pytest.importorskip("pyarrow")
+    table = read_table(write_ranking(tmp_path / f"r.{suffix}", RANKING), id_column="feature")
+    np.testing.assert_array_equal(table.X, [[0.30000000000000004, 1], [np.nan, 2]])
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        write_ranking(tmp_path / "no" / "r.csv", RANKING)
+    (tmp_path / "r.csv").mkdir()
+    with pytest.raises(ValueError, match="exists and is not a file"):
+        write_ranking(tmp_path / "r.csv", RANKING, force=True)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    write_ranking(tmp_path / "link.csv", RANKING)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").exists()
+    if os.geteuid():
+        (tmp_path / "closed").mkdir(mode=0o500)
+        with pytest.raises(PermissionError, match="not writable"):
+            write_ranking(tmp_path / "closed" / "r.csv", RANKING)
