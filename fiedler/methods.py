@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import registry
 from .criteria import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Scorer, Sensitivity
-from .data.arrays import take_columns, take_rows
+from .data.arrays import Block, take_columns, take_rows
 from .engine.moments import sparse_moments
 from .graphs import (
     KNN,
@@ -33,7 +32,7 @@ from .graphs import (
 )
 from .problem import Problem
 from .selection.cut import LAMBDAS, best_by_cut, cut_recipe
-from .validation import check_choice, check_positive, check_share
+from .validation import check_choice, check_positive, check_share, is_sparse
 
 
 class Method(Criterion):
@@ -156,8 +155,9 @@ class SSelect(Method):
         graph = self._recipe("graph")
         if isinstance(self.lam, str) and self.lam == "auto":
             return AutoLambda(graph)
-        check_share("lam", self.lam)
-        return self.lam * Rayleigh(graph) + (1.0 - self.lam) * Disagreement(graph)
+        lam: Any = self.lam  # a float times a criterion is a float to mypy, which does not see the base of criteria
+        check_share("lam", lam)
+        return lam * Rayleigh(graph) + (1.0 - lam) * Disagreement(graph)
 
 
 class AutoLambda(Criterion):
@@ -335,7 +335,7 @@ class ReliefF(Method):
         self.n_neighbors = n_neighbors
 
     def formula(self) -> Criterion:
-        return -2.0 * Energy(ReliefGraph(self.n_neighbors))
+        return Energy(ReliefGraph(self.n_neighbors)) * -2.0
 
 
 class FisherScore(Criterion):
@@ -412,8 +412,8 @@ class Variance(Criterion):
         n = problem.n_samples
         ones = np.ones(n)
 
-        def score(F: Any) -> np.ndarray:
-            return sparse_moments(F, ones)[1] / n if sp.issparse(F) else np.mean(_centred(F) ** 2, axis=0)
+        def score(F: Block) -> np.ndarray:
+            return sparse_moments(F, ones)[1] / n if is_sparse(F) else np.mean(_centred(F) ** 2, axis=0)
 
         return Scorer(ones > 0, score)
 

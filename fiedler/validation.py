@@ -6,10 +6,14 @@ import importlib
 import inspect
 import os
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 def call_repr(estimator: BaseEstimator) -> str:
@@ -29,6 +33,11 @@ def call_repr(estimator: BaseEstimator) -> str:
     return f"{type(estimator).__name__}({', '.join(shown)})"
 
 
+def is_sparse(A: Any) -> TypeIs[sp.csr_array | sp.csc_array]:
+    """Whether A is sparse. Those of the package are csr or csc arrays; what users bring is made one of these first."""
+    return sp.issparse(A)
+
+
 def check_integer(name: str, value: Any, least: int) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
@@ -43,7 +52,7 @@ def check_positive(name: str, value: Any, optional: bool = False) -> None:
         raise ValueError(f"{name} must be a positive number, got {value!r}{way_out}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[str | int, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 

@@ -13,15 +13,30 @@ from benchmarks.study.advice import advise, spelled
 from benchmarks.study.judge import Judge
 from benchmarks.study.page import markdown, summary
 from benchmarks.study.questions import CONSTRAINTS, FREE, LABELS, TARGETS, no_labels
-from benchmarks.study.rankings import Rankings, trace_of_changes
+from benchmarks.study.rankings import Rankings, TraceOfChanges
 from benchmarks.study.ranks import critical_difference, duel, friedman, holm, rank_methods
 from benchmarks.study.redundancy import RECIPE
 from benchmarks.study.results import Results, Slice
 from benchmarks.study.sets import DataSet
 from benchmarks.study.words import number, overtakes, signed
-from fiedler import EVSC, KNN, RBF, ConstraintScore, FisherScore, ReliefF, SSelect, pairs_from_labels
-from fiedler.evaluate import accuracy_curve, tune, tune_lambda
-from fiedler.evaluate.ranking import fit_ranking
+from fiedler import (
+    EVSC,
+    KNN,
+    RBF,
+    ConstraintScore,
+    FisherScore,
+    LaplacianScore,
+    ReliefF,
+    SemiSupervisedLaplacianScore,
+    SemiTarget,
+    SSelect,
+    SupervisedLaplacianScore,
+    TargetKNN,
+    pairs_from_labels,
+)
+from fiedler.evaluate import accuracy_curve, tune
+from fiedler.problem import Problem
+from fiedler.selection.ranking import rank
 from fiedler.syntax import parse
 
 # Demšar (2006), Table 6: AUC of C4.5, +m, +cf, +m+cf on 14 sets. Both .975 of the set "voting" are ranked by digits
@@ -129,11 +144,10 @@ def counts(rng):
     return DataSet("counts", "text", sp.csc_array(X), y, sp.csc_array(X))
 
 
-def same_ranking(found, selector):
-    """Whether an order is a selector's as far as features have a score; equal scores may be off by rounding."""
-    scored = int(np.sum(~np.isnan(selector.scores_)))
-    ours, theirs = (selector.scores_[order[:scored]] for order in (found, selector.order_))
-    return np.allclose(ours, theirs, rtol=1e-9)
+def same_ranking(found, ranking):
+    """Whether an order is the library's as far as features have a score; equal scores may be off by rounding."""
+    ours, theirs = (ranking.scores[order[: ranking.n_scored]] for order in (found, ranking.order))
+    return sorted(found) == sorted(ranking.order) and np.allclose(ours, theirs, rtol=1e-9)
 
 
 def ranked(data):
@@ -201,8 +215,16 @@ def test_rankings_from_labels_are_the_librarys(name, budget, rng, request):
     else:
         assert "c1" not in found
     for method, criterion in wanted.items():
-        assert same_ranking(found[method], fit_ranking(criterion, data.X, y, at_least=0)), method
-        assert sorted(found[method]) == list(range(data.X.shape[1]))
+        assert same_ranking(found[method], rank(criterion, Problem.of(data.X, y))), method
+
+
+def test_scores_of_one_draw_are_not_those_of_another(made):
+    rankings = ranked(made)
+    draws = [made.shown(2, draw) for draw in range(3)]
+    together = [rankings.with_labels(rows, np.random.default_rng(0)) for rows in draws]
+    for rows, found in zip(draws, together, strict=True):
+        alone = ranked(made).with_labels(rows, np.random.default_rng(0))
+        assert all(found[method].tolist() == alone[method].tolist() for method in alone)
 
 
 @pytest.mark.parametrize("name", ["made", "counts"])
@@ -210,31 +232,41 @@ def test_rankings_from_pairs_are_the_librarys(name, rng, request):
     data = request.getfixturevalue(name)
     must, cannot = pairs_from_labels(data.y, 12, 0)
     found = ranked(data).with_pairs(must, cannot, rng)
+    problem = Problem.of(data.X, must_link=must, cannot_link=cannot)
     for variant in (1, 2, 3, 4):
-        expected = fit_ranking(ConstraintScore(variant), data.X, must_link=must, cannot_link=cannot, at_least=0)
-        assert same_ranking(found[f"c{variant}"], expected), variant
+        assert same_ranking(found[f"c{variant}"], rank(ConstraintScore(variant), problem)), variant
 
 
-def test_lambda_by_the_cut_value_is_the_librarys(made, rng):
-    rows = made.shown(2, draw=2)
-    y = np.full(60, -1)
-    y[rows] = made.y[rows]
-    lam = tune_lambda(made.X, y).best_params["lam"]
-    expected = fit_ranking(SSelect(lam=lam), made.X, y).order_
-    assert ranked(made).with_labels(rows, rng)["sselect[lam=auto]"].tolist() == expected.tolist()
+def test_rankings_from_targets_are_the_librarys(made, rng):
+    data = DataSet("made", "tables", made.X, made.X[:, 0] + rng.normal(size=60), made.X)
+    rows = data.shown(20, draw=0)
+    y = np.full(60, np.nan)
+    y[rows] = (data.y[rows] - data.y[rows].mean()) / data.y[rows].std()
+    found = ranked(data).with_targets(rows, rng)
+    wanted = {"sls[k=2]": SupervisedLaplacianScore(TargetKNN(2)), "ssls": SemiSupervisedLaplacianScore()}
+    wanted |= {"ssls[C=25.0]": SemiSupervisedLaplacianScore(SemiTarget(weight_labeled=25.0))}
+    for method, criterion in wanted.items():
+        assert same_ranking(found[method], rank(criterion, Problem.of(data.X, y))), method
+
+
+def test_width_of_c4_by_the_cut_value_is_the_librarys(made, rng):
+    must, cannot = pairs_from_labels(made.y, 12, 0)
+    rankings, pairs = ranked(made), {"must_link": must, "cannot_link": cannot}
+    found, grid = rankings.with_pairs(must, cannot, rng), {"graph__scale": [0.25, 0.5, 1.0]}
+    tuned = tune(ConstraintScore(), grid, made.X, n_features=rankings.judge.few, **pairs)
+    assert same_ranking(found["c4 tuned"], rank(tuned.best, Problem.of(made.X, **pairs)))
 
 
 def test_neighbours_by_the_cut_value_are_the_librarys(made, rng):
-    rankings, grid = ranked(made), {"graph__n_neighbors": [10, 5, 20]}
-    orders = [rankings.order(rankings.laplacian[k, 1.0], rng) for k in grid["graph__n_neighbors"]]
-    chosen = tune("laplacian", grid, made.X, n_features=rankings.judge.few).best_params["graph__n_neighbors"]
-    assert grid["graph__n_neighbors"][rankings.best_cut(orders)] == chosen
+    rankings = ranked(made)
+    orders = [rankings.order(LaplacianScore(KNN(k)), rankings.problem, rng) for k in (10, 5, 20)]
+    tuned = tune("laplacian", {"graph__n_neighbors": [10, 5, 20]}, made.X, n_features=rankings.judge.few)
+    assert rankings.smallest_cut(orders).tolist() == rank(tuned.best, rankings.problem).order.tolist()
 
 
 def test_trace_orders_features_as_evsc_does(made):
-    graph = RBF().build(made.X)
-    exact = EVSC().evaluate(made.X)
-    assert np.argsort(trace_of_changes(graph, made.X)).tolist() == np.argsort(exact).tolist()
+    orders = [rank(criterion, Problem.of(made.X)).order for criterion in (EVSC(), TraceOfChanges(RBF()))]
+    assert orders[0].tolist() == orders[1].tolist()
 
 
 # -------------------------------------------------------------------- sentences

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import time
 import warnings
@@ -19,6 +18,8 @@ from threadpoolctl import threadpool_limits
 
 import fiedler
 from fiedler import KNN, LaplacianScore, Variance, pairs_from_labels
+from fiedler.data.atomic import read_json, whole
+from fiedler.problem import Problem
 
 from . import sets
 from .judge import Judge
@@ -154,18 +155,19 @@ class Cells:
         """Rankings of the same counts by other distances; judged on the counts like all others."""
         if self.data.kind != "text":
             return {}
-        weighted, rng, order = sets.tf_idf(self.data.X), self.data.rng(_FREE, 1), self.rankings.order
+        counts, weighted = self.rankings.problem, Problem.of(sets.tf_idf(self.data.X))
+        rng, order = self.data.rng(_FREE, 1), self.rankings.order
         return {
-            "variance, tf-idf": order(Variance().evaluate(weighted), rng, large_is_good=True),
-            "laplacian, tf-idf": order(LaplacianScore().evaluate(weighted), rng),
-            "laplacian, cosine": order(LaplacianScore(KNN(metric="cosine")).evaluate(self.data.X), rng),
+            "variance, tf-idf": order(Variance(), weighted, rng),
+            "laplacian, tf-idf": order(LaplacianScore(), weighted, rng),
+            "laplacian, cosine": order(LaplacianScore(KNN(metric="cosine")), counts, rng),
         }
 
 
 def run(names: Sequence[str], settings: Settings, n_jobs: int = 2, cache: Path | None = CACHE) -> list[dict[str, Any]]:
     """Results of the sets in the order given; finished ones are read, the others computed, the largest first."""
     paths = {name: _path(cache, name, settings) for name in names}
-    found = {name: _read(path) for name, path in paths.items()}
+    found = {name: read_json(path) for name, path in paths.items()}
     missing = sorted((name for name in names if found[name] is None), key=_slowest_first)
     if len(missing) < len(names):
         print(f"{len(names) - len(missing)} of {len(names)} sets are kept in {cache}", file=sys.stderr, flush=True)
@@ -185,9 +187,8 @@ def _work(name: str, settings: Settings, path: Path | None) -> tuple[dict[str, A
         result = Cells(name, settings).results()
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        partial.write_text(json.dumps(result))
-        os.replace(partial, path)
+        with whole(path) as temporary:
+            temporary.write_text(json.dumps(result), encoding="utf-8")
     return result, time.perf_counter() - start
 
 
@@ -206,17 +207,8 @@ def _fingerprint(settings: Settings) -> str:
     """A hash of the settings and of all code that the values come from, so that changed code is never read back."""
     here, library = Path(__file__).resolve().parent, Path(fiedler.__file__).resolve().parent
     code = [here / f"{module}.py" for module in ("sets", "judge", "rankings", "run")]
-    code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "cli", "io"))
+    code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "plots", "cli"))
     digest = hashlib.sha256(json.dumps(asdict(settings)).encode())
     for path in code:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _read(path: Path | None) -> dict[str, Any] | None:
-    if path is None or not path.exists():
-        return None
-    try:
-        return json.loads(path.read_text())
-    except ValueError:  # cut short by a full disk: compute it again
-        return None

@@ -311,7 +311,8 @@ def completion(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
-    click.echo(kind(main, {}, "fiedler", "_FIEDLER_COMPLETE").source())
+    if kind is not None:
+        click.echo(kind(main, {}, "fiedler", "_FIEDLER_COMPLETE").source())
 
 
 def _early_errors(options: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ class Job:
 
     table: Table
     X: Any
-    pairs: dict[str, np.ndarray]
+    pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
     options: dict[str, Any]
 
@@ -80,7 +80,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     return Job(table, X, pairs, -1 if marker is None else None, options)
 
 
-def _pairs(table: Table, options: dict[str, Any]) -> dict[str, np.ndarray]:
+def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
     files = {"must": options.get("must_link"), "cannot": options.get("cannot_link"), None: options.get("pairs")}
     read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
     if not read:

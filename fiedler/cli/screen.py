@@ -40,10 +40,10 @@ def in_flags(text: Any) -> str:
 class Commands(click.Group):
     """A group of commands whose failures are one line on stderr."""
 
-    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(self, *args: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
         try:
-            code = super().main(args, prog_name, **extra)
+            code = super().main(*args, **extra)
         except (click.Abort, KeyboardInterrupt):
             code = _fail("interrupted", 130)
         except click.UsageError as error:

@@ -16,7 +16,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from ..data.memory import working_bytes
@@ -25,7 +24,7 @@ from ..engine.blocks import is_constant, map_columns
 from ..graphs import Graph, Recipe, as_recipe
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
-from ..validation import call_repr
+from ..validation import call_repr, is_sparse
 
 
 class Scorer(NamedTuple):
@@ -70,7 +69,7 @@ class Criterion(BaseEstimator):
         for value in self.get_params(deep=False).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield value
-            elif isinstance(value, (Graph, np.ndarray)) or sp.issparse(value):
+            elif isinstance(value, (Graph, np.ndarray)) or is_sparse(value):
                 yield as_recipe(value)
 
     def walk(self) -> Iterator[Criterion | Recipe]:

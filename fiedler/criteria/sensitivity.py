@@ -80,17 +80,17 @@ class Sensitivity(Criterion):
                     f"mode='trace' needs the full graph RBF(), but {self.graph!r} is sparse: without self loops its "
                     "eigenvalues have a constant sum; use mode='exact', with n_eigenvalues to save time."
                 )
-            return Scorer(graph.rows, _by_trace(graph, _LEADING if k is None else k, problem))
-        changes = _eigenvalue_changes(graph, k)
+            return Scorer(graph.rows, _by_trace(graph, graph.bandwidth, _LEADING if k is None else k, problem))
+        changes = _eigenvalue_changes(graph, graph.bandwidth, k)
         return Scorer(graph.rows, lambda F: np.abs(changes(F)).sum(axis=0))
 
 
-def _eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
+def _eigenvalue_changes(graph: Graph, bandwidth: float, k: int | None) -> Changes:
     """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
-    w = w / -(graph.bandwidth**2)
+    w = w / -(bandwidth**2)
     spans = [slice(start, start + _EDGES_AT_ONCE) for start in range(0, len(w), _EDGES_AT_ONCE)]
 
     def derivatives(part: slice) -> np.ndarray:
@@ -112,7 +112,7 @@ def _eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
     return changes
 
 
-def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> Changes:
+def _leading_changes(graph: Graph, bandwidth: float, values: np.ndarray, vectors: np.ndarray) -> Changes:
     """The same for few eigenvalues of a full graph, by products with S (W without its diagonal), not edge by edge.
 
     Σ_{i<j} s_ij (f_i - f_j)² [...] = (1 - λ)(q²)'h - 2 (q∘Sq)'f² + 2 (q∘f)'S(q∘f),   h = d∘f² + Sf² - 2 f∘(Sf)
@@ -130,23 +130,23 @@ def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> C
         for r in range(len(values)):
             qf = q[:, r : r + 1] * f
             total[r] += 2.0 * np.einsum("ij,ij->j", qf, S @ qf)
-        return total / -(graph.bandwidth**2)
+        return total / -(bandwidth**2)
 
     return changes
 
 
-def _by_trace(graph: Graph, k: int, problem: Problem) -> Changes:
+def _by_trace(graph: Graph, bandwidth: float, k: int, problem: Problem) -> Changes:
     values, vectors = graph.spectrum(2 * k)
-    inverse = graph.inverse_root_degree**4 / graph.bandwidth**2
+    inverse = graph.inverse_root_degree**4 / bandwidth**2
     falling = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
-    changes = _leading_changes(graph, values[:k], vectors[:, :k])
+    changes = _leading_changes(graph, bandwidth, values[:k], vectors[:, :k])
 
     def score(F: Any) -> np.ndarray:
         return falling.energy(F) + 2.0 * np.maximum(changes(F), 0.0).sum(axis=0)
 
     some = np.unique(np.linspace(0, problem.n_features - 1, _SAMPLE).astype(np.intp))
     F = take_columns(problem.X, some)
-    missed = 2.0 * np.maximum(_leading_changes(graph, values[k:], vectors[:, k:])(F), 0.0).sum(axis=0)
+    missed = 2.0 * np.maximum(_leading_changes(graph, bandwidth, values[k:], vectors[:, k:])(F), 0.0).sum(axis=0)
     share = float(np.max(missed / np.maximum(score(F), np.finfo(np.float64).tiny), initial=0.0))
     if share > _NEGLIGIBLE:
         warnings.warn(

@@ -12,12 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from ..validation import is_sparse
 from .dask import DaskSource
 from .files import ArrayFile, SparseFile
-from .source import Source, check_finite, column_name
+from .source import Part, Source, check_finite, column_name
 
 Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
-Block: TypeAlias = np.ndarray | sp.csc_array
+Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in float64
+Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
 
 
 def validate_X(X: Any, column_names: Any = None) -> Matrix:
@@ -51,7 +53,7 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
             f"X must be numeric, but column {column_name(names, j)} holds {value!r} ({error}); "
             "encode or drop that column."
         ) from error
-    if sp.issparse(checked):
+    if is_sparse(checked):
         checked = sp.csc_array(checked)
         if not checked.has_canonical_format:
             checked = checked.copy()  # the constructor above may share the caller's arrays
@@ -86,23 +88,33 @@ def rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
     """Some rows of X, as the same kind of thing."""
     if isinstance(X, Source):
         return X.take_rows(rows)
-    return sp.csc_array(X.tocsr()[rows]) if sp.issparse(X) else X[rows]
+    return sp.csc_array(X.tocsr()[rows]) if is_sparse(X) else X[rows]
 
 
 def take_columns(X: Matrix, columns: Any) -> Block:
     """One block of columns in float64."""
     block = X[:, columns]
-    return sp.csc_array(block, dtype=np.float64) if sp.issparse(block) else np.array(block, dtype=np.float64, order="C")
+    return sp.csc_array(block, dtype=np.float64) if is_sparse(block) else np.array(block, dtype=np.float64, order="C")
+
+
+def as_rows(part: Part) -> Rows:
+    """Some rows in float64."""
+    return as_csr(part) if is_sparse(part) else np.array(part, dtype=np.float64, order="C")
+
+
+def as_csr(A: sp.csr_array | sp.csc_array, copy: bool = False) -> sp.csr_array:
+    """A sparse array by rows, in float64."""
+    return sp.csr_array(A, dtype=np.float64, copy=copy)  # type: ignore[call-overload]  # the stubs convert or cast
 
 
 def dense(F: Block) -> np.ndarray:
     """A block as an ndarray; blocks are small, X as a whole never comes here."""
-    return F.toarray(order="C") if sp.issparse(F) else F
+    return F.toarray(order="C") if is_sparse(F) else F
 
 
 def take_rows(F: Block, rows: np.ndarray) -> np.ndarray:
     """The given rows of a block, as an ndarray."""
-    return F.tocsr()[rows].toarray() if sp.issparse(F) else F[rows]
+    return F.tocsr()[rows].toarray() if is_sparse(F) else F[rows]
 
 
 def _validate_source(source: Source, column_names: Any) -> Source:
@@ -120,7 +132,7 @@ def _text_column(X: Any) -> tuple[int, Any] | None:
     if columns is not None:
         cells = [np.asarray(X[c], dtype=object) for c in columns]
     else:
-        cells = list(np.asarray(X, dtype=object).T) if not sp.issparse(X) and np.ndim(X) == 2 else []
+        cells = list(np.asarray(X, dtype=object).T) if not is_sparse(X) and np.ndim(X) == 2 else []
     for j, column in enumerate(cells):
         for value in column:
             if isinstance(value, complex):

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context, get_config
 
+from ..validation import is_sparse
 from .keep import current_run
 from .memory import give_back, slab_bytes
 from .source import Part, Source, block_name, check_finite, spans, unreadable
@@ -35,13 +36,13 @@ class DaskSource(Source):
             raise ValueError(f"Expected 2D array, got a Dask array of shape {array.shape} instead; X has two axes.")
         if np.isnan(array.shape).any():
             raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
-        self.sparse = sp.issparse(array._meta)
+        self.sparse = is_sparse(array._meta)
         super().__init__(array.shape, array.dtype, _LABEL, (max(array.chunks[0]), max(array.chunks[1])))
         self.array = array
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
         part = self.array[rows, columns].compute()
-        return part if sp.issparse(part) else np.asarray(part)
+        return part if is_sparse(part) else np.asarray(part)
 
     def take_rows(self, rows: Any) -> DaskSource:
         part = DaskSource(self.array[np.asarray(rows)])
@@ -61,11 +62,12 @@ class DaskSource(Source):
         return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
 
     def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
-        slabs, results = self.slabs(), {}
+        slabs = self.slabs()
+        results: dict[int, np.ndarray] = {}
         with current_run().step("blocks", slabs) as step:
             for slab in slabs:
-                if step.has(slab):
-                    results[slab.start] = step.finished(slab)
+                if (kept := step.finished(slab)) is not None:
+                    results[slab.start] = kept
             waiting = [slab for slab in slabs if slab.start not in results]
             blocks = [(self._all_rows, slab) for slab in waiting]
             for (_, slab), result in _finished(self._tasks(function, waiting), blocks, self.shape):
@@ -96,8 +98,8 @@ class DaskSource(Source):
             total, done = step.partial_sum()
             for place, batch in enumerate(batches[done:], done):
                 ends = zip(blocks[batch.start], blocks[batch.stop - 1], strict=True)
-                merged = tuple(slice(first.start, last.stop) for first, last in ends)
-                ((_, part),) = _finished([_merged(tasks[batch], merge)], [merged], self.shape)
+                rows, columns = (slice(first.start, last.stop) for first, last in ends)
+                ((_, part),) = _finished([_merged(tasks[batch], merge)], [(rows, columns)], self.shape)
                 total = part if place == 0 else merge(total, part)
                 step.add(total)
         return total
@@ -184,7 +186,7 @@ class _Block:
         self.memory = get_config()["working_memory"]  # of the client; a worker has a configuration of its own
 
     def __call__(self, block: Any, rows: slice, columns: slice) -> Any:
-        if sp.issparse(block):
+        if is_sparse(block):
             block = (sp.csc_array if rows.stop - rows.start == self.shape[0] else sp.csr_array)(block)
         else:
             block = np.asarray(block)
@@ -203,12 +205,10 @@ class _Block:
 
 def _finished(tasks: list[Any], blocks: list[Block], shape: tuple[int, int]) -> Iterator[tuple[Block, Any]]:
     """(block, result) as they are done, on the active client or in threads."""
-    import dask
-
     client = _client()
     if client is None:
         for task, block in zip(tasks, blocks, strict=True):
-            yield block, _computed(lambda t=task: dask.compute(t)[0], block, shape)
+            yield block, _computed(task.compute, block, shape)
         return
     from distributed import as_completed
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ class Columns:
     header: bool
 
 
-def existing(path: str | Path) -> Path:
+def existing(path: str | os.PathLike) -> Path:
     """A path that can be read, or an error that names the nearest file in its folder."""
     path = Path(path)
     if path.exists() and (path.is_file() or path.suffix == ".zarr"):
@@ -144,7 +145,8 @@ def to_number(cell: str, path: Path, line: int, name: str) -> float:
 def _read_by_hand(
     path: Path, names: list[str], features: list[int], wanted: list[int], delimiter: str, header: bool
 ) -> tuple[array, list[list[str | None]]]:
-    numbers, texts = array("d"), [[] for _ in wanted]
+    numbers = array("d")
+    texts: list[list[str | None]] = [[] for _ in wanted]
     take = itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
     for line, row in data_rows(path, delimiter, header):
         if len(row) != len(names):
@@ -173,13 +175,14 @@ def _read_by_polars(
         import polars as pl
     except ImportError:
         return None
-    schema = dict.fromkeys(map(str, range(width)), pl.String)
+    schema: dict[str, Any] = dict.fromkeys(map(str, range(width)), pl.String)
     schema |= {str(j): pl.Float64 for j in features}
-    numbers, texts = array("d"), [[] for _ in wanted]
-    options = {"has_header": False, "schema": schema, "separator": delimiter, "null_values": sorted(MISSING)}
+    numbers = array("d")
+    texts: list[list[str | None]] = [[] for _ in wanted]
+    options: dict[str, Any] = {"has_header": False, "separator": delimiter, "null_values": sorted(MISSING)}
     try:
         for piece in _pieces(path, header):
-            frame = pl.read_csv(piece, **options)
+            frame = pl.read_csv(piece, schema=schema, **options)
             if _may_be_ragged(piece, frame, delimiter):
                 return None
             numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())

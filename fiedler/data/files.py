@@ -97,7 +97,7 @@ class SparseFile(FileSource):
     def bytes_per_row(self) -> float:
         return float(self._indptr[-1]) * (self.dtype.itemsize + 8) / max(self.shape[0], 1)
 
-    def _read(self, rows: slice, columns: slice | np.ndarray) -> sp.sparray:
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> sp.csr_array | sp.csc_array:
         by_rows = self._layout == "csr"
         lines, across = (rows, columns) if by_rows else (columns, rows)
         n_lines, width = self.shape if by_rows else self.shape[::-1]
@@ -115,7 +115,7 @@ class SparseFile(FileSource):
             at = upto
         return sp.vstack(pieces, format="csr")[place] if by_rows else sp.hstack(pieces, format="csc")[:, place]
 
-    def _lines(self, span: slice, width: int) -> sp.sparray:
+    def _lines(self, span: slice, width: int) -> sp.csr_array | sp.csc_array:
         """Some rows of a CSR matrix, or some columns of a CSC one, checked before compiled code follows the indices."""
         first, last = int(self._indptr[span.start]), int(self._indptr[span.stop])
         data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])

@@ -88,13 +88,10 @@ class Step:
     def __exit__(self, *_: Any) -> None:
         pass
 
-    def has(self, slab: slice) -> bool:
-        """Whether the result of this slab was kept by an earlier run."""
-        return self.finished(slab, count=False) is not None
-
-    def finished(self, slab: slice, count: bool = True) -> np.ndarray | None:
+    def finished(self, slab: slice) -> np.ndarray | None:
+        """The result of this slab, if an earlier run kept it."""
         result = _load(self._path(f"{slab.start}-{slab.stop}"))
-        if count and result is not None:
+        if result is not None:
             self._run.n_reused += 1
             self.count()
         return result

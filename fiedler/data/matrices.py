@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import require
+from ..validation import is_sparse, require
 from ..words import did_you_mean, first_line
 from .delimited import open_text
-from .files import sparse_layout
+from .files import ArrayFile, sparse_layout
 from .source import Source
 from .stores import no_array, open_hdf5, open_matrix, open_npy, open_zarr
 from .tables import Found, Request, position
@@ -37,10 +37,10 @@ def read_npz(request: Request) -> Found:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         arrays = {name: _npz_member(path, info) for name, info in members.items()}
-        X = _sparse_npz(arrays) if {"data", "indices", "indptr", "shape"} <= arrays.keys() else None
+        sparse = _sparse_npz(arrays) if {"data", "indices", "indptr", "shape"} <= arrays.keys() else None
     except (zipfile.BadZipFile, ValueError, EOFError) as error:
         raise ValueError(no_array(path, error)) from None
-    X = arrays[_matrix_name(arrays, path)] if X is None else X
+    X = arrays[_matrix_name(arrays, path)] if sparse is None else sparse
     y, (names, row_ids) = _labels_of(arrays, request.target, path), map(arrays.get, ("feature_names", "row_ids"))
     return Found(X, _flat(names), y, _flat(row_ids))
 
@@ -83,7 +83,7 @@ def read_mat(request: Request) -> Found:
         raise ValueError(f"{path} is not a MATLAB file: {first_line(error)}") from None
     names = arrays.get("feature_names")
     X = arrays[_matrix_name(arrays, path)]
-    X = sp.csc_array(X) if sp.issparse(X) else X
+    X = sp.csc_array(X) if is_sparse(X) else X
     return Found(X, _flat(names), _labels_of(arrays, request.target, path))
 
 
@@ -146,7 +146,7 @@ def load_mtx(path: Path) -> np.ndarray | sp.csc_array:
         X = mmread(str(path))
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(f"{path} is not Matrix Market: {first_line(error)}") from None
-    return sp.csc_array(X) if sp.issparse(X) else X
+    return X if isinstance(X, np.ndarray) else sp.csc_array(X)
 
 
 def read_h5ad(request: Request) -> Found:
@@ -227,10 +227,10 @@ def _without_column(X: Any, request: Request) -> Found:
     names = [str(j) for j in range(X.shape[1])]
     target = position(request.target, names, request.path)
     kept = [j for j in range(X.shape[1]) if j != target]
-    if isinstance(X, Source):
+    if isinstance(X, ArrayFile):
         y = X._read(slice(0, X.shape[0]), np.array([target])).ravel()  # unchecked: an unknown label may be NaN
         return Found(X.without_column(target), [f"x{j}" for j in kept], y, None, {"features": kept})
-    y = X[:, [target]].toarray().ravel() if sp.issparse(X) else np.array(X[:, target])
+    y = X[:, [target]].toarray().ravel() if is_sparse(X) else np.array(X[:, target])
     if target in (0, len(kept)):  # a view: a memory-mapped file is not read
         return Found(X[:, 1:] if target == 0 else X[:, :-1], [f"x{j}" for j in kept], y, None, {"features": kept})
     return Found(X[:, kept], [f"x{j}" for j in kept], y, None, {"features": kept})

@@ -38,6 +38,6 @@ def give_back_at_once() -> None:
 def _libc() -> Any:
     try:
         libc = ctypes.CDLL("libc.so.6")
-        return libc if libc.malloc_trim and libc.mallopt else None
-    except (OSError, AttributeError):  # not glibc
+    except OSError:
         return None
+    return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None  # else not glibc

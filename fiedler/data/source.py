@@ -17,10 +17,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..validation import is_sparse
 from .keep import current_run
 from .memory import give_back, slab_bytes
 
-Part: TypeAlias = np.ndarray | sp.sparray  # in memory, as stored
+Part: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array  # in memory, as stored
 
 
 class Source:
@@ -85,13 +86,13 @@ class Source:
         if not isinstance(rows, slice):
             return self.take_rows(rows)[:, columns]
         if self._whole is not None:
-            return self._whole[rows, columns]
+            return self._whole[rows, columns]  # type: ignore[index]  # the stubs know no union inside the tuple
         part = self._checked(rows, columns)
-        if sp.issparse(part):
+        if is_sparse(part):
             part = sp.csc_array(part) if (rows.start, rows.stop) == (0, n) else sp.csr_array(part)
         if part.shape == self.shape and isinstance(columns, slice) and len(self.slabs()) == 1:
             self._whole = part  # so small that it is read once; views of it are handed out, which nobody should change
-            (part.data if sp.issparse(part) else part).setflags(write=False)
+            (part.data if is_sparse(part) else part).setflags(write=False)
         return part
 
     @property
@@ -134,10 +135,11 @@ class Source:
 
     def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
         """``function(slab)`` for every slab of columns, in order."""
-        run, results = current_run(), []
-        with run.step("blocks", self.slabs()) as step:
+        results = []
+        with current_run().step("blocks", self.slabs()) as step:
             for slab in self.slabs():
-                results.append(step.finished(slab) if step.has(slab) else step.finish(slab, function(self[:, slab])))
+                kept = step.finished(slab)
+                results.append(step.finish(slab, function(self[:, slab])) if kept is None else kept)
                 give_back()
         return results
 
@@ -188,12 +190,12 @@ class RowView(Source):
         width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
         few = source.bytes_per_row / source.shape[1] * width * source.shape[0] <= slab_bytes()
         order = np.argsort(wanted, kind="stable")
-        parts = []
+        parts: list[Any] = []  # of one kind
         for slab in [slice(0, source.shape[0])] if few else source.row_slabs():
             here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
             if len(here):
                 part = source[slab, columns]
-                parts.append((part.tocsr() if sp.issparse(part) else part)[here - slab.start])
+                parts.append((part.tocsr() if is_sparse(part) else part)[here - slab.start])
         back = np.argsort(order, kind="stable")
         return (sp.csr_array(sp.vstack(parts)) if self.sparse else np.concatenate(parts))[back]
 
@@ -226,7 +228,7 @@ class ColumnView(Source):
         if isinstance(columns, slice):
             before = slice(columns.start, min(columns.stop, out))
             after = slice(max(columns.start, out) + 1, columns.stop + 1)
-            parts = [self._source._read(rows, part) for part in (before, after) if part.start < part.stop]
+            parts: list[Any] = [self._source._read(rows, p) for p in (before, after) if p.start < p.stop]  # of one kind
             return parts[0] if len(parts) == 1 else (sp.hstack if self.sparse else np.hstack)(parts)
         return self._source._read(rows, columns + (columns >= out))
 
@@ -252,13 +254,13 @@ def check_finite(
     part: Part, label: str, names: Any = None, columns: slice | np.ndarray | None = None, more: str = ""
 ) -> None:
     """An error that names the column of the first value that is not finite; ``columns`` are those that were read."""
-    values = part.data if sp.issparse(part) else part
+    values = part.data if is_sparse(part) else part
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values, dtype=np.float64)):  # one pass, no temporary, true for nearly all data
             return
-    if sp.issparse(part):
+    if is_sparse(part):
         part = sp.csc_array(part)
         where = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
         bad = np.bincount(where[~np.isfinite(part.data)], minlength=part.shape[1])
@@ -267,7 +269,7 @@ def check_finite(
     found = np.flatnonzero(bad)
     if not len(found):  # the sum overflowed, the values are fine
         return
-    column = part[:, [int(found[0])]].data if sp.issparse(part) else part[:, found[0]]
+    column = part[:, [int(found[0])]].data if is_sparse(part) else part[:, found[0]]
     kind = "NaN" if np.isnan(column[~np.isfinite(column)][0]) else "inf"
     at = int(found[0])
     j = at if columns is None else columns.start + at if isinstance(columns, slice) else int(columns[at])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..validation import is_sparse
 from ..words import did_you_mean
 from .labels import is_known
 from .source import Source
@@ -142,7 +143,7 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     strategy = {"median": "median", "mean": "mean", "zero": "constant"}.get(how)
     if strategy is None:
         raise ValueError(f"how must be 'median', 'mean' or 'zero', got {how!r}.")
-    X = sp.csc_array(table.X) if sp.issparse(table.X) else table.X
+    X = sp.csc_array(table.X) if is_sparse(table.X) else table.X
     return SimpleImputer(strategy=strategy, fill_value=0, keep_empty_features=True).fit_transform(X)
 
 
@@ -150,10 +151,10 @@ def _gaps(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Number of NaN, and whether there is an inf, per column."""
     gaps, infinite = np.zeros(X.shape[1], dtype=np.intp), np.zeros(X.shape[1], dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
-        finite = X.dtype.kind != "f" or np.isfinite(np.sum(X.data if sp.issparse(X) else X, dtype=np.float64))
+        finite = X.dtype.kind != "f" or np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64))
     for start in range(0, 0 if finite else X.shape[1], 256):
         columns = slice(start, start + 256)
-        block = X[:, columns].toarray() if sp.issparse(X) else X[:, columns]
+        block = X[:, columns].toarray() if is_sparse(X) else X[:, columns]
         gaps[columns], infinite[columns] = np.isnan(block).sum(axis=0), np.isinf(block).any(axis=0)
     return gaps, infinite
 

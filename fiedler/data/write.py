@@ -8,13 +8,14 @@ import io
 import json
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import require
+from ..validation import is_sparse, require
 from .atomic import replacing
 from .columns import load_liac_arff, open_arrow
 from .delimited import data_rows, read_header
@@ -161,7 +162,7 @@ def _kept_columns(X: Any, table: Table, selected: np.ndarray) -> Any:
 
 def write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
     arrays = _named_arrays(table, selected)
-    if sp.issparse(X := arrays["X"]):
+    if is_sparse(X := arrays["X"]):
         del arrays["X"]
         arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
         arrays["format"] = np.array(X.format.encode())
@@ -177,7 +178,7 @@ def write_mat(path: Path, table: Table, selected: np.ndarray) -> None:
     if "y" in arrays:
         arrays["Y"] = arrays.pop("y").reshape(-1, 1)
     with open(path, "wb") as file:
-        savemat(file, arrays, do_compression=True)
+        savemat(file, arrays, do_compression=True)  # type: ignore[arg-type]  # the stubs know paths only
 
 
 def _named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
@@ -202,7 +203,7 @@ def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
 def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
     from scipy.io import mmwrite
 
-    opener = gzip.open if path.suffix == ".gz" else open
+    opener: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
     with opener(path, "wb") as file:
         mmwrite(file, _kept_columns(load_mtx(table.source), table, selected))
 
@@ -229,7 +230,7 @@ def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
         for name, values in _named_arrays(table, selected).items():
             if values.dtype.kind == "U":
                 group.attrs[name] = values.tolist()
-            elif sp.issparse(values):
+            elif is_sparse(values):
                 _write_sparse(group.create_group(name), values)
             else:
                 group.create_array(name, data=values)
@@ -239,7 +240,7 @@ def write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
     h5py = require("h5py", "io", path)
     with h5py.File(path, "w") as file:
         for name, values in _named_arrays(table, selected).items():
-            if sp.issparse(values):
+            if is_sparse(values):
                 _write_sparse(file.create_group(name), values)
                 continue
             values = np.asarray(values)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..data.arrays import Rows
+from ..validation import is_sparse
 from .distances import rounding_error
 from .search import closest, within_reach
 
@@ -22,9 +24,7 @@ _PIECE, _SINGLE_UP_TO, _MANY_CANDIDATES = 1024, 1e30, 4  # columns, squared norm
 _SMALLEST_WEIGHT = 1e-280  # 1 / s_a stays finite
 
 
-def choose_anchors(
-    sample: np.ndarray | sp.csr_array, wanted: int, least: int, rng: np.random.Generator
-) -> np.ndarray | sp.csr_array:
+def choose_anchors(sample: Rows, wanted: int, least: int, rng: np.random.Generator) -> Rows:
     """Different rows of the sample, moved to the centres of what is nearest to them, a few times.
 
     Among many rows an anchor with a single one around it is dropped, as long as ``least`` remain: that row, an outlier,
@@ -33,7 +33,7 @@ def choose_anchors(
     distinct, count = _distinct(sample)
     enough = len(count) > wanted
     U = distinct[np.sort(rng.choice(len(count), wanted, replace=False))] if enough else distinct
-    if sp.issparse(U):
+    if is_sparse(U):
         if U.shape[0] * U.shape[1] > _DENSE_VALUES:
             return U
         U = U.toarray()
@@ -41,7 +41,7 @@ def choose_anchors(
         near = AnchorMap(U, 1, 0.0).nearest(distinct)[0].ravel()
         member = sp.csr_array((count, near, np.arange(len(near) + 1)), shape=(len(near), len(U)))
         size, total = member.sum(axis=0)[:, None], member.T @ distinct
-        total = total.toarray() if sp.issparse(total) else total
+        total = total.toarray() if is_sparse(total) else total
         U = np.where(size > 0, total / np.maximum(size, 1.0), U)  # a centre nobody is nearest to stays
     if enough and sample.shape[0] >= _MANY_ROWS_PER_ANCHOR * wanted:
         largest = np.argsort(-size[:, 0], kind="stable")
@@ -59,16 +59,16 @@ class AnchorMap:
     k : int
     origin : ndarray of shape (m,)
         A row near the others, which sums over the rows are taken relative to.
-    bandwidth : float, optional
+    bandwidth : float, default=1.0
     """
 
-    def __init__(self, U: np.ndarray | sp.csr_array, k: int, origin: Any, bandwidth: float | None = None):
+    def __init__(self, U: Rows, k: int, origin: Any, bandwidth: float = 1.0):
         self.n_anchors, self.k = U.shape[0], min(k, U.shape[0])
         self.origin, self.bandwidth = origin, bandwidth
         # Distances come from a product of centred rows, which keeps their digits at large offsets.
-        self._U, self._centre = U, None if sp.issparse(U) else U.mean(axis=0)
+        self._U, self._centre = U, None if is_sparse(U) else U.mean(axis=0)
 
-    def __call__(self, rows: np.ndarray | sp.csr_array) -> sp.csr_array:
+    def __call__(self, rows: Rows) -> sp.csr_array:
         found, squared = self.nearest(rows)
         squared -= squared.min(axis=1, keepdims=True)  # so that the weights of a far row do not underflow to 0 / 0
         z = np.exp(squared / (-2.0 * self.bandwidth**2))
@@ -81,17 +81,17 @@ class AnchorMap:
         Z.eliminate_zeros()
         return Z
 
-    def nearest(self, rows: np.ndarray | sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Indices (n, k) of the nearest anchors, and their squared distances; ties go to the smaller index."""
         n, m = rows.shape
         found, squared = np.empty((n, self.k), dtype=np.int32), np.empty((n, self.k))
         # A sparse block is not centred: its zeros are near its other values.
-        U = self._U if self._centre is None or sp.issparse(rows) else self._U - self._centre
+        U = self._U if self._centre is None or is_sparse(rows) else self._U - self._centre
         norms = _row_norms(U)
         step = max(1, min(_AT_ONCE // self.n_anchors, _AT_ONCE // m))
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
-            V = rows[part] if sp.issparse(rows) else rows[part] - self._centre
+            V = rows[part] if is_sparse(rows) else rows[part] - self._centre
             found[part], squared[part] = _nearest(V, U, norms, self.k)
         return found, squared
 
@@ -99,7 +99,7 @@ class AnchorMap:
 def _nearest(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest anchors: candidates by a product with a bounded error, the choice by the differences themselves."""
     own = _row_norms(V)
-    single = not sp.issparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
+    single = not is_sparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
     i, j = _candidates(V, U, own, norms, k, np.float32 if single else np.float64)
     if single and len(i) > _MANY_CANDIDATES * k * len(own):  # single precision cannot tell these anchors apart
         i, j = _candidates(V, U, own, norms, k, np.float64)
@@ -110,14 +110,12 @@ def _nearest(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, np.
     return j.reshape(-1, k), squared.reshape(-1, k)
 
 
-def _candidates(
-    V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtype: Any
-) -> tuple[np.ndarray, np.ndarray]:
+def _candidates(V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtype: Any) -> tuple[np.ndarray, ...]:
     """(row, anchor) of all that may be among the k nearest, given how far the product may be off."""
     m = U.shape[1]
-    if sp.issparse(V):
+    if is_sparse(V):
         key = V @ U.T
-        key = key.toarray() if sp.issparse(key) else key
+        key = key.toarray() if is_sparse(key) else key
     else:  # in pieces of columns, which bounds the error in single precision
         key = np.zeros((len(own), len(norms)), dtype=dtype)
         for piece in (slice(start, start + _PIECE) for start in range(0, m, _PIECE)):
@@ -132,19 +130,19 @@ def _squared_distances(V: Any, i: np.ndarray, U: Any, j: np.ndarray) -> np.ndarr
     for start in range(0, len(i), step):
         part = slice(start, start + step)
         v, u = V[i[part]], U[j[part]]
-        squared[part] = _row_norms(v - u if sp.issparse(v) == sp.issparse(u) else v.toarray() - u)
+        squared[part] = _row_norms(v - u if is_sparse(v) == is_sparse(u) else v.toarray() - u)
     return squared
 
 
-def _row_norms(V: np.ndarray | sp.csr_array) -> np.ndarray:
-    return V.multiply(V).sum(axis=1) if sp.issparse(V) else np.einsum("ij,ij->i", V, V)
+def _row_norms(V: Rows) -> np.ndarray:
+    return V.multiply(V).sum(axis=1) if is_sparse(V) else np.einsum("ij,ij->i", V, V)
 
 
-def _distinct(rows: np.ndarray | sp.csr_array) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
+def _distinct(rows: Rows) -> tuple[Rows, np.ndarray]:
     """The different rows, in order of their first occurrence, and how often each occurs."""
-    if sp.issparse(rows):
+    if is_sparse(rows):
         # Each row is summed by itself and in order, so that equal rows have equal values here.
-        key = rows @ np.random.default_rng(0).standard_normal(rows.shape[1])
+        key: np.ndarray = rows @ np.random.default_rng(0).standard_normal(rows.shape[1])
     else:
         rows += 0.0  # -0 and 0 are one number in different bytes
         key = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Block, Matrix, take_columns
+from ..data.arrays import Block, Matrix, as_rows, take_columns
 from ..data.memory import working_bytes
 from ..data.source import Source
+from ..validation import is_sparse
 from .threads import for_each, n_threads
 
 _CACHE = 2**17  # float64 values that stay in a core's own cache
@@ -30,7 +31,7 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
     threads = n_threads(float(n) * m)
     affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
     # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
-    best = 4096 if sp.issparse(X) else min(512, max(64, _CACHE // max(n, 1)))
+    best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
     width = int(max(1, min(best, affordable, -(-m // threads))))
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
 
@@ -58,16 +59,13 @@ def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], 
     if isinstance(X, Source):
         return X.fold_rows(partial(fold_rows, function, merge), merge)
     n, m = X.shape
-    X = sp.csr_array(X) if sp.issparse(X) else X
+    by_rows = sp.csr_array(X) if is_sparse(X) else X
     step = max(1, min(-(-n // 2), int(working_bytes() / (8 * 8 * max(m, 1) * n_threads()))))
     starts, threads, total = range(0, n, step), n_threads(float(n) * m), None
     results: dict[int, Any] = {}
 
     def work(start: int) -> None:
-        rows = X[start : start + step]
-        results[start] = function(
-            sp.csr_array(rows, dtype=np.float64) if sp.issparse(rows) else np.array(rows, dtype=np.float64, order="C")
-        )
+        results[start] = function(as_rows(by_rows[start : start + step]))
 
     for first in range(0, len(starts), threads):  # as many results as threads are held, however many blocks there are
         batch = starts[first : first + threads]
@@ -82,7 +80,7 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
     """Which columns of a block take a single value on the rows of a boolean mask (max == min, no tolerance)."""
     if not rows.any():
         return np.ones(F.shape[1], dtype=bool)
-    if sp.issparse(F):
+    if is_sparse(F):
         F = F if rows.all() else F.tocsr()[rows].tocsc()
         return np.asarray(F.max(axis=0).todense() == F.min(axis=0).todense()).ravel()
     F = F if rows.all() else F[rows]

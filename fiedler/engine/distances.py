@@ -13,7 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from ..data.arrays import as_csr
 from ..data.memory import working_bytes
+from ..data.source import Part
+from ..validation import is_sparse
 from .kernels import as_block, kernels
 from .threads import for_each, n_threads, one_blas_thread
 
@@ -59,7 +62,7 @@ class Distances(ABC):
     sequential: bool  # whether blocks should be asked for one after the other
     _norms: np.ndarray  # ‖x_i‖² of the centred or scaled rows
     _empty: np.ndarray  # 1 for a row of zeros under the cosine, which is at cosine 0 to every row
-    _keys: np.ndarray | None  # all of them, where they can be held
+    _keys: np.ndarray | None = None  # all of them, where they can be held
 
     @abstractmethod
     def row_blocks(self) -> list[np.ndarray]:
@@ -143,14 +146,21 @@ class RowDistances(Distances):
     """
 
     sequential = False
+    _dense: np.ndarray  # X, unless it is sparse
+    _rows: sp.csr_array  # X where it is sparse,
+    _columns: sp.csc_array  # and its twin
+    _mean: np.ndarray | None = None
+    _scale: np.ndarray | None = None
+    _kept: list[np.ndarray] | None = None
 
     def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
         self.n, self.m = X.shape
-        self._sparse = sp.issparse(X)
-        self._source = sp.csr_array(X, dtype=np.float64) if self._sparse else X
-        self._twin = sp.csc_array(self._source) if self._sparse else None
-        self._scale, self._empty = None, np.zeros(self.n)
-        self._mean = None
+        self._sparse, self._empty = is_sparse(X), np.zeros(self.n)
+        if is_sparse(X):
+            self._rows = as_csr(X)
+            self._columns = sp.csc_array(self._rows)
+        else:
+            self._dense = X
         self.single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
         norms = self._row_norms()
         if metric == "cosine":
@@ -158,16 +168,15 @@ class RowDistances(Distances):
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
             norms = 1.0 - self._empty
             if self._sparse:
-                self._source = sp.csr_array(self._source.multiply(self._scale[:, None]))
-                self._twin = sp.csc_array(self._source)
+                self._rows = sp.csr_array(self._rows.multiply(self._scale[:, None]))
+                self._columns = sp.csc_array(self._rows)
         # Integers small enough are exact in float64, and so are all their ties; centring would spoil that.
-        self._integer = metric == "euclidean" and norms.max(initial=0.0) < 2**50 and is_integer(self._source)
+        small = metric == "euclidean" and norms.max(initial=0.0) < 2**50
+        self._integer = small and is_integer(self._rows if self._sparse else self._dense)
         if not (self.exact or self._sparse or metric == "cosine"):
-            self._mean = X.mean(axis=0, dtype=np.float64)
+            self._mean = self._dense.mean(axis=0, dtype=np.float64)
             norms = self._row_norms()
         self._norms = norms
-        self._keys: np.ndarray | None = None
-        self._kept: list[np.ndarray] | None = None
 
     @property
     def exact(self) -> bool:
@@ -178,7 +187,7 @@ class RowDistances(Distances):
         if self.exact:
             return 0.0
         if self._sparse:
-            return rounding_error(int(np.diff(self._source.indptr).max(initial=0)))
+            return rounding_error(int(np.diff(self._rows.indptr).max(initial=0)))
         return rounding_error(self.m, self._width, self.single)
 
     def use_double(self) -> None:
@@ -203,7 +212,7 @@ class RowDistances(Distances):
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         if self._sparse:
-            squared = sparse_squared_differences(self._source, i, j)
+            squared = sparse_squared_differences(self._rows, i, j)
         else:
             squared = np.zeros(len(i))
             for piece in self._pieces(centred=False):
@@ -227,7 +236,7 @@ class RowDistances(Distances):
         """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""
         for start in range(0, self.m, self._width):
             part = slice(start, start + self._width)
-            piece = self._source[:, part]
+            piece = self._dense[:, part]
             if centred and self._mean is not None:
                 piece = piece - self._mean[part]
             if self._scale is not None:
@@ -236,7 +245,7 @@ class RowDistances(Distances):
 
     def _row_norms(self) -> np.ndarray:
         if self._sparse:
-            return np.asarray(self._source.multiply(self._source).sum(axis=1)).ravel()
+            return np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
         norms = np.zeros(self.n)
         for piece in self._pieces(centred=True):
             piece = piece.astype(np.float64, copy=False)
@@ -271,11 +280,11 @@ class RowDistances(Distances):
         return pieces
 
     def _compiled_sparse(self) -> Any:
-        met = np.diff(self._twin.indptr).astype(np.float64)
+        met = np.diff(self._columns.indptr).astype(np.float64)
         return kernels(4.0 * float(met @ met))
 
     def _sparse_gram(self, rows: np.ndarray) -> np.ndarray:
-        X, twin, compiled = self._source, self._twin, self._compiled_sparse()
+        X, twin, compiled = self._rows, self._columns, self._compiled_sparse()
         if compiled is None:
             return (X[rows] @ X.T).toarray()
         gram, first = np.zeros((len(rows), self.n)), twin.indptr[X.indices]
@@ -284,7 +293,7 @@ class RowDistances(Distances):
         return gram
 
     def _whole_sparse_gram(self) -> np.ndarray:
-        X, twin, compiled = self._source, self._twin, self._compiled_sparse()
+        X, twin, compiled = self._rows, self._columns, self._compiled_sparse()
         if compiled is None:
             return (X @ X.T).toarray()
         # Where each entry of X stands in its own column: from there on are the rows not yet met.
@@ -310,9 +319,9 @@ def rounding_error(terms: int, width: int | None = None, single: bool = False) -
     return (terms + 8) * (2.0**-24 if single else 2.0**-53)
 
 
-def is_integer(X: np.ndarray | sp.sparray) -> bool:
+def is_integer(X: Part) -> bool:
     """Whether all values are whole numbers."""
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     if values.dtype.kind in "iub":
         return True
     # The first rows nearly always settle it; no more than a few are looked at together.

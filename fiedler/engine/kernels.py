@@ -8,10 +8,11 @@ width of a block changes a digit. They are compiled on first use and cached on d
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+A: TypeAlias = np.ndarray  # what kernels are called with, many at a time
 # Scalar operations from which compiled code pays. Loading it takes a third of a second once and then saves a
 # millisecond per million operations; the rule looks at the work alone, so that what ran before changes no digit.
 _WORTH_COMPILING = 5e6
@@ -45,7 +46,7 @@ def kernels(operations: float) -> Any:
     return load() if operations >= _WORTH_COMPILING else None
 
 
-def edge_energy(F, indptr, indices, weights, energy):
+def edge_energy(F: A, indptr: A, indices: A, weights: A, energy: A) -> None:
     """energy[c] += Σ_{i<j} w_ij (f_ic - f_jc)² for a C-ordered block F and the upper triangle of W in csr."""
     for i in range(F.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):
@@ -55,7 +56,7 @@ def edge_energy(F, indptr, indices, weights, energy):
                 energy[c] += w * difference * difference
 
 
-def moments(F, degree, reference, shift, mass):
+def moments(F: A, degree: A, reference: int, shift: A, mass: A) -> None:
     """Degree-weighted mean relative to a reference row, and mass around it."""
     volume = degree.sum()
     for i in range(F.shape[0]):
@@ -69,7 +70,9 @@ def moments(F, degree, reference, shift, mass):
             mass[c] += degree[i] * centred * centred
 
 
-def sparse_edge_energy(f_indptr, f_indices, f_data, indptr, indices, weights, column, energy):
+def sparse_edge_energy(
+    f_indptr: A, f_indices: A, f_data: A, indptr: A, indices: A, weights: A, column: A, energy: A
+) -> None:
     """The same for a csc block and the whole of W in csr: each edge of a stored value once, zeros never visited."""
     for c in range(len(f_indptr) - 1):
         for p in range(f_indptr[c], f_indptr[c + 1]):
@@ -88,7 +91,7 @@ def sparse_edge_energy(f_indptr, f_indices, f_data, indptr, indices, weights, co
             column[f_indices[p]] = 0.0
 
 
-def pair_squared_distances(F, i, j, squared):
+def pair_squared_distances(F: A, i: A, j: A, squared: A) -> None:
     """squared[p] += ‖F[i_p] - F[j_p]‖² for a C-ordered block of columns."""
     for p in range(len(i)):
         a, b = i[p], j[p]
@@ -99,7 +102,9 @@ def pair_squared_distances(F, i, j, squared):
         squared[p] += total
 
 
-def sparse_gram(rows, places, indptr, indices, data, first, c_indptr, c_indices, c_data, gram):
+def sparse_gram(
+    rows: A, places: A, indptr: A, indices: A, data: A, first: A, c_indptr: A, c_indices: A, c_data: A, gram: A
+) -> None:
     """gram[places[r]] = X x_rows[r] for some rows of a csr X, through its csc twin.
 
     Entry p of X meets the entries of its column from ``first[p]`` on: all of them, or those of its own and later rows.
@@ -112,7 +117,7 @@ def sparse_gram(rows, places, indptr, indices, data, first, c_indptr, c_indices,
                 out[c_indices[q]] += value * c_data[q]
 
 
-def mirror(gram):
+def mirror(gram: A) -> None:
     """Copy the upper triangle of a square matrix to the lower one, tile by tile."""
     n, tile = gram.shape[0], 64
     for a in range(0, n, tile):
@@ -122,7 +127,7 @@ def mirror(gram):
                     gram[i, j] = gram[j, i]
 
 
-def within_reach(key, a, b, k, exact, smallest, found, count):
+def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A, count: A) -> None:
     """Columns that may be among the k smallest keys of each row when key_ij is off by at most a_i + b_j.
 
     With exact keys those are the k smallest themselves, equal ones by index. ``smallest`` is scratch of length k;

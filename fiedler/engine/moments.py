@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..data.arrays import Block
+from ..validation import is_sparse
+
 
 def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean of each column of a csc block, and Σ_i w_i (f_i - mean)²."""
@@ -25,29 +28,29 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     return mean, stored + left * mean**2
 
 
-def group_moments(F: Any, Z: sp.csr_array, origin: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def group_moments(F: Block, Z: sp.csr_array, origin: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Size (r,), mean and scatter (r, b) of each column of a block in the groups a of Z, weighted by z_ia.
 
     Groups may overlap. Means are relative to ``origin``, one value per column, by default the first row of F, so that
     their differences are exact at large offsets.
     """
-    if sp.issparse(F):
+    if is_sparse(F):
         return _sparse_group_moments(F, Z, origin)
-    F = F - (F[0] if origin is None else origin)
+    shifted = F - (F[0] if origin is None else origin)
     if not _overlap(Z):
-        return _separate_group_moments(F, Z)
-    sizes, mean = _group_means(F, Z)
+        return _separate_group_moments(shifted, Z)
+    sizes, mean = _group_means(shifted, Z)
     scatter = np.zeros_like(mean)
     for rows, groups, z in _layers(Z):
-        scatter += _pool(groups, z, len(mean)) @ (F[rows] - mean[groups]) ** 2
+        scatter += _pool(groups, z, len(mean)) @ (shifted[rows] - mean[groups]) ** 2
     return sizes, mean, scatter
 
 
 def pooled_moments(
-    F: Any, Z: sp.csr_array, weights: np.ndarray, origin: Any = None, compiled: Any = None
+    F: Block, Z: sp.csr_array, weights: np.ndarray, origin: Any = None, compiled: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same with one scatter for all groups, Σ_a weights_a scatter_a (b,), which compiled kernels make cheap."""
-    if compiled is None or sp.issparse(F):
+    if compiled is None or is_sparse(F):
         sizes, mean, scatter = group_moments(F, Z, origin)
         return sizes, mean, weights @ scatter
     n, r = Z.shape
@@ -69,7 +72,7 @@ def _group_means(F: np.ndarray, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray
 
 def _separate_group_moments(
     F: np.ndarray, Z: sp.csr_array, scatter: bool = True
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Groups that share no row: relative to one of its members, a column that is constant in a group stays exact."""
     sizes, first = Z.sum(axis=0), np.zeros(Z.shape[1], dtype=np.intp)
     layer = next(_layers(Z), None)
@@ -81,7 +84,7 @@ def _separate_group_moments(
     shifted = F[rows] - F[first][groups]
     shift = (pool @ shifted) / np.where(sizes > 0, sizes, 1.0)[:, None]
     if not scatter:
-        return sizes, F[first] + shift, None
+        return sizes, F[first] + shift, shifted[:0]
     shifted -= shift[groups]
     shifted *= shifted
     return sizes, F[first] + shift, pool @ shifted

@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..data.arrays import Matrix
 from ..data.source import Source
+from ..validation import is_sparse
 from . import approximate
 from .distances import RowDistances, Searchable
 from .kernels import kernels
@@ -37,14 +37,14 @@ def find_neighbors(
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
-    dense = not sp.issparse(X)
-    first, group = _unique_rows(X) if dense and len(X) >= _MANY_ROWS else (None, None)
-    if first is not None and len(first) < X.shape[0]:
-        found, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
-        return (*_expand(found, squared, group, k), recall)
+    if not is_sparse(X) and len(X) >= _MANY_ROWS:
+        first, group = _unique_rows(X)
+        if len(first) < len(X):
+            near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
+            return (*_expand(near, squared, group, k), recall)
     distances = RowDistances(X, metric)
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
-    usable = dense and approximate.available()
+    usable = not is_sparse(X) and approximate.available()
     if algorithm == "approximate" and not usable:
         raise ImportError(
             "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
@@ -120,7 +120,7 @@ def _search(
         if len(_candidates(distances, some, members, own, k)[0]) > len(some) * (4 * k + 32) * len(members):
             distances.use_double()  # single precision cannot tell these rows apart
             blocks = distances.row_blocks()
-    found = [None] * len(blocks)
+    found: list[tuple[np.ndarray, ...]] = [()] * len(blocks)
 
     def collect(b: int) -> None:
         found[b] = _candidates(distances, blocks[b], members, own, k)
@@ -169,7 +169,7 @@ def _candidates(
     return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
 
 
-def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
     """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
     compiled = kernels(8.0 * key.size)
     if compiled is not None:
@@ -195,11 +195,8 @@ def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: b
 def _unique_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First occurrence of every different row, and which of them each row equals."""
     seen: dict[bytes, int] = {}
-    group = np.fromiter(
-        (seen.setdefault(hashlib.blake2b(np.ascontiguousarray(row), digest_size=16).digest(), len(seen)) for row in X),
-        dtype=np.intp,
-        count=len(X),
-    )
+    keys = (hashlib.blake2b(np.ascontiguousarray(row).data, digest_size=16).digest() for row in X)
+    group = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), dtype=np.intp, count=len(X))
     return np.unique(group, return_index=True)[1], group
 
 

@@ -7,13 +7,14 @@ it is centred by itself. Double precision throughout: reading costs more here th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Matrix
+from ..data.arrays import Matrix, as_csr
 from ..data.source import Part, Source
+from ..validation import is_sparse
 from .distances import (
     Distances,
     RowDistances,
@@ -144,19 +145,16 @@ def _span(rows: np.ndarray) -> slice | np.ndarray:
 
 
 def _gram(slab: Part, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
-    if sp.issparse(slab):
-        X = sp.csr_array(slab, dtype=np.float64)
+    if is_sparse(slab):
+        X = as_csr(slab)
         return (X[rows] @ X.T).toarray()
-    gram = None
-    for piece in _pieces(slab, centred):
-        product = piece[rows] @ piece.T
-        gram = product if gram is None else np.add(gram, product, out=gram)
-    return gram
+    products = (piece[rows] @ piece.T for piece in _pieces(slab, centred))
+    return reduce(lambda gram, product: np.add(gram, product, out=gram), products)
 
 
 def _norms(slab: Part, centred: bool) -> np.ndarray:
-    if sp.issparse(slab):
-        X = sp.csr_array(slab, dtype=np.float64)
+    if is_sparse(slab):
+        X = as_csr(slab)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     norms = np.zeros(slab.shape[0])
     for piece in _pieces(slab, centred):
@@ -165,8 +163,8 @@ def _norms(slab: Part, centred: bool) -> np.ndarray:
 
 
 def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    if sp.issparse(slab):
-        X = sp.csr_array(slab, dtype=np.float64)
+    if is_sparse(slab):
+        X = as_csr(slab)
         X = X if scale is None else sp.csr_array(X.multiply(scale[:, None]))
         return sparse_squared_differences(X, i, j)
     squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * slab.shape[1])
@@ -176,7 +174,7 @@ def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None)
 
 
 def _single(slab: Part, centred: bool) -> np.ndarray:
-    if sp.issparse(slab):
+    if is_sparse(slab):
         return slab.toarray().astype(np.float32)
     return np.hstack([piece.astype(np.float32) for piece in _pieces(slab, centred)])
 
@@ -184,7 +182,7 @@ def _single(slab: Part, centred: bool) -> np.ndarray:
 def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
     """A slab times its rows of a random matrix, which depend on where it stands and on nothing else."""
     total = np.zeros((slab.shape[0], SKETCH))
-    pieces = [sp.csr_array(slab, dtype=np.float64)] if sp.issparse(slab) else _pieces(slab, centred)
+    pieces = [as_csr(slab)] if is_sparse(slab) else _pieces(slab, centred)
     for piece in pieces:
         directions = [np.random.default_rng([0, start + j]).standard_normal(SKETCH) for j in range(piece.shape[1])]
         total += piece @ (np.array(directions) / np.sqrt(SKETCH))

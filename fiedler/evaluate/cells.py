@@ -18,7 +18,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
@@ -26,6 +25,7 @@ from ..data.atomic import read_json, whole
 from ..problem import Problem
 from ..selection.ranking import check_scored, rank
 from ..supervision import pairs_from_labels
+from ..validation import is_sparse
 from ..version import __version__
 from .curves import Target, clustered, folds, jaccard_curve, predicted, prepared, whole_seed
 
@@ -54,6 +54,13 @@ class Plan:
         return self.problem.X
 
     @property
+    def labels(self) -> Target:
+        """The target, for what is done only where there is one."""
+        if self.target is None:
+            raise ValueError("y is None.")
+        return self.target
+
+    @property
     def predicts(self) -> bool:
         return self.target is not None and self.target.metric in self.metrics
 
@@ -62,14 +69,15 @@ class Draw:
     """What one draw fixes for all methods: the labels shown, the folds, the model and the rows that count."""
 
     def __init__(self, plan: Plan, number: int):
-        self.number, self.splits, self.model, self.counted = number, [], None, None
-        self.shown = None if plan.target is None else _labels_shown(plan, number)
+        self.number, self.model = number, None
+        self.splits: list[tuple[np.ndarray, np.ndarray]] = []
+        self.shown = np.arange(0) if plan.target is None else _labels_shown(plan, number)
         if plan.predicts:
-            self.model = prepared(plan.estimator, plan.target, [plan.seed, number, _MODEL])
+            self.model = prepared(plan.estimator, plan.labels, [plan.seed, number, _MODEL])
             rng = np.random.default_rng([plan.seed, number, _FOLDS])
-            self.splits = folds(plan.target, plan.n_folds, self.model, rng)
-        if plan.scored_rows == "hidden" and plan.n_labels is not None:
-            self.counted = np.setdiff1d(plan.target.known, self.shown)
+            self.splits = folds(plan.labels, plan.n_folds, self.model, rng)
+        hidden = plan.scored_rows == "hidden" and plan.n_labels is not None
+        self.counted = np.setdiff1d(plan.labels.known, self.shown) if hidden else None
 
 
 def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
@@ -78,23 +86,21 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
     if number is None:
         ranking = _ranking(plan, criterion, None, 0)
         return {"values": [], "seconds": time.perf_counter() - start, "orders": [ranking.tolist()]}
-    draw, m = Draw(plan, number), plan.X.shape[1]
-    sizes = np.array([m]) if criterion == "all" else plan.sizes
+    draw = Draw(plan, number)
+    sizes = np.array([plan.X.shape[1]]) if criterion == "all" else plan.sizes
     start = time.perf_counter()
     if order is not None:
         orders = [np.array(order)]
-    elif criterion == "all":
-        orders = [np.arange(m)]
-    elif criterion == "random":
-        orders = [np.random.default_rng([plan.seed, number, _RANDOM]).permutation(m)]
+    elif isinstance(criterion, str):
+        orders = [_ranking(plan, criterion, None, number)]
     else:
         held_out = plan.n_labels is None and plan.predicts
         labels = [train for train, _ in draw.splits] if held_out else [draw.shown]
-        orders = [_ranking(plan, criterion, plan.target.shown(rows), number) for rows in labels]
+        orders = [_ranking(plan, criterion, plan.labels.shown(rows), number) for rows in labels]
     seconds = (time.perf_counter() - start) / len(orders)
     whole = orders[0]
     if len(orders) > 1 and len(plan.metrics) > 1:  # clusters and neighbourhoods have no folds
-        whole = _ranking(plan, criterion, plan.target.shown(draw.shown), number)
+        whole = _ranking(plan, criterion, plan.labels.shown(draw.shown), number)
     kept = [] if isinstance(criterion, str) or order is not None else [o.tolist() for o in orders]
     return {"values": _measured(plan, draw, orders, whole, sizes), "seconds": seconds, "orders": kept}
 
@@ -102,12 +108,12 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
 def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
     found: dict[str, np.ndarray] = {}
     if plan.predicts:
-        metric = plan.target.metric
-        found[metric] = predicted(plan.X, plan.target, orders, sizes, draw.splits, draw.model, draw.counted)
+        target = plan.labels
+        found[target.metric] = predicted(plan.X, target, orders, sizes, draw.splits, draw.model, draw.counted)
     if "jaccard" in plan.metrics:
-        found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes).mean
+        found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes.tolist()).mean
     if {"clustering_accuracy", "nmi"} & set(plan.metrics):
-        found |= clustered(plan.X, plan.target, whole, sizes, [plan.seed, draw.number, _MODEL])
+        found |= clustered(plan.X, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
     return [
         [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
     ]
@@ -115,7 +121,7 @@ def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np
 
 def _labels_shown(plan: Plan, number: int) -> np.ndarray:
     """Rows whose labels a draw shows: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
-    target, rng = plan.target, np.random.default_rng([plan.seed, number, _LABELS])
+    target, rng = plan.labels, np.random.default_rng([plan.seed, number, _LABELS])
     if plan.n_labels is None:
         return target.known
     rows = rng.permutation(target.known)
@@ -126,8 +132,11 @@ def _labels_shown(plan: Plan, number: int) -> np.ndarray:
     return np.concatenate([rows[target.values[rows] == c][:n] for c, n in zip(classes, quota, strict=True)])
 
 
-def _ranking(plan: Plan, criterion: Criterion, y: np.ndarray | None, number: int) -> np.ndarray:
-    """The first features by a criterion, as many as the largest size."""
+def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, number: int) -> np.ndarray:
+    """The first features by a criterion, as many as the largest size; of a baseline all of them."""
+    rng = np.random.default_rng([plan.seed, number, _RANDOM])
+    if isinstance(criterion, str):
+        return np.arange(plan.X.shape[1]) if criterion == "all" else rng.permutation(plan.X.shape[1])
     pairs, most = {}, int(plan.sizes[-1])
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
@@ -135,8 +144,7 @@ def _ranking(plan: Plan, criterion: Criterion, y: np.ndarray | None, number: int
     ranking = rank(criterion, plan.problem.with_supervision(y, **pairs))
     order, scored = ranking.order, ranking.n_scored
     check_scored(criterion, ranking.scores, most if plan.unscored == "raise" else 1, f" in draw {number}")
-    filler = np.random.default_rng([plan.seed, number, _RANDOM]).permutation(order[scored:])
-    return np.concatenate([order[:scored], filler])[:most]
+    return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]
 
 
 class Store:
@@ -147,7 +155,7 @@ class Store:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
             X = plan.X
-            values = (X.indptr, X.indices, X.data, X.shape) if sp.issparse(X) else X
+            values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
             self._key = _hash(
                 [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "problem"]], "estimator"
             )
@@ -225,7 +233,7 @@ def run_cells(
         return found
 
     # Rankings that read no labels are made once; the cells that do not wait for them keep the other cores busy.
-    tasks = [(name, None, None) for name in once]
+    tasks: list[tuple[str, int | None, Any]] = [(name, None, None) for name in once]
     tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
     results = {task[:2]: result for task, result in zip(tasks, finish(tasks), strict=True)}
     ranked = {name: results[name, None] for name in once}

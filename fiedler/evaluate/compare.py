@@ -79,7 +79,7 @@ class Comparison:
         methods = {name: self._about(name) for name in self.criteria}
         for name, about in methods.items():
             about["average_rank"] = {metric: found[name] for metric, found in ranks.items()}
-        best = {metric: min(found, key=found.get) for metric, found in ranks.items()}
+        best = {metric: min(found, key=found.__getitem__) for metric, found in ranks.items()}
         return {"settings": self.settings, "baselines": list(BASELINES), "methods": methods, "best": best}
 
     def _about(self, name: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Comparison:
         n_draws = self.settings["n_draws"]
         what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}"
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
-        for name in sorted(ranks, key=ranks.get):
+        for name in sorted(ranks, key=ranks.__getitem__):
             mean = self.values(name).mean(axis=0)
             at = int(np.argmin(mean) if metric == "rmse" else np.argmax(mean))
             size = np.unique(self.table["n_features"][self.table["method"] == name])[at]
@@ -222,7 +222,7 @@ def compare(
     results = run_cells(plan, criteria, n_draws, Store(resume_from, plan), n_jobs, progress)
     _warn_once(results)
     settings = {
-        "task": {None: "no labels", "accuracy": "classification", "rmse": "regression"}[target and target.metric],
+        "task": "no labels" if target is None else {"accuracy": "classification", "rmse": "regression"}[target.metric],
         "n_samples": problem.n_samples,
         "n_columns": problem.n_features,
         "n_features": plan.sizes.tolist(),
@@ -332,7 +332,8 @@ def label_budget(
     for number, budget in enumerate(budgets):
 
         def tick(done: int, total: int, before: int = number) -> None:
-            progress(before * total + done, len(budgets) * total)
+            if progress is not None:
+                progress(before * total + done, len(budgets) * total)
 
         chosen = {**options, f"n_{of}": budget, "progress": None if progress is None else tick}
         found[budget] = compare(methods, problem, y, n_features=[n_features], **chosen)
@@ -386,7 +387,7 @@ def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
     chosen = allowed[:1] if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
     wrong = [metric for metric in chosen if metric not in allowed]
     if wrong or not chosen:
-        y = {None: "no y", "accuracy": "classes in y", "rmse": "a real target in y"}[target and target.metric]
+        y = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
         raise ValueError(f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}.")
     return chosen
 

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from sklearn.metrics.cluster import contingency_matrix
 
 from ..data.arrays import validate_X
-from ..validation import check_choice, check_integer
+from ..validation import check_choice, check_integer, is_sparse
 
 _DENSE_CELLS = 2**24  # sparse columns up to this size go to an estimator as one dense block, which is much faster
 _BLOCK_CELLS = 2**22  # inner products held at once
@@ -179,7 +179,7 @@ def check_features(features: Any, n_columns: int) -> np.ndarray:
 def selected(X: Any, features: np.ndarray) -> Any:
     """Columns for an estimator: floats, dense when that is small enough."""
     block = X[:, features]
-    if sp.issparse(block):
+    if is_sparse(block):
         block = block.toarray() if np.prod(block.shape) <= _DENSE_CELLS else block.tocsr()
     return block if block.dtype.kind == "f" else block.astype(np.float64)
 
@@ -189,12 +189,12 @@ def inner_neighbors(X: Any, k: int) -> np.ndarray:
     n = X.shape[0]
     if check_integer("n_neighbors", k, 1) >= n:
         raise ValueError(f"n_neighbors={k} must be less than the {n} rows of X; use a smaller n_neighbors.")
-    X = X.tocsr().astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = X.tocsr().astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
     found = np.empty((n, k), dtype=np.intp)
     step = max(1, _BLOCK_CELLS // n)
     for start in range(0, n, step):
         product = X[start : start + step] @ X.T
-        product = product.toarray() if sp.issparse(product) else product
+        product = product.toarray() if is_sparse(product) else product
         rows = np.arange(len(product))
         product[rows, start + rows] = -np.inf
         last = np.partition(product, n - k, axis=1)[:, n - k, None]

@@ -20,10 +20,11 @@ def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
     reads = criterion.reads
     if reads and target is None:
         raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y is None; pass y or leave it out.")
-    if "target" in reads and target.metric == "accuracy":
+    metric = None if target is None else target.metric
+    if "target" in reads and metric == "accuracy":
         raise ValueError(
             f"{who} reads a real target, but y holds classes; leave it out, or pass a regressor as estimator, such as "
             "KNeighborsRegressor(5), to read y as a target."
         )
-    if reads & {"classes", "pairs"} and target.metric == "rmse":
+    if reads & {"classes", "pairs"} and metric == "rmse":
         raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y holds a real target; leave it out.")

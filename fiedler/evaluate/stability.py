@@ -107,26 +107,21 @@ def stability(
     check_sizes([check_integer("k", k, 1)], m)
     known = Supervision(problem.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
-    orders, ranks = [], []
+    all_orders, all_ranks = [], []
     for number in range(check_integer("n_draws", n_draws, 2)):
         rows, shown = draw(criterion, known, size, [random_state, number])
         # Other rows have other graphs; other labels or pairs share those that read neither.
         seen = problem if rows is None else Problem(rows_of(problem.X, rows))
         scores, order = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
-        orders.append(order)
+        all_orders.append(order)
         signed = -scores if criterion.greater_is_better else scores
-        ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
-    orders, ranks = np.array(orders), np.array(ranks)
-    return Stability(
-        k,
-        n_draws,
-        np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws,
-        *np.quantile(ranks, [0.05, 0.5, 0.95], axis=0),
-        kendall_coefficient(ranks),
-        top_k_overlap(orders, k, "jaccard"),
-        top_k_overlap(orders, k, "kuncheva"),
-        np.arange(m) if names is None else np.asarray(names, dtype=object),
-    )
+        all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
+    orders, ranks = np.array(all_orders), np.array(all_ranks)
+    frequency = np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws
+    low, median, high = np.quantile(ranks, [0.05, 0.5, 0.95], axis=0)
+    agreement = kendall_coefficient(ranks), top_k_overlap(orders, k, "jaccard"), top_k_overlap(orders, k, "kuncheva")
+    columns = np.arange(m) if names is None else np.asarray(names, dtype=object)
+    return Stability(k, n_draws, frequency, low, median, high, *agreement, columns)
 
 
 def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
@@ -154,10 +149,10 @@ def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) ->
 
 def _some_rows(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[np.ndarray, dict]:
     labels, n = _read_labels(criterion, known), known.n_samples
-    classes = labels is not None and labels.metric == "accuracy"
-    rows = _part(labels.values if classes else np.zeros(n), size, "rows", np.random.default_rng(seed))
-    pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link}
-    pairs = {name: None if given is None else Pairs(given, n)[rows] for name, given in pairs.items()}
+    groups = labels.values if labels is not None and labels.metric == "accuracy" else np.zeros(n)
+    rows = _part(groups, size, "rows", np.random.default_rng(seed))
+    given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    pairs = {name: None if part is None else Pairs(part, n)[rows] for name, part in given.items()}
     return rows, {"y": None if labels is None else labels.values[rows], **pairs}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -16,7 +16,7 @@ from sklearn.model_selection import ParameterGrid
 
 from ..criteria import Criterion
 from ..criteria.phi import number_of_clusters
-from ..data.arrays import validate_X
+from ..data.arrays import Matrix, validate_X
 from ..graphs import Recipe
 from ..methods import SSelect
 from ..problem import Problem
@@ -306,7 +306,8 @@ def _spectral_gap(problem: Problem, order: np.ndarray, sizes: np.ndarray, recipe
     k = number_of_clusters(problem.graph(recipe), problem.supervision)
     gaps = []
     for size in sizes:
-        graph = Problem(problem.X[:, order[:size]]).graph(recipe)
+        X = cast("Matrix", problem.X[:, order[:size]])  # of all rows: csc where it is sparse
+        graph = Problem(X).graph(recipe)
         values = np.concatenate([np.zeros(graph.n_isolated), graph.spectrum(k + 1)[0]])
         gaps.append(values[k] - values[k - 1] if len(values) > k else 0.0)
     if max(gaps) <= NEARLY_ZERO:

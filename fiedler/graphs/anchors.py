@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from ..data.arrays import Matrix, rows_of
+from ..data.arrays import Matrix, Rows, as_rows, rows_of
 from ..data.source import Source
 from ..engine.assignment import AnchorMap, choose_anchors
 from ..engine.blocks import fold_rows
@@ -27,7 +27,7 @@ from ..engine.kernels import kernels
 from ..engine.moments import pooled_moments
 from ..engine.streamed import row_distances
 from ..problem import Problem
-from ..validation import check_integer, check_positive
+from ..validation import check_integer, check_positive, is_sparse
 from .factored import Summed, Sums, inverse_sizes, merge_sums
 from .graph import Graph
 from .recipe import Recipe
@@ -94,7 +94,7 @@ class Anchors(Recipe):
         return Graph.from_factors(Z, inverse_sizes(Z.sum(axis=0)), degree=degree, neighbors="anchors")
 
     def _place(self, X: Matrix) -> AnchorMap:
-        """Choose the anchors, and the bandwidth where it is not given."""
+        """Choose the anchors, and the bandwidth where it is not given: 1 when all rows are anchors."""
         check_positive("bandwidth", self.bandwidth, optional=True)
         seed = 0 if self.random_state is None else check_integer("random_state", self.random_state, 0)
         n, m = X.shape
@@ -102,9 +102,8 @@ class Anchors(Recipe):
         rng = np.random.default_rng(seed)
         size = min(n, max(2 * wanted, min(_ROWS_PER_ANCHOR * wanted, _SAMPLE_VALUES // m)))
         sample = _read(X, np.sort(rng.choice(n, size, replace=False)))
-        anchors = AnchorMap(
-            choose_anchors(sample, wanted, self.n_neighbors, rng), self.n_neighbors, _first_row(sample), self.bandwidth
-        )
+        U = choose_anchors(sample, wanted, self.n_neighbors, rng)
+        anchors = AnchorMap(U, self.n_neighbors, _first_row(sample))
         if anchors.k < self.n_neighbors:
             warnings.warn(
                 f"n_neighbors={self.n_neighbors}, but only {anchors.k} different rows can be anchors: every row is "
@@ -112,14 +111,13 @@ class Anchors(Recipe):
                 UserWarning,
                 stacklevel=2,
             )
-        if anchors.bandwidth is None:  # 1 when all rows are anchors
-            anchors.bandwidth = float(np.sqrt(anchors.nearest(sample)[1]).mean()) or 1.0
+        anchors.bandwidth = self.bandwidth or float(np.sqrt(anchors.nearest(sample)[1]).mean()) or 1.0
         return anchors
 
     def _is_wide(self, X: Matrix) -> bool:
         """Whether a sample of rows is too much to hold, and all distances between them are not."""
         n, m = X.shape
-        sparse = X.sparse if isinstance(X, Source) else sp.issparse(X)
+        sparse = X.sparse if isinstance(X, Source) else is_sparse(X)
         return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
 
     def sums(self, problem: Problem) -> int | None:
@@ -141,18 +139,19 @@ class Anchors(Recipe):
         return s
 
 
-def sum_rows(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> Sums:
+def sum_rows(anchors: AnchorMap, rows: Rows) -> Sums:
     """The sums of one block."""
     Z, compiled = anchors(rows), kernels(float(rows.shape[0]) * anchors.k * rows.shape[1])
-    block = sp.csc_array(rows) if sp.issparse(rows) else rows
+    block = sp.csc_array(rows) if is_sparse(rows) else rows
     sizes, mean, within = pooled_moments(block, Z, np.ones(Z.shape[1]), anchors.origin, compiled)
-    low, high = (f(axis=0) for f in (rows.min, rows.max))
-    if sp.issparse(rows):
-        low, high = (np.asarray(f.todense()).ravel() for f in (low, high))
+    if is_sparse(rows):
+        low, high = (f(axis=0).toarray().ravel() for f in (rows.min, rows.max))
+    else:
+        low, high = rows.min(axis=0), rows.max(axis=0)
     return Sums(rows.shape[0], sizes, (Z.T @ Z).toarray(), mean, within, low, high)
 
 
-def _entries(anchors: AnchorMap, rows: np.ndarray | sp.csr_array) -> tuple[np.ndarray, ...]:
+def _entries(anchors: AnchorMap, rows: Rows) -> tuple[np.ndarray, ...]:
     """Z of a block of rows: its entries, their columns, and how many there are in each row."""
     Z = anchors(rows)
     return Z.data, Z.indices, np.diff(Z.indptr)
@@ -162,14 +161,13 @@ def _joined(above: tuple[np.ndarray, ...], below: tuple[np.ndarray, ...]) -> tup
     return tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))
 
 
-def _read(X: Matrix, rows: np.ndarray) -> np.ndarray | sp.csr_array:
+def _read(X: Matrix, rows: np.ndarray) -> Rows:
     """Some rows in memory, in float64."""
     part = rows_of(X, rows)
-    part = part[:] if isinstance(part, Source) else part
-    return sp.csr_array(part, dtype=np.float64) if sp.issparse(part) else np.array(part, dtype=np.float64, order="C")
+    return as_rows(part[:] if isinstance(part, Source) else part)
 
 
-def _shortened(X: np.ndarray | Source) -> np.ndarray:
+def _shortened(X: Matrix) -> np.ndarray:
     """Few long rows in as many columns as there are rows, turned but at the same distances: means stay means."""
     squared = row_distances(X).matrix()
     first = np.argmax(squared == 0.0, axis=1)  # of the rows that equal this one
@@ -179,5 +177,5 @@ def _shortened(X: np.ndarray | Source) -> np.ndarray:
     return (vectors * np.sqrt(np.maximum(values, 0.0)))[first]
 
 
-def _first_row(rows: np.ndarray | sp.csr_array) -> np.ndarray:
-    return rows[:1].toarray()[0] if sp.issparse(rows) else rows[0].copy()
+def _first_row(rows: Rows) -> np.ndarray:
+    return rows[:1].toarray()[0] if is_sparse(rows) else rows[0].copy()

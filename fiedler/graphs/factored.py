@@ -85,8 +85,8 @@ class Factored(Nodes):
 
     def weights(self, rows: np.ndarray | slice = slice(None)) -> sp.csr_array:
         """Some rows of Z C Z', the loops left out: as many entries as they have edges."""
-        core = sp.dia_array((self.core[None], [0]), shape=(len(self.core),) * 2) if self.diagonal else self.core
-        return sp.csr_array(self.Z[rows] @ sp.csr_array(core) @ self.Z.T)
+        core = sp.diags_array(self.core, format="csr") if self.diagonal else sp.csr_array(self.core)
+        return sp.csr_array(self.Z[rows] @ core @ self.Z.T)
 
     def upper(self) -> sp.csr_array:
         return sp.csr_array(sp.triu(self.weights(), 1, format="csr"))
@@ -129,8 +129,9 @@ class Factored(Nodes):
 
     @cached_property
     def n_edges(self) -> int:
-        member, own = (self.Z != 0).astype(np.float64), self.core if self.diagonal else self.core.diagonal()
-        sizes, per_row = member.sum(axis=0), np.diff(self.Z.indptr)
+        own = self.core if self.diagonal else self.core.diagonal()
+        member: Any = self.Z != 0  # type: ignore[comparison-overlap]  # the stubs know no such operator
+        sizes, per_row = member.astype(np.float64).sum(axis=0), np.diff(self.Z.indptr)
         if per_row.max(initial=0) <= 1:
             across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
             return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 
-from ..data.arrays import dense
-from ..validation import check_positive
+from ..data.arrays import Block, dense
+from ..validation import check_positive, is_sparse
 from .graph import Graph
 
 _ALL_PAIRS = 3000  # nodes up to which a general γ uses all eigenpairs
@@ -69,8 +69,8 @@ def eigenpairs(graph: Graph, k: int | None = None) -> Eigenpairs:
     values, vectors = graph.spectrum(k)
     basis = np.sqrt(graph.degree)[:, None] * vectors[:, 1:]
 
-    def split(F: Any) -> tuple[np.ndarray, np.ndarray]:
-        alpha = _sparse_projection(F, basis, graph.moments(F)[0]) if sp.issparse(F) else basis.T @ graph.centre(F)
+    def split(F: Block) -> tuple[np.ndarray, np.ndarray]:
+        alpha = _sparse_projection(F, basis, graph.moments(F)[0]) if is_sparse(F) else basis.T @ graph.centre(F)
         return alpha, np.zeros(F.shape[1])
 
     return Eigenpairs(values[1:], split)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..problem import Problem
+from ..validation import is_sparse
 from .graph import Graph
 from .recipe import Recipe
 
@@ -41,8 +41,8 @@ class Precomputed(Recipe):
             )
         if isinstance(W, Graph):
             return W
-        W = W if sp.issparse(W) else np.asarray(W, dtype=np.float64)
-        if not np.isfinite(W.data if sp.issparse(W) else W).all():
+        W = W if is_sparse(W) else np.asarray(W, dtype=np.float64)
+        if not np.isfinite(W.data if is_sparse(W) else W).all():
             raise ValueError("W contains NaN or inf; similarities must be finite.")
         if W.min() < 0:
             raise ValueError(f"W holds negative weights such as {W.min():.6g}; similarities must be non-negative.")
@@ -58,6 +58,6 @@ def as_recipe(graph: Any) -> Recipe:
     """A recipe as it is; a Graph or a matrix of weights as Precomputed."""
     if isinstance(graph, Recipe):
         return graph
-    if isinstance(graph, (Graph, np.ndarray)) or sp.issparse(graph):
+    if isinstance(graph, (Graph, np.ndarray)) or is_sparse(graph):
         return Precomputed(graph)
     raise TypeError(f"graph must be a recipe such as KNN(), a Graph or a matrix of weights, got {graph!r}.")

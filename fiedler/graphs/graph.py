@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Block
+from ..data.arrays import Block, as_csr
+from ..validation import is_sparse
 from ..words import html_table
 from .factored import Factored
 from .spectrum import SmallSpectrum
@@ -81,8 +82,8 @@ class Graph:
 
         ``properties`` are bandwidth, recall and neighbors, as in the attributes.
         """
-        if sp.issparse(W):
-            return cls(Sparse(sp.csr_array(W, dtype=np.float64, copy=True), degree), **properties)
+        if is_sparse(W):
+            return cls(Sparse(as_csr(W, copy=True), degree), **properties)
         return cls(Dense(np.asarray(W, dtype=np.float64).view(), degree), **properties)
 
     @classmethod
@@ -101,8 +102,8 @@ class Graph:
 
     def for_columns(self, n_columns: int) -> Graph:
         """The same graph, with compiled kernels where they pay for that many columns."""
-        about = {"bandwidth": self.bandwidth, "recall": self.recall, "neighbors": self.neighbors}
-        return Graph(self.weights.for_columns(n_columns), **about)
+        weights = self.weights.for_columns(n_columns)
+        return Graph(weights, bandwidth=self.bandwidth, recall=self.recall, neighbors=self.neighbors)
 
     # ---------------------------------------------------------------- the matrix
 

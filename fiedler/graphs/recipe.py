@@ -87,7 +87,8 @@ class Recipe(BaseEstimator):
 def _key(value: Any) -> Hashable:
     if isinstance(value, Recipe):
         return value.key
-    return value if isinstance(value, (Real, str, type(None))) else id(value)
+    plain = isinstance(value, (Real, str, type(None)))
+    return value if plain else id(value)
 
 
 def check_neighbors(k: Any, n_samples: int) -> int:

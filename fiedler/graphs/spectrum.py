@@ -49,7 +49,7 @@ class Spectral(Protocol):
 
 def spectrum(W: Spectral, k: int, way_out: str) -> Pairs:
     """The k smallest eigenpairs, trivial pair first; ``way_out`` ends the message where Lanczos does not converge."""
-    values, vectors, trivial = [], [], []
+    values, vectors, trivial = (list[np.ndarray]() for _ in range(3))
     for component in range(W.n_components):
         nodes = np.flatnonzero(W.components == component)
         found, basis, ground = _component(W, nodes, min(k, len(nodes)) - 1, way_out)

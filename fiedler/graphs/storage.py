@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from ..data.arrays import Block, dense, take_rows
 from ..engine.kernels import as_block, kernels
 from ..engine.moments import sparse_moments
+from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum
 
 _EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
@@ -209,12 +210,12 @@ class Nodes(Storage):
         return centred
 
     def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
-        if sp.issparse(F):
+        if is_sparse(F):
             return take_rows(F, rows) - sparse_moments(F, self.degree)[0]
         return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        if sp.issparse(F):
+        if is_sparse(F):
             return sparse_moments(F, self.degree)
         shift, mass = self._shift_and_mass(F)
         return F[self._reference] + shift, mass
@@ -276,12 +277,12 @@ class Nodes(Storage):
     @cached_property
     def components(self) -> np.ndarray:
         labels = connected_components(self.pattern(), directed=False)[1][: self.n_nodes]
-        found, first, labels = np.unique(np.where(self.active, labels, -1), return_index=True, return_inverse=True)
-        weight = np.bincount(labels, self.degree)
+        found, first, place = np.unique(np.where(self.active, labels, -1), return_index=True, return_inverse=True)
+        weight = np.bincount(place, self.degree)
         weight[found < 0], offset = np.inf, int(found[0] < 0)
         rank = np.empty(len(found), dtype=np.intp)
         rank[np.lexsort((first, -weight))] = np.arange(len(found)) - offset
-        return rank[labels]
+        return rank[place]
 
     @property
     def n_components(self) -> int:
@@ -334,7 +335,7 @@ class Sparse(Nodes):
         return float(self._W.nnz)
 
     def energy(self, F: Block) -> np.ndarray:
-        if not sp.issparse(F):
+        if not is_sparse(F):
             return super().energy(F)
         energy, compiled = np.zeros(F.shape[1]), self._kernels
         if compiled is not None:

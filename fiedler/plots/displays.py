@@ -22,7 +22,7 @@ from . import marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = [
     "CurveDisplay",
@@ -40,7 +40,7 @@ class _Display:
     """What the displays share: axes to draw on."""
 
     ax_: Axes
-    figure_: Figure
+    figure_: Figure | SubFigure
 
     def _start(self, ax: Axes | None, size: tuple[float, float]) -> Axes:
         try:
@@ -202,7 +202,7 @@ class CurveDisplay(_Display):
         ax, self.lines_ = self._start(ax, (6.4, 4.4)), {}
         for name, curve in self.curves.items():
             line, colour = _BASELINES.get(name, ("-", None))
-            look = {"linestyle": line, "marker": "o", "markersize": 3, "color": colour} | style
+            look: dict[str, Any] = {"linestyle": line, "marker": "o", "markersize": 3, "color": colour} | style
             look = {key: value for key, value in look.items() if value is not None}
             if name == "all":
                 self.lines_[name] = ax.axhline(curve["mean"][0], label=name, **(look | {"marker": None}))

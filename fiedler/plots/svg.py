@@ -29,7 +29,7 @@ _STAND_IN = re.compile(r"#0f0f([0-9a-f]{2})")
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _FONT = re.compile(r"(?<![\w-])font:[^;]*?([\d.]+px)[^;]*")
 _FAMILY = re.compile(r"font-family:[^;]*;?\s*")
-_RC = {
+_RC: dict[Any, Any] = {  # matplotlib knows its keys by name
     "svg.fonttype": "none",
     "svg.hashsalt": "fiedler",
     "text.parse_math": False,

@@ -38,7 +38,7 @@ def check_ranking(case: Case, data: dict[str, Any], redundancy: dict[str, Any]) 
         share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
         case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
     kind, values, _ = case.labels
-    if "classes" in case.criterion.reads and kind == "classes":
+    if "classes" in case.criterion.reads and kind == "classes" and values is not None:
         rarest = int(np.bincount(values[values >= 0]).min())
         if rarest < 3:
             what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"

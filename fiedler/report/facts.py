@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,6 +30,7 @@ from ..problem import Problem
 from ..selection.ranking import rank_features
 from ..selector import SpectralSelector, feature_names
 from ..syntax import as_criterion, short_text
+from ..validation import is_sparse
 from ..version import __version__
 from ..words import direction
 
@@ -117,20 +117,20 @@ def data_section(case: Case, source: str | None) -> dict[str, Any]:
     constant = np.flatnonzero(map_columns(lambda F: is_constant(F, everywhere), X))
     kind, values, classes = case.labels
     labels: dict[str, Any] = {"kind": kind, "n_known": 0}
-    if kind == "classes":
+    if values is not None and classes is not None:
         counts = np.bincount(values[values >= 0], minlength=len(classes))
         labels |= {"n_known": counts.sum(), "classes": [[str(c), k] for c, k in zip(classes, counts, strict=True)]}
-    elif kind == "target":
+    elif values is not None:
         there = values[~np.isnan(values)]
         labels |= {"n_known": len(there), "min": there.min(), "mean": there.mean(), "max": there.max()}
     pairs = {"must_link": known.must_link, "cannot_link": known.cannot_link}
-    stored = X.nnz if sp.issparse(X) else np.count_nonzero(X)
+    stored = X.nnz if is_sparse(X) else np.count_nonzero(X)
     return {
         "source": source,
         "n_samples": X.shape[0],
         "n_features": X.shape[1],
         "dtype": str(X.dtype),
-        "sparse": sp.issparse(X),
+        "sparse": is_sparse(X),
         "nonzero": stored / max(X.shape[0] * X.shape[1], 1),
         "n_constant": len(constant),
         "constant": [case.names[j] for j in constant[:20]],

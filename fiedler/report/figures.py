@@ -309,7 +309,8 @@ def eigenvalues(graph: dict[str, Any]) -> Drawing:
         drawing.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
         if cut is not None and cut < len(values):
             ax.axvspan(cut - 1, cut, color=PAINT["c2"], alpha=0.13, linewidth=0)
-            place = {"transform": ax.get_xaxis_transform(), "color": PAINT["c2"], "fontsize": FONT - 1, "va": "top"}
+            place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "color": PAINT["c2"], "va": "top"}
+            place["fontsize"] = FONT - 1
             late = cut > len(values) / 2
             ax.text(cut - 1.15 if late else cut + 0.15, 0.99, "largest gap", ha="right" if late else "left", **place)
         ax.set_ylim(0, max(values.max() * 1.06, 1e-9))

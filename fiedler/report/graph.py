@@ -31,9 +31,9 @@ def graph_section(case: Case) -> dict[str, Any]:
             _check_graph(case, recipe, graph)
     shown = next(((r, g) for r, g in built if g is not None and _shows_samples(r, g)), None)
     section["used"] = shown is not None
-    if shown is None:
-        shown = KNN(), _build(case, KNN(), quiet=True)
-    recipe, graph = shown
+    recipe, graph = shown or (KNN(), _build(case, KNN(), quiet=True))
+    if graph is None:
+        return section  # the notes say why
     if not section["used"]:
         section["graphs"].append(_facts(f"{recipe!r}, for orientation only", graph))
     return section | {"shown": repr(recipe)} | _picture(case, graph)
@@ -125,12 +125,10 @@ def _embedding(case: Case, graph: Graph, placed: np.ndarray, shown: np.ndarray, 
     scale = np.abs(placed).max(axis=0)
     x, y = (placed / np.where(scale > 0, scale, 1.0)).round(4).T
     kind, values, classes = case.labels
-    labels = None
-    if kind == "classes":
-        labels = [None if code < 0 else int(code) for code in values[rows]]
-    elif kind == "target":
-        labels = values[rows]
-    picture = {"x": x[shown], "y": y[shown], "row": rows, "kind": kind, "label": labels, "edges": []}
+    labels: Any = None if values is None else values[rows]
+    if classes is not None:
+        labels = [None if code < 0 else int(code) for code in labels]
+    picture: dict[str, Any] = {"x": x[shown], "y": y[shown], "row": rows, "kind": kind, "label": labels, "edges": []}
     picture["classes"] = None if classes is None else [str(name) for name in classes]
     if len(shown) == graph.n_nodes and graph.n_edges <= _EDGES:
         i, j, _ = graph.edges

@@ -148,7 +148,7 @@ def _tiles(s: dict[str, Any]) -> list[tuple[str, str, str]]:
     if s["comparison"] is not None:
         metric = s["comparison"]["settings"]["metrics"][0]
         found = {n: a["average_rank"][metric] for n, a in s["comparison"]["methods"].items() if not a["baseline"]}
-        best = min(found, key=found.get)
+        best = min(found, key=found.__getitem__)
         tiles.append(("Best method", printable(best, 18), f"mean rank {found[best]:.2f} by {metric.replace('_', ' ')}"))
     return tiles
 
