@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
+LOWEST := .venv-lowest
 
-.PHONY: demo test test-quick lint bench bench-quick papers scale clean
+.PHONY: demo test test-quick test-lowest lint coverage docs dist bench bench-quick papers scale clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -16,9 +17,30 @@ test: $(READY)  ## the whole suite: papers' numbers, laws, scikit-learn's checks
 test-quick: $(READY)  ## the same without the slow tests
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-lint: $(READY)
+lint: $(READY)  ## style, and types of the package
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+coverage: $(READY)  ## which lines and branches the tests reach
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" --cov --cov-report=term:skip-covered
+
+test-lowest: $(READY)  ## the quick suite with the oldest versions we say we work with
+	$(BIN)/uv venv -q --clear --python $(PYTHON) $(LOWEST)
+	echo '*' > $(LOWEST)/.gitignore
+	$(BIN)/uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[test]"
+	$(LOWEST)/bin/python -m pytest -q -n 2 -m "not slow"
+
+docs: $(READY)  ## the pages are true: examples in docstrings run, links lead somewhere, the gallery runs
+	$(BIN)/python -m pytest -q -n 2 fiedler tests/test_docs.py tests/test_examples.py
+
+dist: $(READY)  ## wheel and sdist; the wheel, alone in a new environment, ranks a table
+	rm -rf dist
+	$(BIN)/python -m build -q --installer uv
+	$(BIN)/uv venv -q --clear --python $(PYTHON) dist/.venv
+	$(BIN)/uv pip install -q --python dist/.venv/bin/python dist/*.whl
+	dist/.venv/bin/fiedler demo
+	rm -rf dist/.venv
 
 bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (20 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks
@@ -47,4 +69,4 @@ $(BENCH)/.ready: pyproject.toml
 	touch $(BENCH)/.ready
 
 clean:
-	rm -rf $(VENV) $(BENCH) build dist out .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(LOWEST) build dist out .pytest_cache .ruff_cache .hypothesis

@@ -172,6 +172,8 @@ def cases(fd: ModuleType, evaluate: ModuleType) -> dict[str, Callable[[], Any]]:
 
 
 def times(other: Path, seconds: float) -> None:
+    """A line per piece of work, old and new in turns."""
+    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()  # kernels kept by other runs know the package by another name
     packages = {"old": package(other, "fiedler_old"), "new": package(HERE, "fiedler_new")}
     made = {side: cases(fd, importlib.import_module(f"{fd.__name__}.evaluate")) for side, fd in packages.items()}
     print(f"{'work':46} {'old':>9} {'new':>9}  ratio of medians, of bests")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from fiedler.datasets import load_paper_set, paper_set_info  # noqa: F401
 
 # rows, columns, classes, share of stored values (1: dense), share of distinct rows
 _SHAPES = {
@@ -28,7 +29,7 @@ _SHAPES = {
 def folder() -> Path | None:
     """The folder of the papers' data sets, if there is one."""
     path = Path(os.environ.get("FIEDLER_DATA", "/nowhere"))
-    return path if (path / "load.py").exists() else None
+    return path if path.is_dir() else None
 
 
 @cache
@@ -36,29 +37,14 @@ def load(name: str, dtype: Any = np.float64) -> tuple[Any, np.ndarray]:
     """X (ndarray or csr_array of that dtype) and y of a data set, or of a generated one of its shape."""
     if folder() is None:
         return _generated(*_SHAPES[name], dtype)
-    X, y, _ = _loader().load(name)
+    X, y, _ = load_paper_set(name)
     return _as(X, dtype), np.unique(y, return_inverse=True)[1]
 
 
 def paper_set(name: str) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """X in float64 (ndarray or csr_array), y as stored and the feature names of a real set, views of NEWS6 included."""
-    X, y, names = _loader().load(name)
+    """X in float64 (ndarray or csr_array), y as stored and the feature names of a real set."""
+    X, y, names = load_paper_set(name)
     return _as(X, np.float64), y, names
-
-
-def paper_info(name: str) -> dict[str, Any]:
-    """What else is stored with a real set: train flags, class names, corrected labels."""
-    return _loader().info(name)
-
-
-@cache
-def _loader() -> Any:
-    if folder() is None:
-        raise FileNotFoundError("the papers' data sets are needed: set FIEDLER_DATA to their folder.")
-    spec = importlib.util.spec_from_file_location("paper_data_load", folder() / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _as(X: Any, dtype: Any) -> Any:

@@ -12,6 +12,9 @@ from sklearn.utils import check_random_state
 
 from .validation import check_choice, check_integer
 
+_MAIN = ("X", "y", "feature_names", "data", "indices", "indptr", "shape")
+_GROUPS = {"PCMAC_18828": (0, 1), "HOCKBASE_18828": (2, 3), "MACBASE": (1, 2), "RELATHE_18828": (4, 5)}  # of NEWS6
+
 
 def constraint_toy() -> tuple[np.ndarray, np.ndarray]:
     """The four samples A, B, C, D of [KA] section 6.1 with their classes; only the third feature tells D apart.
@@ -61,7 +64,9 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
     """One of the papers' data sets, from the folder that the environment variable ``FIEDLER_DATA`` names.
 
     A set is a file ``<name>.npz`` with the array X, or the parts data, indices, indptr and shape of a CSR matrix, and
-    where there are any y and feature_names. Nothing in it is unpickled.
+    where there are any y and feature_names. Nothing in it is unpickled. MACBASE, PCMAC_18828, HOCKBASE_18828 and
+    RELATHE_18828 are pairs of groups of NEWS6, with the terms in five posts or more; a name that ends with ``_gf5``
+    takes those that occur five times or more.
 
     Parameters
     ----------
@@ -88,6 +93,20 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
     >>> X.shape, y, feature_names
     ((4, 3), array([0, 0, 0, 1]), None)
     """
+    base = name.removesuffix("_gf5")
+    with _stored("NEWS6" if base in _GROUPS else name, folder) as stored:
+        if base in _GROUPS:
+            return _two_groups(stored, *_GROUPS[base], by_count=base != name)
+        return _matrix(stored), *(stored.get(part) for part in ("y", "feature_names"))
+
+
+def paper_set_info(name: str, folder: str | os.PathLike | None = None) -> dict[str, np.ndarray]:
+    """What else is stored with a set of :func:`load_paper_set`: train flags, class names, corrected labels."""
+    with _stored("NEWS6" if name.removesuffix("_gf5") in _GROUPS else name, folder) as stored:
+        return {part: stored[part] for part in stored.files if part not in _MAIN}
+
+
+def _stored(name: str, folder: str | os.PathLike | None) -> Any:
     folder = os.environ.get("FIEDLER_DATA") if folder is None else folder
     if not folder:
         raise FileNotFoundError(
@@ -98,10 +117,21 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in Path(folder).glob("*.npz"))) or "no .npz file"
         raise FileNotFoundError(f"no data set {name!r} in {os.fspath(folder)!r} (FIEDLER_DATA or folder): {known}.")
-    with np.load(path, allow_pickle=False) as stored:
-        if "X" in stored:
-            X = stored["X"]
-        else:
-            parts = tuple(stored[part] for part in ("data", "indices", "indptr"))
-            X = sp.csr_array(parts, shape=tuple(stored["shape"].tolist()))
-        return X, *(stored.get(part) for part in ("y", "feature_names"))
+    return np.load(path, allow_pickle=False)
+
+
+def _matrix(stored: Any) -> Any:
+    if "X" in stored:
+        return stored["X"]
+    return sp.csr_array(tuple(stored[part] for part in _MAIN[-4:-1]), shape=tuple(stored["shape"].tolist()))
+
+
+def _two_groups(stored: Any, first: int, second: int, by_count: bool) -> tuple[Any, Any, Any]:
+    """Two newsgroups as classes 1 and 2, with the terms in five posts or more, or five times or more."""
+    group = stored["y"].astype(int) - 1
+    rows = np.flatnonzero((group == first) | (group == second))
+    X = _matrix(stored)[rows]
+    of_both = X.sum(axis=0) if by_count else (X > 0).sum(axis=0)
+    often = stored["gf4" if by_count else "df4"] if first < 4 else of_both  # the first four share one vocabulary
+    terms = np.flatnonzero(often >= 5)
+    return X[:, terms].tocsr(), np.where(group[rows] == first, 1, 2).astype(np.uint8), stored["feature_names"][terms]

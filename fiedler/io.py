@@ -4,16 +4,3 @@ from .data.formats import file_format, read_table, write_table
 from .data.labels import as_labels, read_labels, read_pairs
 from .data.tables import Table, fill_missing
 from .data.write import annotate, write_ranking
-
-__all__ = [
-    "Table",
-    "annotate",
-    "as_labels",
-    "file_format",
-    "fill_missing",
-    "read_labels",
-    "read_pairs",
-    "read_table",
-    "write_ranking",
-    "write_table",
-]

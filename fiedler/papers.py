@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+_ICML = "International Conference on Machine Learning"
 
 
-@dataclass(frozen=True)
-class Paper:
+class Paper(NamedTuple):
     """One paper: the short name used in docstrings, a line for lists, and what a bibliography needs."""
 
     key: str
     short: str
-    authors: tuple[str, ...]
+    authors: str
     title: str
     venue: str
     year: int
@@ -20,51 +21,29 @@ class Paper:
         return f"[{self.key}] {self.short}"
 
 
-PAPERS = {
-    paper.key: paper
-    for paper in (
-        Paper(
-            "ZL",
-            "Zhao & Liu, SDM 2007 (sSelect)",
-            ("Z. Zhao", "H. Liu"),
-            "Semi-supervised feature selection via spectral analysis",
-            "SIAM International Conference on Data Mining",
-            2007,
-        ),
-        Paper(
-            "SPEC",
-            "Zhao & Liu, ICML 2007",
-            ("Z. Zhao", "H. Liu"),
-            "Spectral feature selection for supervised and unsupervised learning",
-            "International Conference on Machine Learning",
-            2007,
-        ),
-        Paper(
-            "DV",
-            "Doquire & Verleysen 2011 (SLS, SSLS)",
-            ("G. Doquire", "M. Verleysen"),
-            "Graph Laplacian for semi-supervised feature selection in regression problems",
-            "International Work-Conference on Artificial Neural Networks",
-            2011,
-        ),
-        Paper(
-            "KA",
-            "Kalakech et al. 2011 (constraint scores)",
-            ("M. Kalakech", "P. Biela", "L. Macaire", "D. Hamad"),
-            "Constraint scores for semi-supervised feature selection: a comparative study",
-            "Pattern Recognition Letters 32",
-            2011,
-        ),
-        Paper(
-            "EV",
-            "Jiang & Ren, ICML 2011 (EVSC)",
-            ("Y. Jiang", "J. Ren"),
-            "Eigenvalue sensitive feature selection",
-            "International Conference on Machine Learning",
-            2011,
-        ),
-    )
-}
+ZL = Paper(
+    *("ZL", "Zhao & Liu, SDM 2007 (sSelect)", "Z. Zhao, H. Liu"),
+    *("Semi-supervised feature selection via spectral analysis", "SIAM International Conference on Data Mining", 2007),
+)
+SPEC = Paper(
+    *("SPEC", "Zhao & Liu, ICML 2007", "Z. Zhao, H. Liu"),
+    *("Spectral feature selection for supervised and unsupervised learning", _ICML, 2007),
+)
+DV = Paper(
+    *("DV", "Doquire & Verleysen 2011 (SLS, SSLS)", "G. Doquire, M. Verleysen"),
+    "Graph Laplacian for semi-supervised feature selection in regression problems",
+    *("International Work-Conference on Artificial Neural Networks", 2011),
+)
+KA = Paper(
+    *("KA", "Kalakech et al. 2011 (constraint scores)", "M. Kalakech, P. Biela, L. Macaire, D. Hamad"),
+    "Constraint scores for semi-supervised feature selection: a comparative study",
+    *("Pattern Recognition Letters 32", 2011),
+)
+EV = Paper(
+    *("EV", "Jiang & Ren, ICML 2011 (EVSC)", "Y. Jiang, J. Ren"),
+    *("Eigenvalue sensitive feature selection", _ICML, 2011),
+)
+PAPERS = {paper.key: paper for paper in (ZL, SPEC, DV, KA, EV)}
 
 
 def cited(text: str) -> list[Paper]:

@@ -10,5 +10,3 @@ from .data.arrays import as_source
 from .data.formats import open_source
 from .data.keep import Run
 from .data.source import Source
-
-__all__ = ["Run", "Source", "as_source", "open_source"]

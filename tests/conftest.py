@@ -1,7 +1,6 @@
 """Data shared by the tests: small generated sets, and the papers' sets where FIEDLER_DATA points to them."""
 
 import gzip
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -10,19 +9,16 @@ import numpy as np
 import pytest
 from stored import KINDS, opened, problem
 
+from fiedler.datasets import load_paper_set
 from fiedler.sources import as_source
 
 
 @pytest.fixture(scope="session")
 def paper_data():
     """``load(name) -> X, y, feature_names`` for the papers' data sets; skips without FIEDLER_DATA."""
-    folder = os.environ.get("FIEDLER_DATA")
-    if not folder or not (Path(folder) / "load.py").exists():
+    if not Path(os.environ.get("FIEDLER_DATA", "/nowhere")).is_dir():
         pytest.skip("FIEDLER_DATA does not point to the papers' data sets")
-    spec = importlib.util.spec_from_file_location("paper_data_load", Path(folder) / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.load
+    return load_paper_set
 
 
 @pytest.fixture

@@ -278,7 +278,8 @@ def test_evsc_needs_weights_of_another_form():
 
 
 def test_a_row_of_its_own_as_anchor_when_sparse_columns_are_very_many(monkeypatch):
-    X = sp.random_array((80, 50), density=0.1, rng=np.random.default_rng(0), format="csr")
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(np.where(rng.random((80, 50)) < 0.1, rng.random((80, 50)), 0.0))
     expected = LaplacianScore(Anchors(15, random_state=2)).evaluate(X)
     monkeypatch.setattr("fiedler.engine.assignment._DENSE_VALUES", 100)
     anchors = Anchors(15, random_state=2)._place(validate_X(X))

@@ -51,4 +51,4 @@ def test_the_papers_are_named_alike_everywhere():
     if readme.exists():
         text = " ".join(readme.read_text(encoding="utf-8").split())
         for paper in PAPERS.values():
-            assert f"[{paper.key}] {', '.join(paper.authors)}. *{paper.title}.*" in text
+            assert f"[{paper.key}] {paper.authors}. *{paper.title}.*" in text

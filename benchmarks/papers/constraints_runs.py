@@ -94,7 +94,7 @@ def split_halves(paper_set: PaperSet, half: int = 0, seed: int = 0) -> Split:
     """Half of each class for training: the first rows of each for half 0, a random choice for the others."""
     X, y, _ = data.paper_set(paper_set.name)
     X, y = to_unit(X), np.unique(y, return_inverse=True)[1]
-    info = data.paper_info(paper_set.name)
+    info = data.paper_set_info(paper_set.name)
     train = np.zeros(len(y), dtype=bool)
     if "train" in info:  # Leukemia comes with its own partition
         train[:] = info["train"]

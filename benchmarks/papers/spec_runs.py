@@ -37,7 +37,7 @@ from fiedler import (
 )
 from fiedler.selection.ranking import rank_features
 
-from ..data import paper_info, paper_set
+from ..data import paper_set, paper_set_info
 from .sselect_runs import nearest_neighbor_right, stratified_folds
 
 TEXTS, FACES = ("HOCKBASE", "RELATHE"), ("PIE10P", "PIX10P")
@@ -176,7 +176,7 @@ def data(name: str, seed: int) -> tuple[Any, np.ndarray]:
     """X and class codes. Files are sorted by class and counts tie, so rows are shuffled before anything else."""
     X, y, _ = paper_set(FILES[name])
     if name == CORRECTED:
-        y = paper_info(FILES[name])["y_corrected"]
+        y = paper_set_info(FILES[name])["y_corrected"]
     rows = np.random.default_rng([seed, _ORDER]).permutation(len(y))
     return X[rows], np.unique(y[rows], return_inverse=True)[1]
 

@@ -100,7 +100,7 @@ def _stored(name: str) -> Callable[[], tuple[Any, np.ndarray]]:
 
 
 def _relathe() -> tuple[Any, np.ndarray]:
-    return data.paper_set("RELATHE")[0], data.paper_info("RELATHE")["y_corrected"]
+    return data.paper_set("RELATHE")[0], data.paper_set_info("RELATHE")["y_corrected"]
 
 
 def _newsgroups(*groups: str) -> Callable[[], tuple[Any, np.ndarray]]:
@@ -108,7 +108,7 @@ def _newsgroups(*groups: str) -> Callable[[], tuple[Any, np.ndarray]]:
 
     def read() -> tuple[Any, np.ndarray]:
         X, y, _ = data.paper_set("NEWS20_18828")
-        names = data.paper_info("NEWS20_18828")["groups"].tolist()
+        names = data.paper_set_info("NEWS20_18828")["groups"].tolist()
         X, y = _at_most(X, y, [names.index(group) + 1 for group in groups], 250)
         return X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 5)], y
 

@@ -10,17 +10,3 @@ from .disagreement import Disagreement
 from .energy import Energy, Ratio, Rayleigh
 from .phi import Phi
 from .sensitivity import Sensitivity
-
-__all__ = [
-    "Criterion",
-    "Disagreement",
-    "Energy",
-    "Phi",
-    "Product",
-    "Ratio",
-    "Rayleigh",
-    "Scaled",
-    "Scorer",
-    "Sensitivity",
-    "Sum",
-]

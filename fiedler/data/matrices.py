@@ -7,6 +7,7 @@ refused, and the index arrays of sparse matrices are checked before compiled cod
 from __future__ import annotations
 
 import gzip
+import inspect
 import struct
 import zipfile
 from collections.abc import Callable
@@ -76,7 +77,9 @@ def read_mat(request: Request) -> Found:
 
     path = request.path
     try:
-        arrays = {name: value for name, value in loadmat(path).items() if not name.startswith("__")}
+        arrays = {
+            name: value for name, value in loadmat(path, **_as_arrays(loadmat)).items() if not name.startswith("__")
+        }
     except NotImplementedError:
         arrays = _load_hdf5_mat(path)
     except Exception as error:  # a broken file makes scipy raise almost anything
@@ -143,7 +146,7 @@ def load_mtx(path: Path) -> np.ndarray | sp.csc_array:
     from scipy.io import mmread
 
     try:
-        X = mmread(str(path))
+        X = mmread(str(path), **_as_arrays(mmread))
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(f"{path} is not Matrix Market: {first_line(error)}") from None
     return X if isinstance(X, np.ndarray) else sp.csc_array(X)
@@ -261,6 +264,11 @@ def _flat(names: Any) -> list[str] | None:
         return None
     cells = np.asarray(names).ravel().tolist()
     return [str(c.ravel()[0] if isinstance(c, np.ndarray) and c.size else c).strip() for c in cells]
+
+
+def _as_arrays(reader: Callable[..., Any]) -> dict[str, Any]:
+    """What tells a reader of scipy's to give sparse arrays, where it can be told; older ones give matrices."""
+    return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}
 
 
 def _is_float(text: str) -> bool:

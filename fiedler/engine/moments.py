@@ -16,11 +16,17 @@ from ..data.arrays import Block
 from ..validation import is_sparse
 
 
+def sparse_mean(F: sp.csc_array, weights: np.ndarray) -> np.ndarray:
+    """The weighted mean of each column of a csc block."""
+    columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
+    return np.bincount(columns, weights[F.indices] * F.data, F.shape[1]) / (float(weights.sum()) or 1.0)
+
+
 def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean of each column of a csc block, and Σ_i w_i (f_i - mean)²."""
     m, total = F.shape[1], float(weights.sum()) or 1.0
     w, columns = weights[F.indices], np.repeat(np.arange(m), np.diff(F.indptr))
-    mean = np.bincount(columns, w * F.data, m) / total
+    mean = sparse_mean(F, weights)
     stored = np.bincount(columns, w * (F.data - mean[columns]) ** 2, m)
     # The zeros carry what is left of the weight; none is left when every row with a weight is stored.
     full = np.bincount(columns, w > 0, m) == np.count_nonzero(weights)

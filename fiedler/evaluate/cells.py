@@ -12,7 +12,7 @@ import pickle
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,16 @@ from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
 from ..data.atomic import read_json, whole
+from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..selection.ranking import check_scored, rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import __version__
-from .curves import Target, clustered, folds, jaccard_curve, predicted, prepared, whole_seed
+from .curves import Target, clustered, folds, jaccard_curve, nearest_class, predicted, prepared, whole_seed
 
 RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
+_TREE, _ALL_PAIRS = 15, 5000  # columns up to which scikit-learn searches by a tree, rows whose distances are all kept
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
 
 
@@ -48,6 +50,7 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
+    squared: np.ndarray | None = None  # distances between all rows on all features, where 1-NN on them is asked again
 
     @property
     def X(self) -> Any:
@@ -108,8 +111,11 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
 def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
     found: dict[str, np.ndarray] = {}
     if plan.predicts:
-        target = plan.labels
-        found[target.metric] = predicted(plan.X, target, orders, sizes, draw.splits, draw.model, draw.counted)
+        target, of_all = plan.labels, len(whole) == plan.X.shape[1] == sizes[0]
+        if of_all and plan.squared is not None:
+            found[target.metric] = nearest_class(plan.squared, target, draw.splits, draw.counted)
+        else:
+            found[target.metric] = predicted(plan.X, target, orders, sizes, draw.splits, draw.model, draw.counted)
     if "jaccard" in plan.metrics:
         found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes.tolist()).mean
     if {"clustering_accuracy", "nmi"} & set(plan.metrics):
@@ -157,7 +163,8 @@ class Store:
             X = plan.X
             values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
             self._key = _hash(
-                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k != "problem"]], "estimator"
+                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]],
+                "estimator",
             )
 
     def path(self, criterion: Criterion | str, number: int | None) -> Path | None:
@@ -189,14 +196,22 @@ def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any,
     return at, result
 
 
-def build_graphs(problem: Problem, criteria: list[Any]) -> None:
-    """Build the graphs that read no labels, once; one that fails is left to the cell that will say so in its name."""
+def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
+    """What no draw changes, made once for all of them: graphs that read no labels, distances on all features.
+
+    A graph that fails is left to the cell that will say so in its name.
+    """
     recipes = {r.key: r for c in criteria if isinstance(c, Criterion) for r in c.recipes() if not r.supervised}
+    n, m = plan.X.shape
     with threadpool_limits(1), warnings.catch_warnings():  # a cell that asks for the graph is told its warnings
         warnings.simplefilter("ignore")
         for recipe in recipes.values():
             with suppress(Exception):
-                problem.graph(recipe)
+                plan.problem.graph(recipe)
+        usual = plan.predicts and plan.estimator is None and plan.labels.metric == "accuracy"
+        if "all" in criteria and usual and m > _TREE and n <= _ALL_PAIRS and plan.squared is None:
+            return replace(plan, squared=row_distances(plan.X).matrix())
+    return plan
 
 
 def run_cells(
@@ -208,10 +223,10 @@ def run_cells(
     total, done = len(once) + sum(draws.values()), 0
 
     def finish(tasks: list[tuple]) -> list[dict]:
-        nonlocal done
+        nonlocal done, plan
         paths = [store.path(criteria[name], number) for name, number, _ in tasks]
         found = [read_json(path) for path in paths]
-        build_graphs(plan.problem, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
+        plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
         jobs = [
             joblib.delayed(_work)(plan, name, criteria[name], number, order, paths[at], at)
             for at, (name, number, order) in enumerate(tasks)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import t
+from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -285,11 +286,27 @@ def predicted(
 ) -> np.ndarray:
     """Accuracy or RMSE over all held-out rows (those ``counted``), per size; one ranking for all folds or one each."""
     answers = np.full((len(sizes), len(target.values)), np.nan)
-    for (train, test), order in zip(splits, orders if len(orders) > 1 else list(orders) * len(splits), strict=True):
-        block = selected(X, order[: max(sizes)])
-        for at, size in enumerate(sizes):
-            fitted = model.fit(block[train, :size], target.values[train])
-            answers[at, test] = fitted.predict(block[test, :size])
+    made = (selected(X, order[: max(sizes)]) for order in orders)
+    blocks = made if len(orders) > 1 else list(made) * len(splits)
+    # X has been checked, and a default estimator needs no check: they take as long as the search on few columns.
+    usual = isinstance(model, (KNeighborsClassifier, KNeighborsRegressor))
+    with config_context(assume_finite=True, skip_parameter_validation=usual):
+        for (train, test), block in zip(splits, blocks, strict=True):
+            known, asked = block[train], block[test]
+            for at, size in enumerate(sizes):
+                answers[at, test] = model.fit(known[:, :size], target.values[train]).predict(asked[:, :size])
+    return _judged(answers, target, counted)
+
+
+def nearest_class(squared: np.ndarray, target: Target, splits: Sequence, counted: Any = None) -> np.ndarray:
+    """The accuracy of 1-NN from all distances between rows; of equal ones the first training row counts."""
+    answers = np.full((1, len(target.values)), np.nan)
+    for train, test in splits:
+        answers[0, test] = target.values[train[squared[np.ix_(test, train)].argmin(axis=1)]]
+    return _judged(answers, target, counted)
+
+
+def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> np.ndarray:
     rows = target.known if counted is None else counted
     answers, truth = answers[:, rows], target.values[rows]
     if target.metric == "accuracy":

@@ -14,21 +14,3 @@ from .labels import ClassGraph, ReliefGraph, SemiTarget, TargetKNN
 from .neighbors import KNN
 from .pairs import CannotLink, MustLink, Within
 from .recipe import Recipe
-
-__all__ = [
-    "KNN",
-    "RBF",
-    "Anchors",
-    "CannotLink",
-    "ClassGraph",
-    "Diffusion",
-    "Graph",
-    "MustLink",
-    "Precomputed",
-    "Recipe",
-    "ReliefGraph",
-    "SemiTarget",
-    "TargetKNN",
-    "Within",
-    "as_recipe",
-]

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..data.arrays import Block, dense, take_rows
 from ..engine.kernels import as_block, kernels
-from ..engine.moments import sparse_moments
+from ..engine.moments import sparse_mean, sparse_moments
 from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum
 
@@ -34,12 +34,32 @@ class NotAvailableError(TypeError):
     """A storage was asked for something it does not have."""
 
 
+def _missing(what: str) -> Any:
+    def refuse(self: Storage, *_: Any) -> NoReturn:
+        raise NotAvailableError(f"a graph stored as {self.name!r} has no {what}.")
+
+    return refuse
+
+
 class Storage(ABC):
-    """W with its vertex measure d, over n nodes. What a storage does not have, it says so when asked."""
+    """W with its vertex measure d, over n nodes; :class:`Nodes` says what each thing is.
+
+    The first few every storage has. What it does not have of the rest, it says when asked.
+    """
 
     name: ClassVar[str]
     n_nodes: int
     volume: float
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Mask of the rows that are read; where there are no single nodes, one flag for all."""
+        return np.ones(1, dtype=bool)
+
+    @property
+    def small(self) -> SmallSpectrum | None:
+        """The eigenpairs of 𝓛 from a small matrix, where there is one."""
+        return None
 
     @abstractmethod
     def energy(self, F: Any) -> np.ndarray:
@@ -54,89 +74,15 @@ class Storage(ABC):
     def n_components(self) -> int:
         """Number of connected components, isolated nodes not counted."""
 
-    @property
-    def small(self) -> SmallSpectrum | None:
-        """The eigenpairs of 𝓛 from a small matrix, where there is one."""
-        return None
-
     def for_columns(self: S, n_columns: int) -> S:
         """The same storage, with compiled kernels where they pay for that many columns."""
         return self
 
-    def within_and_between(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The energy f'Lf, and C^½ Z'f̃ (r, b), whose squares are what the energy leaves of the mass f̃'D f̃."""
-        self._refuse("groups")
-
-    def group_moments(self, F: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia."""
-        self._refuse("groups")
-
-    @property
-    def constant(self) -> np.ndarray:
-        """Which columns take a single value, where the storage has seen all of them."""
-        self._refuse("columns of its own")
-
-    # What follows needs the nodes one by one.
-
-    @property
-    def degree(self) -> np.ndarray:
-        self._refuse("single nodes")
-
-    @property
-    def row_sums(self) -> np.ndarray:
-        self._refuse("single nodes")
-
-    @property
-    def active(self) -> np.ndarray:
-        """Mask of the nodes that take part: those with a degree."""
-        self._refuse("single nodes")
-
-    @property
-    def rows(self) -> np.ndarray:
-        """Mask of the rows that are read; where there are no single nodes, one flag for all."""
-        return np.ones(1, dtype=bool)
-
-    @property
-    def inverse_root_degree(self) -> np.ndarray:
-        """d^-½, with 0 at isolated nodes."""
-        self._refuse("single nodes")
-
-    @property
-    def components(self) -> np.ndarray:
-        """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
-        self._refuse("single nodes")
-
-    @property
-    def edges(self) -> Edges:
-        """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
-        self._refuse("edges")
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges, self loops not counted."""
-        self._refuse("edges")
-
-    def dot(self, V: np.ndarray) -> np.ndarray:
-        """W V."""
-        self._refuse("single nodes")
-
-    def toarray(self) -> np.ndarray:
-        self._refuse("single nodes")
-
-    def centre(self, F: np.ndarray) -> np.ndarray:
-        """f̃ for each column of a dense block."""
-        self._refuse("single nodes")
-
-    def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
-        """The given rows of f̃, as an ndarray, without centring the others."""
-        self._refuse("single nodes")
-
-    def spectrum(self, k: int, way_out: str) -> tuple[np.ndarray, np.ndarray]:
-        """The k smallest eigenpairs of 𝓛, trivial pair first."""
-        self._refuse("single nodes")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise NotAvailableError(f"a graph stored as {self.name!r} has no {what}.")
+    constant = property(_missing("columns of its own"))
+    edges = n_edges = property(_missing("edges"))
+    degree = row_sums = active = inverse_root_degree = components = property(_missing("single nodes"))
+    dot = toarray = centre = centred_rows = spectrum = _missing("single nodes")
+    within_and_between = group_moments = _missing("groups")
 
 
 class Nodes(Storage):
@@ -155,7 +101,8 @@ class Nodes(Storage):
             array.flags.writeable = False
 
     @abstractmethod
-    def dot(self, V: np.ndarray) -> np.ndarray: ...
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """W V."""
 
     @abstractmethod
     def upper(self) -> sp.csr_array:
@@ -205,13 +152,15 @@ class Nodes(Storage):
     # ---------------------------------------------------------------- column-wise forms
 
     def centre(self, F: np.ndarray) -> np.ndarray:
+        """f̃ for each column of a dense block."""
         centred = F - F[self._reference]
         centred -= self.degree @ centred / (self.volume or 1.0)
         return centred
 
     def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
+        """The given rows of f̃, as an ndarray, without centring the others."""
         if is_sparse(F):
-            return take_rows(F, rows) - sparse_moments(F, self.degree)[0]
+            return take_rows(F, rows) - sparse_mean(F, self.degree)
         return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,3 @@
 """Figures: ``displays`` for notebooks and papers, ``marks`` what all of them are drawn with, ``svg`` for pages."""
 
 from .displays import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
-
-__all__ = ["CurveDisplay", "RankingDisplay", "StabilityDisplay", "plot_curves", "plot_ranking", "plot_stability"]
