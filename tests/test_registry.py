@@ -44,6 +44,17 @@ def test_names_for_type_checkers_are_those_at_run_time():
     assert sorted(names) == fiedler.__all__
 
 
+def test_the_readme_lists_every_method_and_recipe():
+    readme = Path(fiedler.__file__).resolve().parent.parent / "README.md"
+    if not readme.exists():
+        pytest.skip("the README is not installed")
+    text = readme.read_text(encoding="utf-8")
+    for entry in registry.METHODS:
+        assert f"| `{entry.name}` | `{entry.cls}` |" in text
+    for entry in registry.RECIPES:
+        assert re.search(rf"\b{entry.cls}\b", text)
+
+
 def test_the_papers_are_named_alike_everywhere():
     listed = "; ".join(map(str, PAPERS.values())) + "."
     assert listed in " ".join(fiedler.__doc__.split())
