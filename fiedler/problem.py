@@ -16,6 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from .data.arrays import Matrix, validate_X
 from .supervision import Supervision
+from .validation import refuse_containers
 
 G = TypeVar("G")
 G_co = TypeVar("G_co", covariant=True)
@@ -64,6 +65,7 @@ class Problem:
         cls, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ) -> Problem:
         """A problem of whatever a caller has; one that is a problem already keeps its graphs."""
+        refuse_containers(X)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         return (X if isinstance(X, Problem) else cls(validate_X(X))).with_supervision(y, **told)
 

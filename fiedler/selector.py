@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .data.arrays import as_source, validate_X
 from .problem import Problem
 from .selection.ranking import rank
 from .syntax import as_criterion
+from .validation import refuse_containers
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
@@ -96,12 +98,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self : SpectralSelector
         """
         criterion = as_criterion(self.criterion)
-        validate_data(self, X, skip_check_array=True)  # feature names and their number only
-        X = validate_X(X, getattr(self, "feature_names_in_", None))
+        refuse_containers(X)
+        seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
+        validate_data(seen, X, skip_check_array=True)  # feature names and their number only
+        X = validate_X(X, getattr(seen, "feature_names_in_", None))
         n_selected = _number_to_select(self.n_features_to_select, X.shape[1])
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
-        self.scores_, self.order_ = rank(criterion, Problem(X).with_supervision(y, **told))
-        useless = int(np.isnan(self.scores_[self.order_[:n_selected]]).sum())
+        scores, order = rank(criterion, Problem(X).with_supervision(y, **told))
+        useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
             warnings.warn(
                 f"{useless} of the {n_selected} selected features have no score (NaN: constant on the rows "
@@ -109,11 +113,12 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        self.ranking_ = np.empty(len(self.order_), dtype=np.intp)
-        self.ranking_[self.order_] = np.arange(1, len(self.order_) + 1)
-        self.support_ = self.ranking_ <= n_selected
-        self.n_features_ = n_selected
-        self.criterion_ = criterion
+        ranking = np.empty(len(order), dtype=np.intp)
+        ranking[order] = np.arange(1, len(order) + 1)
+        fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
+        fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fitted, n_features_=n_selected, criterion_=criterion)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -13,6 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state, column_or_1d
 
+from .validation import check_choice
+
+_MOST_CLASSES = 100  # different whole numbers that are taken for classes
+
 
 class Pairs:
     """Pairs of rows that survive cross-validation.
@@ -95,6 +99,28 @@ class Supervision:
     def has_classes(self) -> bool:
         """Whether y is given and can be read as classes."""
         return self.y is not None and not _looks_continuous(self.y)
+
+    def task(self, stated: str = "auto") -> str:
+        """Whether y holds "classes" or a "target", for those who have to choose: as stated, or by a rule.
+
+        Text and booleans are classes, numbers that are not whole a target. Whole numbers are classes where there are at
+        most 100 different ones and each stands for three rows or more on average, or they count up from 0 or 1 without
+        a gap; otherwise they are a target. Without y it is "nothing".
+        """
+        check_choice("task", stated, ("auto", "classes", "target"))
+        if self.y is None or stated != "auto":
+            return "nothing" if self.y is None else stated
+        if not self.has_classes:
+            return "target"
+        if self.y.dtype.kind == "O":
+            return "classes"
+        numbers = np.asarray(self.y[~_missing(self.y)], dtype=np.float64)
+        if isinstance(self.unlabeled, (int, float)):
+            numbers = numbers[numbers != self.unlabeled]
+        different = np.unique(numbers)
+        counts_up = len(different) and different[0] in (0, 1) and different[-1] - different[0] == len(different) - 1
+        few = len(different) <= _MOST_CLASSES and (3 * len(different) <= len(numbers) or counts_up)
+        return "classes" if few or len(different) <= 2 else "target"
 
     def classes(self, reader: str) -> tuple[np.ndarray, np.ndarray]:
         """Class codes 0, 1, ... per row (-1 unknown) and the class names; at least two classes, or an error.

@@ -29,12 +29,15 @@ from fiedler import (
     ReliefGraph,
     SemiSupervisedLaplacianScore,
     SemiTarget,
+    SpectralSelector,
     SSelect,
     SupervisedLaplacianScore,
     TargetKNN,
     Variance,
     Within,
 )
+from fiedler.data.arrays import validate_X
+from fiedler.engine.search import find_neighbors
 from fiedler.evaluate import kendall_coefficient
 
 close = np.testing.assert_allclose
@@ -448,3 +451,39 @@ def test_kendall_is_friedman(seed):
 def test_every_method_is_covered():
     assert set(METHODS) <= set(CRITERIA)
     assert all(isinstance(make(name), Data) for name in CRITERIA)
+
+
+# ---------------------------------------------------------------- the same column
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("memory", [64, 0.02])
+@each
+def test_the_same_column_gets_the_same_bits_wherever_it_stands(name, memory, kind):
+    data = make(name, 5, 48, 21)
+    X = np.column_stack([data.X, data.X[:, ::-1], data.X[:, 3:9]])
+    origin = np.r_[np.arange(21), np.arange(21)[::-1], 3:9]
+    with config_context(working_memory=memory):
+        scores = CRITERIA[name].evaluate(kind(X), data.y, **data.pairs)
+    assert all(len({score.tobytes() for score in scores[origin == j]}) == 1 for j in range(21))
+    selector = SpectralSelector(CRITERIA[name]).fit(kind(X), data.y, **data.pairs)
+    places = [selector.ranking_[origin == j] for j in range(21)]
+    assert all((np.diff(ranks) > 0).all() for ranks in places)  # equal scores keep column order
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_ties_among_counts_are_the_same_dense_and_sparse(metric):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.poisson(0.6, size=(rng.integers(8, 30), rng.integers(3, 9))).astype(float)
+        k = int(rng.integers(1, 6))
+        dense, sparse = (KNN(k, metric=metric).build(kind(X)).toarray() for kind in (np.asarray, sp.csr_array))
+        np.testing.assert_array_equal(dense != 0, sparse != 0)
+        np.testing.assert_allclose(dense, sparse, rtol=1e-12)
+
+
+def test_equal_cosines_go_to_the_smaller_row():
+    X = np.array([[1.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [5.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    for kind in (np.asarray, sp.csr_array):  # rows 1, 2 and 3 are at the same angle to row 0, at different lengths
+        found = find_neighbors(validate_X(kind(X)), 2, "cosine")[0]
+        assert sorted(found[0].tolist()) == [1, 2]

@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 
 from ..data.memory import working_bytes
 from ..data.source import Part, Source
-from ..engine.blocks import is_constant, map_columns
+from ..engine.blocks import is_constant, level_copies, map_columns
+from ..engine.distances import check_range
 from ..graphs import Graph, Recipe, as_recipe
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
@@ -116,7 +117,9 @@ class Criterion(BaseEstimator):
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
         rows, score = self._scorer(problem)  # not the problem itself: this function may travel to a worker
-        return map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X)
+        scores = map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X)
+        check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
+        return level_copies(scores, problem.X)
 
     def _scorer(self, problem: Problem) -> Scorer:
         raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")

@@ -92,22 +92,24 @@ class AnchorMap:
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
             V = rows[part] if is_sparse(rows) else rows[part] - self._centre
-            found[part], squared[part] = _nearest(V, U, norms, self.k)
+            i, j = _all_candidates(V, U, norms, self.k)
+            # The choice by the differences themselves, of values as they are: the same for dense and sparse rows.
+            apart = _squared_distances(rows[part], i, self._U, j)
+            if len(i) > self.k * V.shape[0]:
+                kept = closest(i, j, apart, np.zeros_like(i), self.k)
+                j, apart = j[kept], apart[kept]
+            found[part], squared[part] = j.reshape(-1, self.k), apart.reshape(-1, self.k)
         return found, squared
 
 
-def _nearest(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest anchors: candidates by a product with a bounded error, the choice by the differences themselves."""
+def _all_candidates(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """(row, anchor) of all that may be among the k nearest, in single precision where that tells enough."""
     own = _row_norms(V)
     single = not is_sparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
     i, j = _candidates(V, U, own, norms, k, np.float32 if single else np.float64)
     if single and len(i) > _MANY_CANDIDATES * k * len(own):  # single precision cannot tell these anchors apart
         i, j = _candidates(V, U, own, norms, k, np.float64)
-    squared = _squared_distances(V, i, U, j)
-    if len(i) > k * V.shape[0]:
-        kept = closest(i, j, squared, np.zeros_like(i), k)
-        j, squared = j[kept], squared[kept]
-    return j.reshape(-1, k), squared.reshape(-1, k)
+    return i, j
 
 
 def _candidates(V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtype: Any) -> tuple[np.ndarray, ...]:

@@ -14,12 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Block, Matrix, as_rows, take_columns
-from ..data.memory import working_bytes
+from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
 from .threads import for_each, n_threads
 
 _CACHE = 2**17  # float64 values that stay in a core's own cache
+_NEARLY = 1e-10  # relative difference of values that may come from the same numbers, summed in another place
 
 
 def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
@@ -74,6 +75,47 @@ def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], 
             part = results.pop(start)
             total = part if start == 0 else merge(total, part)
     return total
+
+
+def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
+    """Values of columns in which identical columns have the same: that of the first of them.
+
+    The same numbers summed elsewhere in a block may differ in the last digit. Only columns whose values are that close
+    are looked at; of a source no more than fit one slab.
+    """
+    order = np.argsort(values, kind="stable")
+    with np.errstate(invalid="ignore"):
+        ascending, scale = values[order], np.nanmax(np.abs(values), initial=0.0, where=np.isfinite(values))
+        near = np.diff(ascending) <= _NEARLY * np.abs(ascending[1:]) + _NEARLY * 1e-3 * scale
+    if not near.any():
+        return values
+    run = np.cumsum(np.r_[True, ~near])  # columns of nearly the same value
+    alike = np.r_[near, False] | np.r_[False, near]
+    columns = order[alike]
+    if isinstance(X, Source) and len(columns) * X.bytes_per_row / X.shape[1] * X.shape[0] > slab_bytes():
+        return values
+    place = np.argsort(columns, kind="stable")
+    columns, run = columns[place], run[alike][place]
+    marks = _fingerprints(X, columns)
+    _, first, group = np.unique(np.column_stack([run, marks]), axis=0, return_index=True, return_inverse=True)
+    levelled = values.copy()
+    levelled[columns] = values[columns[first]][group.ravel()]
+    return levelled
+
+
+def _fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
+    """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
+    factors = np.random.default_rng(0).integers(2**63, size=X.shape[0], dtype=np.int64) | 1
+    found = np.empty(len(columns), dtype=np.int64)
+    step = max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))
+    for start in range(0, len(columns), step):
+        block = take_columns(X, columns[start : start + step])
+        if is_sparse(block):
+            ends: np.ndarray = np.concatenate([[0], np.cumsum(block.data.view(np.int64) * factors[block.indices])])
+            found[start : start + step] = np.diff(ends[block.indptr])
+        else:
+            found[start : start + step] = np.sum(block.view(np.int64) * factors[:, None], axis=0)
+    return found
 
 
 def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:

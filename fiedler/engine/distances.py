@@ -13,15 +13,19 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import as_csr
+from ..data.arrays import Matrix, Rows, as_csr, dense, take_columns
 from ..data.memory import working_bytes
-from ..data.source import Part
+from ..data.source import Part, Source
 from ..validation import is_sparse
 from .kernels import as_block, kernels
 from .threads import for_each, n_threads, one_blas_thread
 
 _CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
+_SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
+_TIED = 2.0**-38  # relative difference of distances that count as equal, and somewhat more
+EXACT_COSINE = 2.0**26  # squared norms of whole numbers up to which cosines are free of rounding
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+_TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
 ILL_CONDITIONED = 1e-5
 
@@ -152,6 +156,8 @@ class RowDistances(Distances):
     _mean: np.ndarray | None = None
     _scale: np.ndarray | None = None
     _kept: list[np.ndarray] | None = None
+    _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine,
+    _counts: Rows  # and the rows themselves
 
     def __init__(self, X: np.ndarray | sp.csc_array, metric: str = "euclidean"):
         self.n, self.m = X.shape
@@ -163,7 +169,13 @@ class RowDistances(Distances):
             self._dense = X
         self.single = not self._sparse and self.n**2 * self.m >= _SINGLE_PAYS
         norms = self._row_norms()
+        if not np.isfinite(norms).all():
+            check_range(X, np.arange(self.m))
+        if norms.max(initial=0.0) > _SINGLE_UP_TO:
+            self.single = False
         if metric == "cosine":
+            if norms.max(initial=0.0) <= EXACT_COSINE and is_integer(X):
+                self._lengths, self._counts = norms, self._rows if self._sparse else X
             self._empty = (norms == 0).astype(np.float64)
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
             norms = 1.0 - self._empty
@@ -211,6 +223,8 @@ class RowDistances(Distances):
         return self._as_keys(rows, self._gram(rows))
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        if self._lengths is not None:
+            return cosine_squared(row_products(self._counts, i, j), self._lengths[i] * self._lengths[j])
         if self._sparse:
             squared = sparse_squared_differences(self._rows, i, j)
         else:
@@ -312,11 +326,51 @@ class RowDistances(Distances):
 def rounding_error(terms: int, width: int | None = None, single: bool = False) -> float:
     """Bound on the error of ‖x_i - x_j‖² from a product of so many terms, relative to ‖x_i‖² + ‖x_j‖².
 
-    Products of ``width`` columns are summed one after the other, which is as good as sums that short.
+    Products of ``width`` columns are summed one after the other, which is as good as sums that short. What counts as a
+    tie is within the bound in any case, so that candidates for it are seen however the product was made.
     """
     if width is not None:
         terms = min(terms, width) + terms // width
-    return (terms + 8) * (2.0**-24 if single else 2.0**-53)
+    return max((terms + 8) * (2.0**-24 if single else 2.0**-53), _TIED)
+
+
+def row_products(X: Rows, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """x_i'x_j for each pair (i, j)."""
+    products, step = np.empty(len(i)), max(1, 2**20 // max(X.shape[1], 1))
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        a, b = X[i[part]], X[j[part]]
+        if is_sparse(a):
+            products[part] = a.multiply(b).sum(axis=1)
+        else:
+            products[part] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+    return products
+
+
+def cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """2 (1 - cos) from x_i'x_j and ‖x_i‖²‖x_j‖², 2 to a row of zeros; of whole numbers without rounding until the end.
+
+    Equal cosines of whole numbers are equal here, whichever rows they come from.
+    """
+    empty = lengths == 0
+    lengths = np.where(empty, 1.0, lengths)
+    cosine = np.sign(dot) * np.sqrt(dot * dot / lengths)
+    near = (lengths - dot * dot) / lengths / np.where(dot > 0, 1.0 + cosine, 1.0)
+    return 2.0 * np.where(empty, 1.0, np.where(dot > 0, near, 1.0 - cosine))
+
+
+def check_range(X: Matrix, columns: np.ndarray) -> None:
+    """An error that names a column whose values are too large to be squared, if there is one among these."""
+    for start in range(0, 0 if isinstance(X, Source) else len(columns), _CHECKED):
+        some = columns[start : start + _CHECKED]
+        part = dense(take_columns(X, some))
+        if np.abs(part).max(initial=0.0) > _TOO_LARGE:
+            j = int(np.argmax(np.abs(part).max(axis=0)))
+            raise ValueError(
+                f"X holds values as large as {np.abs(part[:, j]).max():.3g} in column {some[j]}, whose squares "
+                "overflow; divide that column by its largest value, for example with "
+                "sklearn.preprocessing.MaxAbsScaler."
+            )
 
 
 def is_integer(X: Part) -> bool:

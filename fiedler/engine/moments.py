@@ -15,23 +15,44 @@ import scipy.sparse as sp
 from ..data.arrays import Block
 from ..validation import is_sparse
 
+_LITTLE = 1e-3  # share of the weight that zeros carry below which a sparse column is treated as a dense one
 
-def sparse_mean(F: sp.csc_array, weights: np.ndarray) -> np.ndarray:
-    """The weighted mean of each column of a csc block."""
-    columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
-    return np.bincount(columns, weights[F.indices] * F.data, F.shape[1]) / (float(weights.sum()) or 1.0)
+
+def sparse_centre(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weighted mean of each column of a csc block, as a reference value and the shift from there.
+
+    The reference is 0, but for columns whose zeros carry hardly any weight: there it is a stored value, so that what is
+    constant on nearly all of the weight stays exact.
+    """
+    m, total = F.shape[1], float(weights.sum()) or 1.0
+    columns = np.repeat(np.arange(m), np.diff(F.indptr))
+    w = weights[F.indices]
+    reference, shift = np.zeros(m), np.bincount(columns, w * F.data, m) / total
+    for j in np.flatnonzero(total - np.bincount(columns, w, m) < _LITTLE * total):
+        f = _filled(F, j)
+        reference[j] = f[np.argmax(weights > 0)]
+        shift[j] = weights @ (f - reference[j]) / total
+    return reference, shift
 
 
 def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean of each column of a csc block, and Σ_i w_i (f_i - mean)²."""
     m, total = F.shape[1], float(weights.sum()) or 1.0
     w, columns = weights[F.indices], np.repeat(np.arange(m), np.diff(F.indptr))
-    mean = sparse_mean(F, weights)
+    reference, shift = sparse_centre(F, weights)
+    mean = reference + shift
     stored = np.bincount(columns, w * (F.data - mean[columns]) ** 2, m)
-    # The zeros carry what is left of the weight; none is left when every row with a weight is stored.
-    full = np.bincount(columns, w > 0, m) == np.count_nonzero(weights)
-    left = np.where(full, 0.0, total - np.bincount(columns, w, m))
-    return mean, stored + left * mean**2
+    left = total - np.bincount(columns, w, m)  # the zeros carry what is left of the weight
+    mass = stored + left * mean**2
+    for j in np.flatnonzero(left < _LITTLE * total):
+        mass[j] = weights @ (_filled(F, j) - reference[j] - shift[j]) ** 2
+    return mean, mass
+
+
+def _filled(F: sp.csc_array, j: int) -> np.ndarray:
+    f, part = np.zeros(F.shape[0]), slice(F.indptr[j], F.indptr[j + 1])
+    f[F.indices[part]] = F.data[part]
+    return f
 
 
 def group_moments(F: Block, Z: sp.csr_array, origin: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

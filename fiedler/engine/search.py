@@ -135,8 +135,12 @@ def _search(
 
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
-    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j."""
-    order = np.lexsort((j, squared, group, i))
+    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j.
+
+    Distances that agree to some twelve digits are ties: which of them is the smaller depends on how they were summed.
+    """
+    mantissa, exponent = np.frexp(squared)
+    order = np.lexsort((j, np.ldexp(np.round(mantissa * 2.0**40), exponent), group, i))
     row, part = i[order], group[order]
     starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
     place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))

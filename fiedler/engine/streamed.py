@@ -16,12 +16,15 @@ from ..data.arrays import Matrix, as_csr
 from ..data.source import Part, Source
 from ..validation import is_sparse
 from .distances import (
+    EXACT_COSINE,
     Distances,
     RowDistances,
     add_squared_differences,
     budget,
+    cosine_squared,
     is_integer,
     rounding_error,
+    row_products,
     sparse_squared_differences,
 )
 from .kernels import kernels
@@ -45,6 +48,7 @@ class StreamedDistances(Distances):
 
     sequential = True  # blocks follow each other: two at once would read everything twice at a time
     single = False
+    _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine
 
     def __init__(self, X: Source, metric: str = "euclidean"):
         self.n, self.m = X.shape
@@ -57,6 +61,8 @@ class StreamedDistances(Distances):
             self._integer, self._centred = False, not X.sparse
             gram, norms = self._products()
         if self._cosine:
+            if norms.max(initial=0.0) <= EXACT_COSINE and _is_integer(X):
+                self._lengths = norms
             self._empty = (norms == 0).astype(np.float64)
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
             norms = 1.0 - self._empty
@@ -97,6 +103,9 @@ class StreamedDistances(Distances):
         """Squared distances of the pairs (i, j), from the differences themselves."""
         if not len(i):
             return np.zeros(0)  # not worth a pass
+        if self._lengths is not None:
+            products = self._source.sum(partial(_products, i=i, j=j))
+            return cosine_squared(products, self._lengths[i] * self._lengths[j])
         return self._source.sum(partial(_between, i=i, j=j, scale=self._scale)) + self._empty[i] + self._empty[j]
 
     def sketch(self) -> np.ndarray:
@@ -171,6 +180,10 @@ def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None)
     for piece in _pieces(slab, centred=False):
         add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
     return squared
+
+
+def _products(slab: Part, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    return row_products(as_csr(slab) if is_sparse(slab) else slab, i, j)
 
 
 def _single(slab: Part, centred: bool) -> np.ndarray:

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
+from ..data.scaling import scaled
 from ..methods import Variance
 from ..problem import Problem
 from ..syntax import as_criterion
@@ -136,6 +137,8 @@ def compare(
     scored_rows: str = "all",
     unscored: str = "raise",
     unlabeled: Any = -1,
+    task: str = "auto",
+    scale: str = "none",
     random_state: int = 0,
     n_jobs: int | None = -1,
     progress: Callable[[int, int], Any] | None = None,
@@ -174,6 +177,11 @@ def compare(
     unscored : {"raise", "random"}
         Where a method scores too few features (NaN): stop, or fill up with the others in random order.
     unlabeled : object, default=-1
+    task : {"auto", "classes", "target"}
+        What y holds; "auto" decides by the rule of :meth:`fiedler.Supervision.task`, and the settings of the result say
+        what it was.
+    scale : {"none", "standard", "minmax"}
+        Bring the columns of X to unit variance or to [0, 1] first.
     random_state : int, default=0
         Decides everything, whatever ``n_jobs`` and the order of the methods.
     n_jobs : int, default=-1
@@ -201,7 +209,8 @@ def compare(
     {'accuracy': 'all'}
     """
     problem = Problem.of(X)
-    target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled)
+    problem = problem if scale == "none" else Problem.of(scaled(problem.X, scale))
+    target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled, task)
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
     plan = Plan(
@@ -234,6 +243,7 @@ def compare(
         "n_folds": n_folds,
         "scored_rows": scored_rows,
         "unscored": unscored,
+        "scale": scale,
         "random_state": random_state,
     }
     formulas = {name: None if isinstance(c, str) else repr(c) for name, c in criteria.items()}

@@ -234,14 +234,16 @@ class Target:
         return y
 
 
-def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any) -> Target:
-    """Classes, or a real target where the estimator is a regressor or y is not whole."""
+def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any, task: str = "auto") -> Target:
+    """Classes or a real target: as stated, as the estimator predicts, or by :meth:`Supervision.task`."""
     if estimator is not None and not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(f"estimator must be a scikit-learn classifier or regressor, got {estimator!r}.")
     known = Supervision(n_samples, y, unlabeled=unlabeled)
     reader = "the evaluation" if estimator is None else f"estimator={estimator!r}"
-    real = y is not None and not known.has_classes if estimator is None else is_regressor(estimator)
-    if real:
+    wanted = known.task(task) if estimator is None or task != "auto" else "target" * is_regressor(estimator)
+    if estimator is not None and (wanted == "target") != is_regressor(estimator):
+        raise ValueError(f"task={task!r} does not go with estimator={estimator!r}; leave one of them out.")
+    if wanted == "target":
         values = known.target(reader)
         return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
     codes, _ = known.classes(reader)

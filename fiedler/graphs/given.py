@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.stats import spearmanr
 
+from ..data.arrays import Matrix, dense, rows_of
+from ..data.source import Source
 from ..problem import Problem
-from ..validation import is_sparse
+from ..validation import check_positive, is_sparse
 from .graph import Graph
-from .recipe import Recipe
+from .recipe import Recipe, safe_bandwidth, warn_underflow
+
+_SEEN, _ALIKE = (
+    200,
+    0.5,
+)  # entries of W that are compared with X, and the rank correlation from which they are distances
 
 
 class Precomputed(Recipe):
@@ -18,16 +28,24 @@ class Precomputed(Recipe):
     Parameters
     ----------
     W : array-like or sparse matrix of shape (n_samples, n_samples), or Graph
+    distances : bool, default=False
+        W holds distances, as ``kneighbors_graph(mode="distance")`` gives: weights are exp(-w² / 2δ²) on the entries off
+        the diagonal, of a sparse W on those that are stored. Where large entries of W stand between rows of X that are
+        far apart, and this is False, a warning says so.
+    bandwidth : float, optional
+        δ for distances; by default their mean.
 
     Examples
     --------
     >>> from fiedler import Precomputed
     >>> Precomputed([[0, 1], [1, 0]]).build([[3.0], [4.0]]).n_edges
     1
+    >>> Precomputed([[0, 2], [2, 0]], distances=True).build([[3.0], [5.0]])
+    Graph(n_nodes=2, n_edges=1, n_components=1, n_isolated=0, storage='dense', bandwidth=2)
     """
 
-    def __init__(self, W: Any):
-        self.W = W
+    def __init__(self, W: Any, distances: bool = False, bandwidth: float | None = None):
+        self.W, self.distances, self.bandwidth = W, distances, bandwidth
 
     def _build(self, problem: Problem) -> Graph:
         W = self.W
@@ -51,7 +69,48 @@ class Precomputed(Recipe):
             raise ValueError(
                 f"W is not symmetric (entries differ by up to {asymmetry:.6g}); pass W.maximum(W.T) or (W + W.T) / 2."
             )
+        if self.distances:
+            return self._from_distances(W)
+        if _grows_with_distance(W, problem.X):
+            warnings.warn(
+                "large entries of W stand between rows of X that are far apart: it seems to hold distances, which are "
+                "taken as similarities; use Precomputed(W, distances=True).",
+                UserWarning,
+                stacklevel=2,
+            )
         return Graph.from_weights(W)
+
+    def _from_distances(self, D: Any) -> Graph:
+        check_positive("bandwidth", self.bandwidth, optional=True)
+        n = D.shape[0]
+        entries = sp.coo_array(D) if is_sparse(D) else None
+        i, j = np.nonzero(~np.eye(n, dtype=bool)) if entries is None else entries.coords
+        values = D[i, j] if entries is None else entries.data
+        i, j, values = i[i != j], j[i != j], values[i != j].astype(np.float64)
+        bandwidth = (float(values.mean()) if len(values) else 0.0) or 1.0
+        bandwidth = bandwidth if self.bandwidth is None else float(self.bandwidth)
+        W = sp.csr_array((np.exp(values**2 / (-2.0 * bandwidth**2)), (i, j)), shape=(n, n))
+        graph = Graph.from_weights(W if entries is not None else W.toarray(), bandwidth=bandwidth)
+        if graph.n_isolated:
+            far = np.full(n, np.inf)
+            np.minimum.at(far, i, values**2)
+            warn_underflow(graph.n_isolated, "bandwidth", bandwidth, safe_bandwidth(bandwidth, far[np.isfinite(far)]))
+        return graph
+
+
+def _grows_with_distance(W: Any, X: Matrix) -> bool:
+    """Whether entries of W are the larger the farther two rows of X lie apart, judged on some pairs."""
+    if isinstance(X, Source) or (W.diagonal() != 0).any():
+        return False
+    rows = np.linspace(0, W.shape[0] - 1, min(W.shape[0], _SEEN)).astype(np.intp)
+    part = sp.csr_array(W)[rows].tocoo() if is_sparse(W) else sp.coo_array(W[rows])
+    chosen = np.linspace(0, part.nnz - 1, min(part.nnz, _SEEN)).astype(np.intp)
+    weights, ends = part.data[chosen], (rows[part.coords[0][chosen]], part.coords[1][chosen])
+    if len(weights) < 10 or weights.min() == weights.max():
+        return False
+    a, b = (dense(rows_of(X, end)).astype(np.float64) for end in ends)
+    gap = ((a - b) ** 2).sum(axis=1)
+    return bool(spearmanr(weights, gap).statistic > _ALIKE)
 
 
 def as_recipe(graph: Any) -> Recipe:

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..data.arrays import Block, dense, take_rows
 from ..engine.kernels import as_block, kernels
-from ..engine.moments import sparse_mean, sparse_moments
+from ..engine.moments import sparse_centre, sparse_moments
 from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum
 
@@ -160,7 +160,8 @@ class Nodes(Storage):
     def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
         """The given rows of f̃, as an ndarray, without centring the others."""
         if is_sparse(F):
-            return take_rows(F, rows) - sparse_mean(F, self.degree)
+            reference, shift = sparse_centre(F, self.degree)
+            return take_rows(F, rows) - reference - shift
         return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:

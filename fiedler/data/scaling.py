@@ -1,0 +1,51 @@
+"""Columns on a common scale, on request: nothing in the package scales features by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..validation import check_choice, is_sparse
+from .arrays import Matrix, dense, take_columns
+from .source import Source
+
+SCALES = ("none", "standard", "minmax")
+_SEEN = 5000  # rows that the spread of columns is judged by
+
+
+def scaled(X: Matrix, how: str) -> Matrix:
+    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or as it is ("none").
+
+    Sparse columns are divided only, by their standard deviation or their largest absolute value: zeros stay zeros.
+    """
+    check_choice("scale", how, SCALES)
+    if how == "none":
+        return X
+    if isinstance(X, Source):
+        raise ValueError(f"scale={how!r} needs {X.label} as a whole; scale it before, or give more memory.")
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if how == "standard":
+        return StandardScaler(with_mean=not is_sparse(X)).fit_transform(X)
+    return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
+
+
+def uneven_columns(X: Any) -> tuple[int, int, float] | None:
+    """Two columns whose standard deviations differ by more than a factor of 100, and the factor; None where none do.
+
+    Judged by the middle 90 % of columns, so that a single odd one says nothing.
+    """
+    if isinstance(X, Source) or X.shape[1] < 2:
+        return None
+    rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SEEN)).astype(np.intp)
+    columns = np.linspace(0, X.shape[1] - 1, min(X.shape[1], _SEEN)).astype(np.intp)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = dense(take_columns(X, columns))[rows].std(axis=0)
+    used = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+    if len(used) < 2:
+        return None
+    order = used[np.argsort(spread[used], kind="stable")]
+    low, high = order[int(0.05 * (len(order) - 1))], order[-1 - int(0.05 * (len(order) - 1))]
+    factor = float(spread[high] / spread[low])
+    return (int(columns[high]), int(columns[low]), factor) if factor > 100 else None

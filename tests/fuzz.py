@@ -1,0 +1,199 @@
+"""Random containers, methods and damaged files: every answer is scores or one clear error, never a crash.
+
+python tests/fuzz.py 120        for so many seconds; `make fuzz`
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+HERE = Path(__file__).resolve().parent
+EXPECTED = (ValueError, TypeError, OSError, ImportError)
+
+
+# -------------------------------------------------------------------- containers x methods x metrics
+
+
+def random_table(rng: np.random.Generator) -> np.ndarray:
+    """Counts or measurements, with copies, constants, zeros, offsets and very different scales now and then."""
+    n, m = int(rng.integers(2, 40)), int(rng.integers(1, 12))
+    X = rng.poisson(0.7, size=(n, m)).astype(float) if rng.random() < 0.5 else rng.normal(size=(n, m))
+    for change in rng.permutation(6)[: rng.integers(0, 4)]:
+        j = rng.integers(m)
+        if change == 0:
+            X[:, j] = X[0, j]
+        elif change == 1:
+            X[:, rng.integers(m)] = X[:, j]
+        elif change == 2:
+            X[:, j] *= 10.0 ** rng.integers(-12, 12)
+        elif change == 3:
+            X[:, j] += 10.0 ** rng.integers(0, 9)
+        elif change == 4:
+            X[rng.integers(n)] = X[rng.integers(n)]
+        else:
+            X[rng.integers(n)] = 0.0
+    return X
+
+
+CONTAINERS = {
+    "array": np.asarray,
+    "Fortran": np.asfortranarray,
+    "csr": sp.csr_array,
+    "csc": sp.csc_array,
+    "coo": sp.coo_array,
+    "csr matrix": sp.csr_matrix,
+    "list": lambda X: X.tolist(),
+    "view": lambda X: np.repeat(X, 2, axis=0)[::2],
+}
+
+
+def one_method(seed: int) -> str | None:
+    """What is wrong with one method on one table, or None."""
+    from fiedler import KNN, METHODS, RBF, SPEC, Anchors, ConstraintScore, LaplacianScore
+
+    rng = np.random.default_rng(seed)
+    X = random_table(rng)
+    n, m = X.shape
+    graphs = [KNN(int(rng.integers(1, 8)), metric=str(rng.choice(["euclidean", "cosine"]))), RBF(), Anchors(), None]
+    graph = graphs[rng.integers(len(graphs))]
+    methods = [method() for method in METHODS.values()]
+    methods += [LaplacianScore(graph), SPEC(graph, int(rng.integers(1, 4))), ConstraintScore(int(rng.integers(1, 5)))]
+    method = methods[rng.integers(len(methods))]
+    y: object = rng.integers(3, size=n)
+    y = rng.normal(size=n) if "target" in method.reads else np.where(rng.random(n) < 0.3, -1, y)
+    found = {}
+    for name in ("array", str(rng.choice(list(CONTAINERS)))):
+        given = CONTAINERS[name](X.copy())
+        before = given.copy() if hasattr(given, "copy") else given
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                warnings.simplefilter("ignore", UserWarning)
+                found[name] = method.evaluate(given, y if method.reads else None)
+        except EXPECTED as error:
+            if len(str(error)) < 20:
+                return f"{method!r} on {name} {X.shape}: {error!r} says too little"
+            found[name] = None
+        except Exception as error:
+            return f"{method!r} on {name} {X.shape}: {error!r}"
+        same = (abs(before - given)).max() == 0 if sp.issparse(given) else np.array_equal(before, given)
+        if not same:
+            return f"{method!r} changed its input, {name} {X.shape}"
+    first, *_, second = [*found.values()] * 2
+    if (first is None) != (second is None):
+        return f"{method!r}: only one of {list(found)} has scores"
+    if first is None or second is None:
+        return None
+    if first.shape != (m,):
+        return f"{method!r}: {first.shape} scores for {m} features"
+    for a in range(m):
+        for b in range(a):
+            if X[:, a].tobytes() == X[:, b].tobytes() and first[a].tobytes() != first[b].tobytes():
+                return f"{method!r}: the same column twice, {first[a]!r} and {first[b]!r}"
+    scale = np.nanmax(np.abs(first), initial=1e-300, where=np.isfinite(first))
+    if getattr(method, "phi", 0) == 3:
+        return None  # the basis of a repeated eigenvalue is arbitrary, as a warning says
+    if not np.allclose(first, second, rtol=1e-6, atol=1e-7 * scale, equal_nan=True):
+        return f"{method!r} {X.shape}: {list(found)} differ by {np.nanmax(np.abs(first - second)):.3g} of {scale:.3g}"
+    return None
+
+
+# -------------------------------------------------------------------- damaged files
+
+
+def damaged(data: bytes, rng: np.random.Generator) -> bytes:
+    """Some bits flipped, a piece cut out, doubled, or the end missing."""
+    kind, at = rng.integers(5), int(rng.integers(len(data)))
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        return data[:at] + data[at + int(rng.integers(1, 40)) :]
+    if kind == 2:
+        return data[:at] + data[at : at + int(rng.integers(1, 40))] + data[at:]
+    changed = bytearray(data)
+    for place in rng.integers(len(data), size=int(rng.integers(1, 4))):
+        changed[place] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def save_csv(path: Path, matrix: np.ndarray) -> None:
+    np.savetxt(path, matrix, delimiter=",", header="a,b,c,d", comments="")
+
+
+CSV = (save_csv, "t.csv", None)
+READ = """
+import sys, warnings
+warnings.simplefilter("ignore")
+from fiedler import LaplacianScore
+from fiedler.io import fill_missing, read_table
+for path in sys.argv[1:]:
+    try:
+        table = read_table(path)
+        X = fill_missing(table, "zero")
+        if min(X.shape) > 1 and X.shape[0] * X.shape[1] < 10**6:
+            LaplacianScore().evaluate(X)
+        print("read", path)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        print("error" if len(str(error)) > 15 else "unclear", path, str(error)[:200].replace(chr(10), " "))
+    except BaseException as error:
+        print("unexpected", path, repr(error)[:300].replace(chr(10), " "))
+    sys.stdout.flush()
+"""
+
+
+def damaged_files(seed: int, number: int = 40) -> list[str]:
+    """What is wrong with the answers to some damaged files, read in a process of their own."""
+    sys.path.insert(0, str(HERE))
+    from tables import X as TABLE
+    from test_formats import FORMATS
+
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for at in range(number):
+            save, name, _ = (*FORMATS.values(), CSV)[rng.integers(len(FORMATS) + 1)]
+            if name.endswith(".zarr"):  # a folder of many small files
+                continue
+            path = Path(folder) / f"{at}{Path(name).suffix}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                save(path, TABLE)
+            path.write_bytes(damaged(path.read_bytes(), rng))
+            paths.append(str(path))
+        work = subprocess.run([sys.executable, "-c", READ, *paths], capture_output=True, text=True, timeout=300)
+        answers = work.stdout.splitlines()
+        wrong = [answer for answer in answers if answer.startswith(("unexpected", "unclear"))]
+        if work.returncode or len(answers) < len(paths):
+            wrong.append(
+                f"seed {seed}: exit {work.returncode} at {Path(paths[len(answers)]).name}: {work.stderr[-200:]}"
+            )
+        return [f"seed {seed}: {line}" for line in wrong]
+
+
+def main(seconds: float) -> int:
+    start, seed, problems = time.monotonic(), int(time.time()) % 10**6, []
+    counts = {"methods": 0, "files": 0}
+    while time.monotonic() - start < seconds:
+        for number in range(seed, seed + 200):
+            wrong = one_method(number)
+            counts["methods"] += 1
+            if wrong:
+                problems.append(f"seed {number}: {wrong}")
+        problems += damaged_files(seed)
+        counts["files"] += 40
+        seed += 200
+    print(f"{counts['methods']} tables, {counts['files']} damaged files, {len(problems)} problems")
+    print("\n".join(problems[:40]))
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main(float(sys.argv[1]) if len(sys.argv) > 1 else 120.0))

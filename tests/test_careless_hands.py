@@ -1,0 +1,185 @@
+"""What careless hands do to a library: wrong kinds of labels, distances for similarities, numbers without bounds."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
+
+from fiedler import KNN, METHODS, LaplacianScore, Precomputed, ReliefF, SpectralSelector, Supervision, Variance
+from fiedler.data.scaling import scaled, uneven_columns
+from fiedler.evaluate import compare
+
+WINE = load_wine().data / load_wine().data.std(axis=0)
+
+
+# ---------------------------------------------------------------- classes or a target
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (["a", "b", "a"], "classes"),
+        ([True, False, True], "classes"),
+        (np.repeat([3, 7, 12], 5), "classes"),
+        (np.arange(40), "classes"),  # one row each, but they count up: codes
+        (np.arange(1, 11), "classes"),
+        ([0.5, 1.5, 2.0], "target"),
+        (load_diabetes().target, "target"),
+        (np.arange(300), "target"),
+        ([3, 17, 40, 41, 90], "target"),
+        (np.r_[np.full(50, -1), [4, 9, 4, 9]], "classes"),
+        (np.r_[np.full(50, np.nan), [4, 9, 30, 2]], "target"),
+        (None, "nothing"),
+    ],
+)
+def test_classes_or_a_target_by_a_stated_rule(y, task):
+    assert Supervision(0 if y is None else len(y), y).task() == task
+
+
+def test_what_is_stated_holds():
+    known = Supervision(4, [3, 17, 40, 41])
+    assert known.task("classes") == "classes"
+    with pytest.raises(ValueError, match="task must be one of 'auto', 'classes', 'target', got 'regression'"):
+        known.task("regression")
+
+
+def test_compare_reads_a_whole_number_target_as_one():
+    X, y = load_diabetes(return_X_y=True)
+    options = {"n_features": [2], "n_draws": 1, "n_jobs": 1}
+    assert compare(["correlation"], X, y, **options).settings["metrics"] == ["rmse"]
+    few = (y // 100).astype(int)
+    assert compare(["fisher"], X, few, **options).settings["metrics"] == ["accuracy"]
+    assert compare(["correlation"], X, few, task="target", **options).settings["metrics"] == ["rmse"]
+    with pytest.raises(ValueError, match="task='classes' does not go with estimator=KNeighborsRegressor"):
+        compare(["fisher"], X, few, task="classes", estimator=KNeighborsRegressor(), **options)
+
+
+# ---------------------------------------------------------------- scale
+
+
+def test_columns_of_very_different_spread_are_told_and_can_be_scaled():
+    X = np.random.default_rng(0).normal(size=(60, 8)) * [1, 1, 1, 1, 1e4, 1e4, 1e4, 1e4]
+    wide, narrow, factor = uneven_columns(X)
+    assert wide >= 4 > narrow
+    assert factor > 5000
+    assert uneven_columns(scaled(X, "standard")) is None
+    np.testing.assert_allclose(scaled(X, "standard").std(axis=0), 1.0)
+    np.testing.assert_allclose(scaled(X, "minmax").max(axis=0), 1.0)
+    sparse = sp.csc_array(np.where(X > 0, X, 0.0))
+    assert scaled(sparse, "minmax").nnz == sparse.nnz
+    assert scaled(X, "none") is X
+    y = np.arange(60) % 2
+    options = {"n_features": [2], "n_draws": 2, "n_jobs": 1, "n_labels": 10}
+    ours = compare(["laplacian"], X, y, scale="standard", **options)
+    np.testing.assert_array_equal(
+        ours.table["value"], compare(["laplacian"], scaled(X, "standard"), y, **options).table["value"]
+    )
+    with pytest.raises(ValueError, match="scale must be one of 'none', 'standard', 'minmax', got 'robust'"):
+        compare(["laplacian"], X, y, scale="robust", **options)
+
+
+# ---------------------------------------------------------------- distances for similarities
+
+
+def test_distances_taken_as_similarities_are_told():
+    D = kneighbors_graph(WINE, 10, mode="distance")
+    D = D.maximum(D.T)
+    for W in (D, pairwise_distances(WINE)):
+        with pytest.warns(UserWarning, match=r"it seems to hold distances.*use Precomputed\(W, distances=True\)"):
+            Precomputed(W).build(WINE)
+
+
+def test_distances_become_the_weights_of_the_neighbour_graph():
+    D = kneighbors_graph(WINE, 10, mode="distance")
+    given, own = Precomputed(D.maximum(D.T), distances=True).build(WINE), KNN(10).build(WINE)
+    np.testing.assert_allclose(given.toarray(), own.toarray(), rtol=1e-10)
+    assert given.bandwidth == pytest.approx(own.bandwidth)
+    full = Precomputed(pairwise_distances(WINE), distances=True, bandwidth=2.0).build(WINE)
+    np.testing.assert_allclose(full.toarray()[0, 1], np.exp(-np.sum((WINE[0] - WINE[1]) ** 2) / 8.0))
+    assert (np.diag(full.toarray()) == 0).all()
+    with pytest.raises(ValueError, match="bandwidth must be a positive number"):
+        Precomputed(D.maximum(D.T), distances=True, bandwidth=0).build(WINE)
+
+
+@pytest.mark.filterwarnings("error")
+def test_similarities_and_graphs_of_something_else_are_taken_in_silence():
+    rng = np.random.default_rng(0)
+    other = rng.random((len(WINE), len(WINE)))
+    other = np.where(np.eye(len(WINE)), 0.0, other + other.T)
+    for W in (KNN().build(WINE).toarray(), np.exp(-pairwise_distances(WINE)), other, other > 1):
+        Precomputed(W).build(WINE)
+
+
+# ---------------------------------------------------------------- numbers without bounds
+
+
+@pytest.mark.parametrize("criterion", [LaplacianScore(), Variance(), ReliefF(), METHODS["fisher"]()])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_values_whose_squares_overflow_name_their_column(criterion, kind):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[:, 1] *= 1e200
+    with pytest.raises(ValueError, match=r"as large as .*e\+200 in column 1, whose squares overflow; divide"):
+        criterion.evaluate(kind(X), np.arange(40) % 2)
+
+
+def test_values_beyond_single_precision_are_compared_in_double():
+    X = np.random.default_rng(0).normal(size=(700, 2100))
+    expected = LaplacianScore().evaluate(X)
+    np.testing.assert_allclose(LaplacianScore().evaluate(1e40 * X), expected, rtol=1e-9)
+
+
+# ---------------------------------------------------------------- a fit that fails
+
+
+def test_a_fit_that_fails_leaves_the_selector_as_it_was():
+    frame = pytest.importorskip("pandas").DataFrame(WINE, columns=[f"f{j}" for j in range(13)])
+    selector = SpectralSelector(n_features_to_select=3).fit(frame)
+    before = {name: np.copy(value) for name, value in vars(selector).items() if name.endswith("_")}
+    for bad in (np.full((20, 5), np.nan), frame.assign(f0="text"), np.ones((1, 4))):
+        with pytest.raises(ValueError, match="."):
+            selector.fit(bad)
+    selector.set_params(criterion="fisher")
+    with pytest.raises(ValueError, match="requires y"):
+        selector.fit(WINE[:, :5])
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(selector, name), value)
+    assert selector.get_feature_names_out().tolist() == frame.columns[selector.support_].tolist()
+
+
+def test_an_interrupted_fit_leaves_the_selector_as_it_was(monkeypatch):
+    selector = SpectralSelector(n_features_to_select=3).fit(WINE)
+    scores = selector.scores_.copy()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fiedler.selector.rank", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(WINE[:, :4])
+    assert selector.n_features_in_ == 13
+    np.testing.assert_array_equal(selector.scores_, scores)
+    assert selector.transform(WINE).shape == (178, 3)
+
+
+def test_names_go_where_the_next_data_have_none():
+    frame = pytest.importorskip("pandas").DataFrame(WINE, columns=[f"f{j}" for j in range(13)])
+    selector = SpectralSelector(n_features_to_select=3).fit(frame).fit(WINE)
+    assert not hasattr(selector, "feature_names_in_")
+
+
+def test_a_whole_anndata_is_refused_at_once():
+    adata = pytest.importorskip("anndata").AnnData(WINE)
+    for use in (SpectralSelector().fit, LaplacianScore().evaluate):
+        with pytest.raises(TypeError, match=r"X is a whole AnnData; pass its matrix, adata\.X"):
+            use(adata)
+    assert SpectralSelector().fit(adata.X).n_features_in_ == 13
+
+
+def test_a_label_per_row_warns_nobody_where_it_is_meant():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LaplacianScore().evaluate(WINE, np.arange(len(WINE)))
