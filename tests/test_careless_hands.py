@@ -140,7 +140,7 @@ def test_a_fit_that_fails_leaves_the_selector_as_it_was():
     selector = SpectralSelector(n_features_to_select=3).fit(frame)
     before = {name: np.copy(value) for name, value in vars(selector).items() if name.endswith("_")}
     for bad in (np.full((20, 5), np.nan), frame.assign(f0="text"), np.ones((1, 4))):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"NaN|numeric|minimum"):
             selector.fit(bad)
     selector.set_params(criterion="fisher")
     with pytest.raises(ValueError, match="requires y"):

@@ -174,6 +174,7 @@ def test_files_that_are_not_what_they_say(tmp_path, suffix, content):
 def test_a_missing_package_names_its_extra(tmp_path, monkeypatch):
     for module, name, extra in [
         ("pyarrow", "t.parquet", "io"),
+        ("openpyxl", "t.xlsx", "io"),
         ("anndata.io", "t.h5ad", "anndata"),
         ("zarr", "t.zarr", "zarr"),
     ]:

@@ -27,7 +27,8 @@ def test_labels(values, unlabeled, expected):
 def test_label_files(write):
     ids, samples = (np.array([f"{name}{i}" for i in range(3)], dtype=object) for name in ("r", "sample"))
     assert read_labels(write("x\ny\nz\n", "l.txt"), None, 3) == ["x", "y", "z"]
-    assert read_labels(write("label\nlung cancer\ny\nz\n", "l.txt"), None, 3) == ["lung cancer", "y", "z"]
+    with pytest.warns(UserWarning, match="'label' is taken as its header"):
+        assert read_labels(write("label\nlung cancer\ny\nz\n", "l.txt"), None, 3) == ["lung cancer", "y", "z"]
     assert read_labels(write("row,label\n2,x\n0,y\n", "l.csv"), None, 3) == ["y", None, "x"]
     assert read_labels(write("r1\tx\n", "l.tsv"), ids, 3) == [None, "x", None]
     with pytest.raises(ValueError, match=r"l\.csv: line 2: 'sample9' is not a row id; did you mean 'sample"):

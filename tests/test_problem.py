@@ -123,4 +123,4 @@ def test_every_evaluation_builds_a_graph_once(blobs, counted):
     for evaluate in evaluations:
         Path(counted.log).unlink()
         evaluate()
-        assert len(counted.builds()) == 1
+        assert counted.builds().count(str(X.shape)) == 1  # other rows, of the report's stability, have other graphs

@@ -16,6 +16,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 HOSTILE = "<script>alert(1)</script>"
+LONG = "a name that goes on and on, so that it is cut in the table and whole where one points at it"
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def address(tmp_path_factory):
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1, 2], 20)
     X = rng.normal(size=(60, 400)) + np.outer(y, np.linspace(2, 0, 400))
-    names = [HOSTILE, "</script><img src=x onerror=alert(2)>", *(f"gene {j:03d}" for j in range(2, 400))]
+    names = [HOSTILE, "</script><img src=x onerror=alert(2)>", *(f"gene {j:03d}" for j in range(2, 399)), LONG]
     classes = np.array([HOSTILE, "b", "c"], dtype=object)[y]
     selector = SpectralSelector("fisher", n_features_to_select=20).fit(X, classes)
     drawn = stability("fisher", X, classes, k=20, n_draws=4)
@@ -200,3 +201,59 @@ def test_nothing_overflows(page, width):
         " && !e.closest('.visually-hidden') && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML)"
     )
     assert outside == []
+
+
+def test_a_phone_shows_bars_and_remarks_below_the_names(page):
+    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    boxes = page.execute_script(
+        "return [...document.querySelectorAll('#ranking tbody tr')].slice(0, 20).map(row => Object.fromEntries("
+        "['th.name', 'td.score', 'td.bar .track', 'td.often', 'td.note'].map(what => ["
+        "what, row.querySelector(what).getBoundingClientRect().toJSON()])))"
+    )
+    for box in boxes:
+        assert box["td.bar .track"]["width"] >= 72
+        assert box["td.bar .track"]["top"] >= box["th.name"]["bottom"] - 1
+        assert box["td.note"]["height"] > 0
+        assert box["td.note"]["top"] >= box["td.bar .track"]["bottom"] - 1
+        assert box["td.score"]["right"] <= 390
+    for frame in ("#features .table-frame", "#comparison .scroll", "#graph .scroll"):
+        wide, inner = page.execute_script(
+            f"const f = document.querySelector('{frame}'); return [f.clientWidth, f.scrollWidth]"
+        )
+        assert inner <= wide, frame
+    labels = page.execute_script(
+        "return [...document.querySelectorAll('#graph table.stack td')]"
+        ".map(c => getComputedStyle(c, '::before').content)"
+    )
+    assert '"Rows"' in labels
+
+
+def test_a_cut_name_shows_whole_on_hover(page):
+    from selenium.webdriver import ActionChains
+
+    page.find_element("id", "search").send_keys("a name that goes on")
+    (cut,) = page.find_elements("css selector", "#ranking tbody th")
+    assert len(cut.text) == 60
+    assert cut.text.endswith("…")
+    page.execute_async_script(  # a scroll hides the tip, and is told a frame later
+        "const done = arguments[1]; arguments[0].scrollIntoView({block: 'center'});"
+        "requestAnimationFrame(() => requestAnimationFrame(done))",
+        cut,
+    )
+    ActionChains(page).move_to_element(cut).perform()
+    assert page.find_element("id", "tip").text == LONG
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_small_figures_do_not_overlap(page, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    boxes = page.execute_script(
+        "return [...document.querySelectorAll('#values .many figure')].map(f => f.getBoundingClientRect().toJSON())"
+    )
+    assert len(boxes) == 12
+    for at, a in enumerate(boxes):
+        for b in boxes[:at]:
+            apart = a["left"] >= b["right"] or b["left"] >= a["right"] or a["top"] >= b["bottom"]
+            assert apart or b["top"] >= a["bottom"]

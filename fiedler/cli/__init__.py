@@ -7,6 +7,7 @@ Only click is imported here; a command imports what it needs, so ``fiedler --hel
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..registry import METHODS
 from .scale import Size
 from .screen import Commands, Screen
 
+TASKS = ("auto", "classes", "target")
+SCALES = ("none", "standard", "minmax")  # as in fiedler.data.scaling, which takes a second to import
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
@@ -76,7 +79,12 @@ data_options = _options(
     click.option("--id", "id_columns", metavar="COL", multiple=True, help="Column that is no feature; names the rows."),
     click.option("--names", type=_file, help="File of feature names, one per line."),
     click.option("--layer", help="Layer of an h5ad file."),
-    click.option("--no-header", is_flag=True, help="The first line of a CSV is data."),
+    click.option("--header/--no-header", default=None, help="Whether the first line of a CSV holds names."),
+    click.option("--sheet", help="Sheet of an .xlsx file: name, or number from 0."),
+    click.option("--drop", metavar="COL", multiple=True, help="Column to leave out; repeat it."),
+    click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
+    click.option("--scale", type=click.Choice(SCALES), help="Bring columns to unit variance, or to [0, 1]."),
+    click.option("--task", type=click.Choice(TASKS), default="auto", help="What the labels are; auto decides."),
     click.option("--unlabeled", metavar="V", help="Label that means unknown; 'none' when -1 is a class."),
     click.option("--impute", type=click.Choice(["median", "mean", "zero"]), help="Fill missing cells."),
 )
@@ -133,15 +141,15 @@ def main() -> None:
 @click.option(
     "--stability", type=click.IntRange(min=2), metavar="N", help="Also how often each is selected in N draws."
 )
-@click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather instead of printing.")
+@click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather; - is standard output.")
+@click.option("--escape-formulas", is_flag=True, help="Defuse names that a spreadsheet would run.")
 @report_option
 @run_options
 def rank(data: str, **options: Any) -> None:
     """Rank the features of DATA, best first."""
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
-        _early_errors(options)
-        from ..data.write import write_ranking
+        _early_errors(data, options)
         from . import run, scale
 
         with run.limited(options["jobs"]), scale.resources(options, screen):
@@ -156,11 +164,10 @@ def rank(data: str, **options: Any) -> None:
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency)
         if drawn is not None:
             screen.note(f"{drawn.n_draws} draws of 80 % of the rows: first {k} features overlap by {drawn.jaccard:.2f}")
-        if options["out"]:
-            write_ranking(options["out"], columns, force=options["force"], about=job.about(criterion))
-            screen.done(f"wrote {options['out']}")
-        else:
+        if not run.deliver(columns, options, job.about(criterion)):
             screen.table(columns, run.title(job, criterion), top or 20)
+        elif options["out"] != "-":
+            screen.done(f"wrote {options['out']}")
         if options["report"]:
             _report(options["report"], job, selector, screen, stability=drawn, seed=options["seed"])
 
@@ -186,7 +193,7 @@ def select(data: str, **options: Any) -> None:
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
-        _early_errors(options)
+        _early_errors(data, options)
         from ..data.formats import file_format, write_table
         from . import run, scale
 
@@ -232,7 +239,7 @@ def compare(data: str, **options: Any) -> None:
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
-        _early_errors(options)
+        _early_errors(data, options)
         from . import run
 
         job = run.load(data, _checked(options, *options["methods"]), screen)
@@ -260,7 +267,7 @@ def report(data: str, **options: Any) -> None:
     """Rank the features of DATA, write an HTML report."""
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
-        _early_errors(options)
+        _early_errors(data, options, page=True)
         from . import run
 
         with run.limited(options["jobs"]):
@@ -315,18 +322,42 @@ def completion(shell: str) -> None:
         click.echo(kind(main, {}, "fiedler", "_FIEDLER_COMPLETE").source())
 
 
-def _early_errors(options: dict[str, Any]) -> None:
+def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> None:
     """What can be known to fail before any file is read."""
+    from importlib.util import find_spec
+
     from ..data.atomic import check_writable
     from ..data.write import RANKING_SUFFIXES
 
     if options["target"] is not None and options["labels"] is not None:
         raise click.UsageError("--target and --labels both give the labels; choose one.")
-    outputs = [path for path in (options["out"], options.get("report")) if path]
-    if "report" in options and options["out"] and not options["out"].lower().endswith(RANKING_SUFFIXES):
-        raise click.UsageError(f"--out {options['out']}: results are written as {', '.join(RANKING_SUFFIXES)}.")
-    for path in outputs:
+    report, out = options.get("report", options["out"] if page else None), options["out"]
+    if report and not report.lower().endswith((".html", ".htm")):
+        raise click.UsageError(f"{report}: a report is an .html file.")
+    columns = str(out).lower().endswith((".parquet", ".feather"))
+    needed = [("matplotlib", "report"), ("jinja2", "report")] * bool(report) + [("pyarrow", "io")] * columns
+    for module, extra in needed:  # what is missing is said before the work
+        if sys.modules.get(module, ()) is None or find_spec(module) is None:
+            raise ImportError(f"{report or out} needs {module}; install it with: pip install 'fiedler[{extra}]'")
+    if out == "-" and "escape_formulas" not in options:
+        raise click.UsageError("--out - writes a ranking to standard output; name a file here.")
+    if "report" in options and out not in (None, "-") and not out.lower().endswith(RANKING_SUFFIXES):
+        raise click.UsageError(f"--out {out}: results are written as {', '.join(RANKING_SUFFIXES)}.")
+    inputs = [data, *(options.get(name) for name in ("labels", "names", "must_link", "cannot_link", "pairs"))]
+    for path in (out, report):
+        if path in (None, "-"):
+            continue
+        same = [given for given in inputs if given and _same_file(given, path)]
+        if same:
+            raise click.UsageError(f"{path} is {same[0]}, which is read; results never replace their own data.")
         check_writable(path, options["force"])
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two names lead to one file, through links too."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
@@ -351,6 +382,7 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
+        about["task"] = job.options["task"]
         summary = summarize(selector, job.X, job.y, **about, **job.pairs, **results)
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

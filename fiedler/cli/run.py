@@ -15,8 +15,9 @@ from ..criteria import Criterion
 from ..data.atomic import replacing
 from ..data.formats import read_table
 from ..data.labels import is_known, read_pairs
+from ..data.scaling import scaled, uneven_columns
 from ..data.tables import Table, fill_missing
-from ..data.write import write_ranking
+from ..data.write import ranking_text, write_ranking
 from ..selector import SpectralSelector
 from ..supervision import Supervision
 from ..syntax import as_criterion
@@ -25,6 +26,8 @@ from ..version import __version__
 from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
+
+_SCALE_FREE = {"ClassGraph", "TargetKNN", "MustLink", "CannotLink", "Precomputed"}  # graphs that compare no columns
 
 
 @dataclass
@@ -71,10 +74,13 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             names=options["names"],
             layer=options["layer"],
             unlabeled=None if keep_all else marker,
-            header=not options["no_header"],
+            header=options["header"],
             memory=memory_for_data(options),
+            sheet=options["sheet"],
+            drop=list(options["drop"]) or None,
+            numeric_only=options["numeric_only"],
         )
-        X = placed(fill_missing(table, options["impute"]), options, screen)
+        X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "none"), options, screen)
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     return Job(table, X, pairs, -1 if marker is None else None, options)
@@ -96,15 +102,42 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
         given = {"--target": job.options["target"], "--labels": job.options["labels"]}
         if not criterion.reads and any(value is not None for value in given.values()):
             screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
-        return criterion
-    if job.pairs:
-        name = "constraint"
-    elif job.y is None or not is_known(job.y).any():
-        name = "laplacian"
     else:
-        name = "sselect" if Supervision(len(job.y), job.y).has_classes else "ssls"
-    screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
-    return as_criterion(name)
+        labels = job.y is not None and is_known(job.y).any()
+        task = known_task(job, screen) if labels and not job.pairs else "nothing"
+        name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
+        screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
+        criterion = as_criterion(name)
+    note_scale(criterion, job, screen)
+    return criterion
+
+
+def known_task(job: Job, screen: Screen) -> str:
+    """Whether the labels are classes or a target, said where the rule decided it."""
+    known, stated = Supervision(job.table.shape[0], job.y, unlabeled=job.unlabeled), job.options["task"]
+    task = known.task(stated)
+    y = np.asarray(job.y)[is_known(np.asarray(job.y))]
+    different = len(set(y.tolist()))
+    if stated == "auto" and y.dtype.kind != "O":
+        what = f"{different} classes" if task == "classes" else f"a real target with {different} values"
+        screen.note(f"the labels are taken as {what}; --task says otherwise")
+    if task == "classes" and 2 * different > len(y) > 2:
+        screen.note(f"{different} classes among {len(y)} labelled rows: hardly any class has two")
+    return task
+
+
+def note_scale(criterion: Criterion, job: Job, screen: Screen) -> None:
+    """Say it where columns of very different spread meet a method that compares them as they are."""
+    recipes = {type(recipe).__name__ for recipe in criterion.recipes()}
+    compares = recipes - _SCALE_FREE or type(criterion).__name__ == "Variance"
+    uneven = uneven_columns(job.X) if compares and job.options["scale"] is None else None
+    if uneven is not None:
+        wide, narrow, factor = uneven
+        names = job.table.feature_names
+        screen.note(
+            f"{names[wide]!r} spreads {factor:.0f} times as much as {names[narrow]!r}, and {text_of(criterion)} "
+            "compares columns as they are; --scale standard or minmax brings them to one scale, none keeps them"
+        )
 
 
 @contextmanager
@@ -163,6 +196,7 @@ def comparison(job: Job, screen: Screen) -> Any:
             n_labels=options["shown"],
             metrics=options["metrics"] or None,
             unlabeled=job.unlabeled,
+            task=options["task"],
             random_state=options["seed"],
             n_jobs=options["jobs"] or -1,
             progress=progress,
@@ -185,6 +219,16 @@ def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     names = ("method", "mean_rank", f"best_{metric}", "n_features", "seconds", "stability")
     columns = {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
     return columns, f"{metric} of {len(rows)} methods, {settings['n_draws']} draws; mean rank 1 is best"
+
+
+def deliver(columns: dict[str, np.ndarray], options: dict[str, Any], about: dict[str, Any]) -> bool:
+    """Write a ranking where it was asked for; on standard output for "-"."""
+    if options["out"] == "-":
+        print(ranking_text(columns), end="")
+    elif options["out"]:
+        formulas = "escape" if options["escape_formulas"] else "keep"
+        write_ranking(options["out"], columns, force=options["force"], about=about, formulas=formulas)
+    return bool(options["out"])
 
 
 def write_comparison(path: str, result: Any, force: bool) -> None:

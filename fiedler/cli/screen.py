@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any
 
 import click
 
+_SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
 # How the library's messages name things, and how the command line does.
 _FLAGS = {
     r"unlabeled=None": "--unlabeled none",
@@ -43,6 +45,8 @@ class Commands(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
         try:
+            if sys.stdout is None or sys.stdout.closed:
+                raise OSError("standard output is closed; use --out to name a file.")
             code = super().main(*args, **extra)
         except (click.Abort, KeyboardInterrupt):
             code = _fail("interrupted", 130)
@@ -124,8 +128,11 @@ class Screen:
     @contextmanager
     def progress(self, text: str) -> Iterator[Any]:
         """A bar to move by calling ``move(done, total)``, in a terminal only."""
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet:
             yield None
+            return
+        if not sys.stderr.isatty():
+            yield _Lines(text)
             return
         from rich.console import Console
         from rich.progress import Progress
@@ -177,7 +184,20 @@ class Screen:
             console.print(f"... {len(rows) - top} more; --top or --out shows them", style="dim", highlight=False)
 
 
+class _Lines:
+    """Progress for a log: a line now and then, none for what is done at once."""
+
+    def __init__(self, text: str):
+        self._text, self._said = one_line(text), time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            click.echo(f"{self._text}: {done} of {total}", err=True)
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if value != value else f"{value:.6g}"
-    return "\n".join(map(one_line, str(value).split("\n")))
+    lines = map(one_line, str(value).split("\n"))
+    return "\n".join(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in lines)

@@ -38,6 +38,8 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
     if source is not None:
         return _validate_source(source, column_names)
     names = column_names if column_names is not None else getattr(X, "columns", None)
+    if np.ma.is_masked(X):
+        X = X.astype(np.float64).filled(np.nan)  # what is masked is missing, and reported as such below
     try:
         checked = check_array(
             X, accept_sparse=("csc", "csr", "coo"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=2

@@ -10,6 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..validation import require
+
+_NEEDS = {
+    ".arff": ("arff", "io"),
+    ".xlsx": ("openpyxl", "io"),
+    ".h5ad": ("anndata", "anndata"),
+    ".zarr": ("zarr", "zarr"),
+}
+_NEEDS |= dict.fromkeys((".parquet", ".pq", ".feather", ".arrow"), ("pyarrow", "io"))
+_NEEDS |= dict.fromkeys((".h5", ".hdf5"), ("h5py", "io"))
+
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
@@ -48,9 +59,11 @@ def replacing(path: str | Path, force: bool = False) -> Iterator[Path]:
 def check_writable(path: str | Path, force: bool = False) -> Path:
     """The path, links resolved, or an error that says why it cannot be written: before the work, not after."""
     path = Path(path).resolve()
+    if needs := _NEEDS.get(path.suffix.lower()):
+        require(*needs, path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to.")
-    if path.exists() and not path.is_file() and path.suffix != ".zarr":
+    if path.exists() and not path.is_file() and path.suffix.lower() != ".zarr":
         raise ValueError(f"{path} exists and is not a file; choose another name.")
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists; use force=True to replace it.")

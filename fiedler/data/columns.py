@@ -6,7 +6,6 @@ Each is a short function through a well-kept library.
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,42 +15,36 @@ import scipy.sparse as sp
 
 from ..validation import require
 from ..words import first_line
-from .delimited import open_text, read_delimited
-from .files import ParquetFile, arrow_dtype, is_arrow_number
-from .tables import Found, Request, roles
+from .delimited import left_out_note, open_text, read_delimited, way_out
+from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
+from .tables import Found, Request, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
 
 
 def read_csv(request: Request) -> Found:
-    table = read_delimited(request.path, lambda names: roles(names, request), request.header)
-    names = [table.names[j] for j in table.features]
-    if request.header and all(name.replace(".", "").lstrip("-").isdigit() for name in table.names):
-        warnings.warn(
-            f"{request.path}: the first line is all numbers and taken as names; if it is data, use header=False.",
-            UserWarning,
-            stacklevel=3,
-        )
-    layout = {"features": table.features, "delimiter": table.delimiter, "header": request.header}
-    return Found(table.X, names, table.target, table.ids, layout)
+    table = read_delimited(
+        request.path, lambda names: roles(names, request), request.header, request.numeric_only, request.named
+    )
+    names = table.dialect.names
+    out = sorted(left_out(names, request) + table.left_out)
+    layout = {"features": table.features, "left_out": out, "dialect": table.dialect}
+    return Found(table.X, [names[j] for j in table.features], table.target, table.ids, layout, table.notes)
 
 
 def read_arrow(request: Request) -> Found:
     """Parquet or Feather, a group of columns at a time into one matrix."""
     names, types, load = open_arrow(request.path)
     features, target, ids = roles(names, request)
-    pa = require("pyarrow", "io", request.path)
-    for j in features:
-        if not is_arrow_number(types[j]):
-            raise ValueError(
-                f"{request.path}: column {names[j]!r} holds {types[j]}, not numbers; if it is no feature, name it as "
-                "the target or as an id column."
-            )
+    bad = [j for j in features if not is_arrow_number(types[j])]
+    why = "".join(f"column {names[j]!r} holds {types[j]}, not numbers" for j in bad[:1])
+    features, notes = usable(request, names, features, bad, why)
     y = None if target is None else load([target]).column(0).to_pylist()
     row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
-    found = Found(None, [names[j] for j in features], y, row_ids, {"features": features})
+    layout = {"features": features, "left_out": sorted(left_out(names, request) + bad)}
+    found = Found(None, [names[j] for j in features], y, row_ids, layout, notes)
     kind = arrow_dtype([types[j] for j in features])
-    if request.path.suffix in (".parquet", ".pq"):
+    if is_parquet(request.path):
         n_rows = require("pyarrow.parquet", "io", request.path).read_metadata(request.path).num_rows
         if n_rows * len(features) * np.dtype(kind).itemsize > request.memory:
             found.X = ParquetFile(request.path, found.names)
@@ -61,16 +54,32 @@ def read_arrow(request: Request) -> Found:
         part = load(features[start : start + _COLUMNS_AT_ONCE])
         X = np.empty((part.num_rows, len(features)), dtype=kind, order="F") if X is None else X
         for j, column in enumerate(part.columns):
-            X[:, start + j] = column.cast(pa.float64() if kind is np.float64 else pa.float32()).to_numpy()
+            X[:, start + j] = as_floats(column, f"{request.path}: column {names[features[start + j]]!r}")
     found.X = X
     return found
+
+
+def usable(
+    request: Request, names: list[str], features: list[int], bad: list[int], why: str
+) -> tuple[list[int], list[str]]:
+    """The features without those that hold no numbers, and what to say; an error where they may not be left out."""
+    if not bad:
+        return features, []
+    bad_names = [names[j] for j in bad]
+    if not request.numeric_only or len(bad) == len(features):
+        raise ValueError(f"{request.path}: {why}; {way_out(bad_names)}.")
+    return [j for j in features if j not in set(bad)], [left_out_note(request.path, bad_names)]
+
+
+def is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def open_arrow(path: Path) -> tuple[list[str], list[Any], Callable[[list[int]], Any]]:
     """Column names, column types, and a function that loads the columns at given positions."""
     pa = require("pyarrow", "io", path)
     try:
-        if path.suffix in (".parquet", ".pq"):
+        if is_parquet(path):
             file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
             schema = file.schema_arrow
             load = lambda columns: file.read(columns=[schema.names[j] for j in columns])  # noqa: E731
@@ -78,7 +87,7 @@ def open_arrow(path: Path) -> tuple[list[str], list[Any], Callable[[list[int]], 
             table = require("pyarrow.feather", "io", path).read_table(path, memory_map=True)
             schema, load = table.schema, table.select
     except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} is not a {path.suffix[1:]} file: {first_line(error)}") from None
+        raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{path} has columns of the same name; rename them first.")
     return schema.names, schema.types, load
@@ -86,11 +95,13 @@ def open_arrow(path: Path) -> tuple[list[str], list[Any], Callable[[list[int]], 
 
 def read_arff(request: Request) -> Found:
     """Dense ARFF by scipy; sparse ARFF, text attributes, and the line of an error, by liac-arff."""
-    with open_text(request.path) as file:
-        body = iter(file)
-        any(line.strip().lower().startswith("@data") for line in body)
-        sparse = next((line.lstrip().startswith("{") for line in body if line.strip() and line[0] != "%"), False)
-    if not sparse:
+    sparse, too_long = _arff_body(request.path)
+    if too_long is not None:  # scipy cuts such a row; liac-arff refuses it, or knows better what a quote holds
+        try:
+            require("arff", "io", request.path)
+        except ImportError:
+            raise ValueError(too_long) from None
+    elif not sparse:
         from scipy.io import arff
 
         longest = csv.field_size_limit()  # which scipy raises for the whole process
@@ -111,6 +122,26 @@ def read_arff(request: Request) -> Found:
     return _read_liac_arff(request, sparse)
 
 
+def _arff_body(path: Path) -> tuple[bool, str | None]:
+    """Whether the rows are sparse, and what is wrong with the first that seems to have more cells than attributes."""
+    sparse, n_attributes, data = False, 0, False
+    with open_text(path) as file:
+        for number, line in enumerate(file, 1):
+            text = line.strip()
+            if not text or text[0] == "%":
+                continue
+            if not data:
+                start = text[:10].lower()
+                n_attributes += start.startswith("@attribute")
+                data = start.startswith("@data")
+            elif text[0] == "{":
+                return True, None
+            elif text.count(",") >= n_attributes:
+                n_cells = text.count(",") + 1
+                return sparse, f"{path}: line {number} has {n_cells} cells, but there are {n_attributes} attributes."
+    return sparse, None
+
+
 def load_liac_arff(path: Path, sparse: bool) -> dict[str, Any]:
     arff = require("arff", "io", path)
     try:
@@ -128,39 +159,54 @@ def _read_liac_arff(request: Request, sparse: bool) -> Found:
     features, target, ids = roles(list(names), request)
     # A cell that is not written is 0, which for a list of words means the first of them.
     zero = [kind[0] if isinstance(kind, list) else 0.0 for kind in kinds]
+    wanted, bad = set(features), dict[int, str]()
+    cells = [(i, j, _number(v)) for i, row in enumerate(content["data"]) for j, v in row.items() if j in wanted]
+    for i, j, value in cells:
+        if value is None:
+            bad.setdefault(j, _not_a_number(i, names[j], content["data"][i][j]))
+    features, notes = usable(request, list(names), features, list(bad), next(iter(bad.values()), ""))
     where = {j: k for k, j in enumerate(features)}
-    cells = [(i, j, value) for i, row in enumerate(content["data"]) for j, value in row.items() if j in where]
-    data = [_number(v, request.path, i, names[j]) for i, j, v in cells]
+    cells = [cell for cell in cells if cell[1] in where]
+    data = np.array([value for _, _, value in cells], dtype=np.float64)
     X = sp.csr_array(
         (data, ([i for i, _, _ in cells], [where[j] for _, j, _ in cells])), (len(content["data"]), len(features))
     )
     column = lambda j: [row.get(j, zero[j]) for row in content["data"]]  # noqa: E731
     y, row_ids = None if target is None else column(target), column(ids[0]) if ids else None
-    return Found(X, [names[j] for j in features], y, row_ids, {"features": features, "sparse": True})
+    layout = {"features": features, "left_out": sorted([*left_out(list(names), request), *bad]), "sparse": True}
+    return Found(X, [names[j] for j in features], y, row_ids, layout, notes)
 
 
 def _arff_found(request: Request, names: list[str], column: Callable[[int], Any]) -> Found:
     features, target, ids = roles(names, request)
-    columns = [_numbers(column(j), request.path, names[j]) for j in features]
+    columns, bad = dict[int, np.ndarray](), dict[int, str]()
+    for j in features:
+        values = np.asarray(column(j))
+        if values.dtype.kind not in "biuf":
+            texts = _texts(values)
+            numbers = [_number(v) for v in texts]
+            if None in numbers:
+                bad[j] = _not_a_number(row := numbers.index(None), names[j], texts[row])
+                continue
+            values = np.array(numbers)
+        columns[j] = values.astype(np.float64)
+    features, notes = usable(request, names, features, list(bad), next(iter(bad.values()), ""))
     y, row_ids = (None if j is None else _texts(column(j)) for j in (target, ids[0] if ids else None))
-    return Found(np.column_stack(columns), [names[j] for j in features], y, row_ids, {"features": features})
+    X = np.column_stack(list(columns.values()))
+    layout = {"features": features, "left_out": sorted([*left_out(names, request), *bad])}
+    return Found(X, [names[j] for j in features], y, row_ids, layout, notes)
 
 
-def _numbers(values: Any, path: Path, name: str) -> np.ndarray:
-    values = np.asarray(values)
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    return np.array([_number(v, path, i, name) for i, v in enumerate(_texts(values))])
-
-
-def _number(value: Any, path: Path, row: int, name: str) -> float:
+def _number(value: Any) -> float | None:
+    """The number in a cell, NaN where it is missing, None where it is none."""
     try:
         return np.nan if value is None or value == "?" else float(value)
-    except ValueError:
-        raise ValueError(
-            f"{path}: row {row}, column {name!r}: {value[:40]!r} is not a number; if the column is no feature, name it "
-            "as the target or as an id column."
-        ) from None
+    except (TypeError, ValueError):
+        return None
+
+
+def _not_a_number(row: int, name: str, value: Any) -> str:
+    return f"row {row}, column {name!r}: {str(value)[:40]!r} is not a number"
 
 
 def _texts(values: Any) -> list[Any]:

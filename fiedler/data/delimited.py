@@ -2,18 +2,23 @@
 
 The matrix grows in one buffer, so the peak is X itself plus a piece of the file. Polars reads the pieces where it is
 installed; whatever it will not read goes to the reader in plain Python, which either copes or names line and column.
+What is guessed about a file (a header, a decimal comma, an encoding that is not UTF-8) is said.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import os
+import re
+import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -22,12 +27,28 @@ import numpy as np
 
 from ..words import did_you_mean
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+_USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
+_TRUTH = {"true": 1.0, "false": 0.0}
+_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
 
 _PIECE = 2**25  # bytes of text parsed at once
+_SAMPLE = 2**16, 20  # characters and lines that are looked at first
+BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
 # name -> positions of the features, of the target or None, of the ids
 Roles = Callable[[list[str]], tuple[list[int], int | None, list[int]]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a delimited file is laid out."""
+
+    names: list[str]
+    delimiter: str
+    header: bool
+    decimal_comma: bool = False
+    encoding: str | None = None  # None: UTF-8, or what its byte order mark says
 
 
 @dataclass
@@ -35,18 +56,22 @@ class Columns:
     """What a delimited file holds: numbers of the features, text of the others, and how the file is laid out."""
 
     X: np.ndarray
-    names: list[str]
     features: list[int]
     target: list[str | None] | None
     ids: list[str | None] | None
-    delimiter: str
-    header: bool
+    dialect: Dialect
+    left_out: list[int] = field(default_factory=list)  # columns that hold no numbers
+    notes: list[str] = field(default_factory=list)  # what was guessed
+
+
+class NotUTF8(ValueError):  # noqa: N818
+    """Text in another encoding, which its bytes do not tell."""
 
 
 def existing(path: str | os.PathLike) -> Path:
     """A path that can be read, or an error that names the nearest file in its folder."""
     path = Path(path)
-    if path.exists() and (path.is_file() or path.suffix == ".zarr"):
+    if path.exists() and (path.is_file() or path.suffix.lower() == ".zarr"):
         return path
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file.")
@@ -58,66 +83,264 @@ def existing(path: str | os.PathLike) -> Path:
     raise FileNotFoundError(f"there is no file {path}" + (f"; {hint.rstrip()}" if hint else "."))
 
 
+def opener(path: Path) -> Callable[..., Any]:
+    """What opens a file: gzip's function for gzipped ones."""
+    return gzip.open if path.suffix.lower() == ".gz" else open
+
+
 @contextmanager
-def open_text(path: Path) -> Iterator[Any]:
-    """A text file, unzipped if need be; what is not UTF-8 is a ValueError that names the file."""
-    opener = gzip.open if path.suffix == ".gz" else open
+def open_text(path: Path, encoding: str | None = None) -> Iterator[Any]:
+    """A text file, unzipped if need be: UTF-8, UTF-16 with its mark, or as told; else an error that names the file."""
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with opener(path)(path, "rt", encoding=encoding or _marked(path), newline="") as file:
             yield file
     except UnicodeDecodeError as error:
-        raise ValueError(
+        if error.encoding.startswith("utf-16"):
+            raise ValueError(f"{path} is not complete UTF-16 text: {error.reason}.") from None
+        raise NotUTF8(
             f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x} at {error.start}); convert it first, "
             "for example with iconv."
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise ValueError(f"{path} is not a complete gzip file: {error}.") from None
+    except UnicodeError as error:
+        raise ValueError(f"{path} is not text: {error}.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is not a complete gzip file: {str(error).rstrip('.')}.") from None
 
 
-def read_delimited(path: Path, roles: Roles, header: bool = True) -> Columns:
-    """Read a CSV or TSV whose columns ``roles`` divides into features, target and ids."""
-    names, delimiter = read_header(path, header)
-    features, target, ids = roles(names)
+def _marked(path: Path) -> str:
+    """The encoding a byte order mark tells; UTF-8 without one."""
+    with opener(path)(path, "rb") as file:
+        start = file.read(2)
+    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
+    """``read(encoding)`` as UTF-8, else as the encoding that Windows or old files use, and what to say about it."""
+    try:
+        return read(None), []
+    except NotUTF8 as error:
+        with opener(path)(path, "rb") as file:
+            if b"\0" in file.read(2**12):
+                raise ValueError(f"{path} is not text: it holds zero bytes; check its suffix.") from None
+        said = f"{str(error).partition(';')[0]}, so it is read as {{}}; convert it if names or labels look wrong."
+    try:
+        return read("cp1252"), [said.format("Windows-1252")]
+    except NotUTF8:
+        return read("latin-1"), [said.format("Latin-1")]
+
+
+# -------------------------------------------------------------------- tables
+
+
+def read_delimited(
+    path: Path, roles: Roles, header: bool | None = None, numeric_only: bool = False, named: Iterable[str] = ()
+) -> Columns:
+    """Read a CSV or TSV whose columns ``roles`` divides into features, target and ids; ``named`` are names for sure."""
+
+    def read(encoding: str | None) -> Columns:
+        dialect, notes = sniff(path, header, named, encoding)
+        return _read(path, dialect, roles, numeric_only, notes)
+
+    columns, said = in_some_encoding(path, read)
+    columns.notes += said
+    return columns
+
+
+def _read(path: Path, dialect: Dialect, roles: Roles, numeric_only: bool, notes: list[str]) -> Columns:
+    features, target, ids = roles(dialect.names)
     wanted = ([] if target is None else [target]) + ids[:1]
-    read = None
-    if len(names) > 1 and features:
-        read = _read_by_polars(path, len(names), features, wanted, delimiter, header)
-    numbers, texts = read or _read_by_hand(path, names, features, wanted, delimiter, header)
+    left_out: list[int] = []
+    while True:
+        read: Any = None
+        if len(dialect.names) > 1 and dialect.delimiter != BLANKS:
+            read = _read_by_polars(path, dialect, features, wanted)
+        read = read or _read_by_hand(path, dialect, features, wanted)
+        if isinstance(read, tuple):
+            numbers, texts = read
+            break
+        if dialect.delimiter != "," and not dialect.decimal_comma and _all_with_comma(read):
+            dialect = replace(dialect, decimal_comma=True)
+            notes.append(_comma_note(path, next(iter(read.values()))[1]))
+        elif numeric_only and len(read) < len(features):
+            left_out += sorted(read)
+            features = [j for j in features if j not in read]
+        else:
+            raise ValueError(_no_numbers(path, dialect, read))
+    if left_out:
+        notes.append(left_out_note(path, [dialect.names[j] for j in left_out]))
     X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features)) if len(numbers) else None
     if X is None:
-        raise ValueError(f"{path} has a header but no rows." if header else f"{path} has no rows.")
-    return Columns(
-        X, names, features, texts[0] if target is not None else None, texts[-1] if ids else None, delimiter, header
+        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
+    y, row_ids = texts[0] if target is not None else None, texts[-1] if ids else None
+    return Columns(X, features, y, row_ids, dialect, left_out, notes)
+
+
+def _all_with_comma(bad: dict[int, tuple[int, str]]) -> bool:
+    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
+
+
+def _comma_note(path: Path, cell: str) -> str:
+    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
+
+
+def left_out_note(path: Path, names: list[str]) -> str:
+    """What numeric_only=True left out."""
+    return f"{path}: {some(names)} left out, for want of numbers."
+
+
+def some(names: list[str]) -> str:
+    """How many columns, and the first five of them."""
+    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"
+
+
+def way_out(names: list[str]) -> str:
+    """What to do about columns that hold no numbers."""
+    one = len(names) == 1
+    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
+    it = "it" if one else "them"
+    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
+
+
+def _no_numbers(path: Path, dialect: Dialect, bad: dict[int, tuple[int, str]]) -> str:
+    first = min(bad, key=lambda j: bad[j][0])
+    line, cell = bad[first]
+    names = [dialect.names[j] for j in sorted(bad)]
+    comma = " (the decimal mark is a comma here)" if dialect.decimal_comma and "." in cell else ""
+    return (
+        f"{path}: line {line}, column {dialect.names[first]!r}: {cell[:40]!r} is not a number{comma}; {way_out(names)}."
     )
 
 
-def read_header(path: Path, header: bool = True) -> tuple[list[str], str]:
-    """Column names and delimiter; a header one cell short (as R writes it) gets an unnamed first column."""
-    with open_text(path) as file:
-        first = file.readline()
-        while first and not first.strip():
-            first = file.readline()
-        second = file.readline()
-    if not first:
+# -------------------------------------------------------------------- what is guessed
+
+
+def sniff(
+    path: Path, header: bool | None = None, named: Iterable[str] = (), encoding: str | None = None
+) -> tuple[Dialect, list[str]]:
+    """Names, delimiter, decimal mark and whether there is a header; what was guessed is told as well.
+
+    A header one cell short (as R writes it) gets an unnamed first column.
+    """
+    lines = _first_lines(path, encoding)
+    if not lines:
         raise ValueError(f"{path} is empty.")
-    counts = {d: first.count(d) for d in (("\t", ",", ";") if ".tsv" in path.suffixes else (",", "\t", ";"))}
-    delimiter = max(counts, key=counts.__getitem__)
+    delimiter = _delimiter(lines, tabs_first={".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set())
     try:
-        names, *others = csv.reader([first, second], delimiter=delimiter)
+        first, *others = (row for row in _split(lines, delimiter) if row)
     except csv.Error as error:
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
+    first = [cell.strip() for cell in first]
+    notes = []
+    comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
+    if comma:
+        notes.append(_comma_note(path, comma))
+    if header is None and set(named) & set(first):
+        header = True
+    if header is None:
+        quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
+        header, note = guess_header(first, others, quoted, comma is not None)
+        notes += [f"{path}: {note}"] * bool(note)
     if not header:
-        return [f"x{j}" for j in range(len(names))], delimiter
-    if others and len(others[0]) == len(names) + 1:
-        names = ["", *names]
-    return [name.strip() for name in names], delimiter
+        first = [f"x{j}" for j in range(len(first))]
+    elif others and len(others[0]) == len(first) + 1:
+        first = ["", *first]
+    return Dialect(first, delimiter, header, comma is not None, encoding), notes
 
 
-def data_rows(path: Path, delimiter: str, header: bool) -> Iterator[tuple[int, list[str]]]:
+def guess_header(
+    first: list[str], others: list[list[str]], quoted: bool = False, decimal_comma: bool = False
+) -> tuple[bool, str]:
+    """Whether a first line holds names: not if it holds numbers where the lines below do, and what to say.
+
+    Whole numbers that increase (0, 1, 2 or years) are names, and so is a first line with quotes above lines without.
+
+    Examples
+    --------
+    >>> guess_header(["5.1", "3.5", "setosa"], [["4.9", "3.0", "setosa"]])
+    (False, 'the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names.')
+    >>> guess_header(["length", "width", "kind"], [["4.9", "3.0", "setosa"]])
+    (True, '')
+    """
+    number = lambda cell: to_number(cell, decimal_comma) is not None  # noqa: E731
+    like = {j for j, cell in enumerate(first) if any(map(str.isdigit, cell)) and number(cell)}
+    if not like or not others or len(others[0]) != len(first):
+        return True, ""
+    numeric = [
+        j
+        for j, cells in enumerate(zip(*others, strict=False))
+        if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))
+    ]
+    heads = [first[j] for j in numeric if j in like]
+    whole = [int(cell) for cell in heads if cell.isdecimal()]
+    counted = 1 < len(heads) == len(whole) and all(a < b for a, b in pairwise(whole))
+    gaps = [j for j in numeric if j not in like and first[j] in MISSING and (first[j] or j > 0)]
+    if heads and len(heads) + len(gaps) == len(numeric) and not counted and not quoted:
+        return False, (
+            "the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names."
+        )
+    if 2 * len(heads) > len(numeric) and not (counted and first[0] == ""):
+        some_of = "is all" if len(like) == len(first) else "has"
+        return True, f"the first line {some_of} numbers and taken as names; if it is data, use header=False."
+    return True, ""
+
+
+def _first_lines(path: Path, encoding: str | None) -> list[str]:
+    """Some lines that are not empty: two, or more while they are short."""
+    lines: list[str] = []
+    size = 0
+    with open_text(path, encoding) as file:
+        while (len(lines) < 2 or size < _SAMPLE[0]) and len(lines) < _SAMPLE[1] and (line := file.readline()):
+            size += len(line)
+            if line.strip():
+                lines.append(line)
+    return lines
+
+
+def _delimiter(lines: list[str], tabs_first: bool) -> str:
+    """What divides the first lines into equally many cells; else what is most frequent in the very first."""
+    order = ("\t", ",", ";", "|") if tabs_first else (",", "\t", ";", "|")
+    tables = {d: _cells(lines, d) for d in order if d in lines[0]}
+    fitting = {d: rows for d, rows in tables.items() if rows and _is_table(rows)}
+    if "," in fitting and ";" in fitting:
+        with_comma = [c for row in fitting[";"] for c in row if "," in c]
+        if with_comma and all(map(_COMMA.fullmatch, with_comma)):
+            return ";"
+    if fitting:
+        return max(fitting, key=lambda d: len(fitting[d][0]))
+    blanks = _cells(lines, BLANKS)
+    if len(lines) > 1 and blanks and _is_table(blanks) and not any(d in lines[0] for d in ",;|"):
+        return BLANKS
+    return max(order[:3], key=lines[0].count)
+
+
+def _is_table(rows: list[list[str]]) -> bool:
+    width = len(rows[0])
+    return width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
+
+
+def _cells(lines: Iterable[str], delimiter: str) -> list[list[str]] | None:
+    try:
+        return [row for row in _split(lines, delimiter) if row]
+    except csv.Error:
+        return None
+
+
+def _split(lines: Iterable[str], delimiter: str) -> Any:
+    """A reader of lines; blanks and tabs at either end of a line separate nothing."""
+    if delimiter == BLANKS:
+        return csv.reader((line.replace("\t", " ").strip() for line in lines), delimiter=" ", skipinitialspace=True)
+    return csv.reader(lines, delimiter=delimiter)
+
+
+# -------------------------------------------------------------------- rows
+
+
+def data_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """``(line, cells)`` of the rows after the header; empty lines are skipped."""
-    with open_text(path) as file:
-        reader = csv.reader(file, delimiter=delimiter)
-        skip = header
+    with open_text(path, dialect.encoding) as file:
+        reader = _split(file, dialect.delimiter)
+        skip = dialect.header
         try:
             for row in reader:
                 if row and not skip:
@@ -127,81 +350,116 @@ def data_rows(path: Path, delimiter: str, header: bool) -> Iterator[tuple[int, l
             raise ValueError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
 
 
-def to_number(cell: str, path: Path, line: int, name: str) -> float:
-    """The number in a cell, NaN where it is missing."""
-    if cell.strip() in MISSING:
+def to_number(cell: str, decimal_comma: bool) -> float | None:
+    """The number in a cell, NaN where it is missing, None where it is none."""
+    cell = cell.strip()
+    if cell in MISSING:
         return np.nan
+    if decimal_comma:
+        cell = "." if "." in cell else cell.replace(",", ".")
     try:
         if "_" not in cell:  # Python reads 1_000, tables do not mean it
             return float(cell)
     except ValueError:
         pass
-    raise ValueError(
-        f"{path}: line {line}, column {name!r}: {cell[:40]!r} is not a number; if the column is no feature, name it as "
-        "the target or as an id column."
-    )
+    return _TRUTH.get(cell.lower())
 
 
 def _read_by_hand(
-    path: Path, names: list[str], features: list[int], wanted: list[int], delimiter: str, header: bool
-) -> tuple[array, list[list[str | None]]]:
+    path: Path, dialect: Dialect, features: list[int], wanted: list[int]
+) -> tuple[array, list[list[str | None]]] | dict[int, tuple[int, str]]:
+    """Numbers and texts, or the columns that hold no numbers with the line and the cell that show it."""
     numbers = array("d")
     texts: list[list[str | None]] = [[] for _ in wanted]
-    take = itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
-    for line, row in data_rows(path, delimiter, header):
+    bad: dict[int, tuple[int, str]] = {}
+    names, comma = dialect.names, dialect.decimal_comma
+    take = _taker(features)
+    for line, row in data_rows(path, dialect):
         if len(row) != len(names):
             raise ValueError(
-                f"{path}: line {line} has {len(row)} cells, but the {'header' if header else 'first line'} has "
+                f"{path}: line {line} has {len(row)} cells, but the {'header' if dialect.header else 'first line'} has "
                 f"{len(names)}."
             )
         cells, start = take(row), len(numbers)
         try:
-            if "_" in "".join(cells):
+            if comma or "_" in "".join(cells):
                 raise ValueError
             numbers.extend(map(float, cells))
         except ValueError:
             del numbers[start:]
-            numbers.extend(to_number(c, path, line, names[j]) for j, c in zip(features, cells, strict=True))
+            values = [to_number(cell, comma) for cell in cells]
+            found = {j: (line, c) for j, c, v in zip(features, cells, values, strict=True) if v is None}
+            if found:  # the rest of the file is read to name all such columns
+                bad |= found
+                features = [j for j in features if j not in bad]
+                take, numbers = _taker(features), array("d")
+                if not features:
+                    break
+            if not bad:
+                numbers.extend(values)  # type: ignore[arg-type]  # None is not among them
+        if bad:
+            del numbers[:]
+            continue
         for text, j in zip(texts, wanted, strict=True):
             text.append(row[j])
-    return numbers, texts
+    return bad or (numbers, texts)
+
+
+def _taker(features: list[int]) -> Callable[[list[str]], Any]:
+    return itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
 
 
 def _read_by_polars(
-    path: Path, width: int, features: list[int], wanted: list[int], delimiter: str, header: bool
+    path: Path, dialect: Dialect, features: list[int], wanted: list[int]
 ) -> tuple[array, list[list[str | None]]] | None:
     """The same through polars; None where the file needs the careful reader."""
     try:
         import polars as pl
     except ImportError:
         return None
-    schema: dict[str, Any] = dict.fromkeys(map(str, range(width)), pl.String)
+    schema: dict[str, Any] = dict.fromkeys(map(str, range(len(dialect.names))), pl.String)
     schema |= {str(j): pl.Float64 for j in features}
     numbers = array("d")
     texts: list[list[str | None]] = [[] for _ in wanted]
-    options: dict[str, Any] = {"has_header": False, "separator": delimiter, "null_values": sorted(MISSING)}
+    delimiter, comma = dialect.delimiter, dialect.decimal_comma
+    options: dict[str, Any] = {"has_header": False, "separator": delimiter, "schema": schema, "decimal_comma": comma}
     try:
-        for piece in _pieces(path, header):
-            frame = pl.read_csv(piece, schema=schema, **options)
+        for piece in _pieces(path, dialect):
+            if comma and b"." in piece:
+                return None  # polars takes either mark
+            try:
+                frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
+            except pl.exceptions.PolarsError:
+                frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a longer list takes longer
             if _may_be_ragged(piece, frame, delimiter):
                 return None
             numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())
             for text, j in zip(texts, wanted, strict=True):
                 text += frame[str(j)].to_list()
-    except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError):
+    except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
         return None
     return numbers, texts
 
 
-def _pieces(path: Path, header: bool) -> Iterator[bytes]:
-    """The file after its header in pieces that end with a line."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rb") as file:
-        skip = header
+class _ByHand(Exception):  # noqa: N818
+    """A file whose lines end in no usual way."""
+
+
+def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """The file after its header in pieces of UTF-8 that end with a line."""
+    encoding = dialect.encoding or _marked(path)
+    plain = encoding == "utf-8-sig"
+    with opener(path)(path, "rb") if plain else opener(path)(path, "rt", encoding=encoding, newline="\n") as file:
+        skip = dialect.header
         while skip:
-            skip = not file.readline().strip()
+            line = file.readline()
+            line = line if plain else line.encode()
+            if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
+                raise _ByHand  # lines end with CR alone, or a name holds the end of a line
+            skip = not line.strip()
         while piece := file.read(_PIECE):
-            piece = (piece + file.readline()).rstrip(b"\r\n")
+            piece = piece + file.readline()
+            piece = (piece if plain else piece.encode()).rstrip(b"\r\n")
             if piece:
                 yield piece.removeprefix(b"\xef\xbb\xbf")
 
@@ -213,11 +471,25 @@ def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
     return piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
 
 
-def plain_rows(path: Path, blanks: bool = False) -> list[tuple[int, list[str]]]:
-    """``(line, cells)`` of a small file of labels, names or pairs; tabs, commas, semicolons (or blanks) separate."""
-    with open_text(path) as file:
-        text = file.read()
+# -------------------------------------------------------------------- small files
+
+
+def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """``(line, cells)`` of a small file of labels or pairs, and what to say about it.
+
+    Tabs, commas, semicolons (or blanks) separate; empty lines are rows only where that is asked for.
+    """
+
+    def read(encoding: str | None) -> str:
+        with open_text(path, encoding) as file:
+            return file.read()
+
+    text, notes = in_some_encoding(path, read)
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = next((d for d in ("\t", ",", ";") if d in first), " " if blanks else "\t")
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    return [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
+    return [(line, cells) for line, cells in rows if empty or any(cells)], notes

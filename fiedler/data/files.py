@@ -38,7 +38,7 @@ class ArrayFile(FileSource):
         super().__init__(array.shape, array.dtype, label, array.chunks, names)
         self._array = array
         if missing_chunks != "fill" and hasattr(array, "nchunks_initialized"):
-            _check_chunks(array, label)
+            check_chunks(array, label)
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
@@ -79,7 +79,7 @@ class SparseFile(FileSource):
         for part in ("data", "indices", "indptr"):
             empty = group["data"].shape[0] == 0  # then indptr is all zeros, which Zarr does not store
             if missing_chunks != "fill" and not empty and hasattr(group[part], "nchunks_initialized"):
-                _check_chunks(group[part], f"{label}, {part}")
+                check_chunks(group[part], f"{label}, {part}")
         self._data, self._indices = group["data"], group["indices"]
         self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
         if not {self._indices.dtype.kind, group["indptr"].dtype.kind} <= {"i", "u"}:
@@ -172,7 +172,7 @@ class ParquetFile(FileSource):
             start = int(self._starts[g])
             low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
             for j, name in enumerate(names):
-                values = table.column(name).slice(low - start, high - low).cast("float64").to_numpy()
+                values = as_floats(table.column(name).slice(low - start, high - low), f"column {name!r}")
                 out[low - rows.start : high - rows.start, j] = values
         return out
 
@@ -190,6 +190,19 @@ def arrow_dtype(kinds: Sequence[Any]) -> type[np.floating]:
 
     narrow = all(kind.bit_width <= (32 if types.is_floating(kind) else 16) for kind in kinds)
     return np.float32 if narrow else np.float64
+
+
+def as_floats(column: Any, name: str) -> np.ndarray:
+    """An Arrow column in float64; whole numbers it cannot hold are an error."""
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"{name} holds whole numbers beyond 2**53, which float64 cannot tell apart; if they are ids, name it as an "
+            "id column, else store it as float64."
+        ) from None
 
 
 def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:
@@ -212,7 +225,8 @@ def stamp(label: str) -> str:
     return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
 
 
-def _check_chunks(array: Any, label: str) -> None:
+def check_chunks(array: Any, label: str) -> None:
+    """An error that names the first chunk of a Zarr array that is not stored."""
     size = array.shards or array.chunks
     root = getattr(array.store, "root", None)
     if isinstance(root, Path):

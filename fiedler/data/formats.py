@@ -3,8 +3,8 @@
     read_table("genes.csv", target="label") -> Table(X, feature_names, row_ids, y, source)
     open_source("big.zarr") -> Source, read block by block
 
-CSV, TSV (also gzipped), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr, by
-suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
+CSV, TSV (also gzipped), Excel, Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr,
+by suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
 into its own memory. Messages name the file, the line and the column; no file is ever allowed to run code.
 """
 
@@ -13,21 +13,23 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import columns, matrices, write
+from ..words import first_line
+from . import columns, excel, matrices, write
 from .atomic import replacing
-from .delimited import existing, plain_rows
+from .delimited import existing
 from .files import ParquetFile
-from .labels import as_labels, read_labels
+from .labels import as_labels, read_labels, read_names
 from .source import Source
 from .stores import open_mapped, open_matrix
-from .tables import Found, Request, Table
+from .tables import Found, Request, Table, position
 
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 
@@ -60,6 +62,7 @@ FORMATS = {
     found.name: found
     for found in (
         Format("csv", columns.read_csv, write.write_csv, ("tsv", "txt", "tab", "data"), gzipped=True),
+        Format("xlsx", excel.read_xlsx, excel.write_xlsx),
         Format("parquet", columns.read_arrow, write.write_arrow, ("pq",), _parquet),
         Format("feather", columns.read_arrow, write.write_arrow, ("arrow",)),
         Format("arff", columns.read_arff, write.write_arff, gzipped=True),
@@ -84,8 +87,11 @@ def read_table(
     names: str | Path | None = None,
     layer: str | None = None,
     unlabeled: Any = None,
-    header: bool = True,
+    header: bool | None = None,
     memory: float | None = None,
+    sheet: str | int | None = None,
+    drop: str | int | Iterable[str | int] | None = None,
+    numeric_only: bool = False,
 ) -> Table:
     """Read a table of numbers with its labels.
 
@@ -94,24 +100,31 @@ def read_table(
     path : str or Path
         The suffix decides the format; ``.gz`` may follow that of a text format.
     target : str or int, optional
-        Column of the labels, by name or by number from 0: a column of a CSV, Parquet, Feather, ARFF, NPY or Matrix
-        Market file, a variable of a MAT or NPZ file (``y`` or ``Y`` by default), a column of ``obs`` in h5ad.
+        Column of the labels, by name or by number from 0: a column of a CSV, Excel, Parquet, Feather, ARFF, NPY or
+        Matrix Market file, a variable of a MAT or NPZ file (``y`` or ``Y`` by default), a column of ``obs`` in h5ad.
         svmlight carries its own.
     id_column : str, int or several, optional
         Columns that are no features; the first one names the rows. A column without a name is taken as one.
     labels : str or Path, optional
         Separate file of labels, see :func:`read_labels`.
     names : str or Path, optional
-        Separate file of feature names, one per line.
+        Separate file of feature names, one per line; of all features, or of those that are not left out.
     layer : str, optional
         Layer of an AnnData file to read in place of X.
     unlabeled : object, optional
-        Label that means "unknown"; empty cells, NA, NaN, null and ? do in any case.
-    header : bool, default=True
-        Whether the first line of a CSV holds the names.
+        Label that means "unknown"; empty cells, NA, n/a, #N/A, <NA>, NaN, None, null and ? do in any case.
+    header : bool, optional
+        Whether the first line of a CSV or Excel file holds the names. By default it is data if it holds numbers
+        wherever the lines below do, unless these are whole numbers that increase; a warning says so.
     memory : float, optional
         Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
         :class:`fiedler.sources.Source`. NPY is always mapped.
+    sheet : str or int, optional
+        Sheet of an Excel file, by name or by number from 0; the first by default.
+    drop : str, int or several, optional
+        Columns to leave out, by name or by number from 0, also of a reduced table.
+    numeric_only : bool, default=False
+        Leave out columns that hold no numbers, with a warning that names them; by default they are an error.
 
     Returns
     -------
@@ -135,8 +148,14 @@ def read_table(
     path, kind = existing(path), file_format(path)
     if target is not None and labels is not None:
         raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
-    ids = [] if id_column is None else [id_column] if isinstance(id_column, (str, int)) else list(id_column)
-    found = FORMATS[kind].read(Request(path, target, ids, layer, header, float("inf") if memory is None else memory))
+    if sheet is not None and kind != "xlsx":
+        raise ValueError(f"{path} has no sheets; leave out sheet={sheet!r}.")
+    limit = float("inf") if memory is None else memory
+    ids, dropped = _several(id_column), _several(drop)
+    with _damage_named(path):
+        found = FORMATS[kind].read(Request(path, target, ids, layer, header, limit, sheet, dropped, numeric_only))
+    for note in found.notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
     n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
     if not n or not m:
         raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
@@ -147,7 +166,11 @@ def read_table(
     y = None if y is None else as_labels(y, unlabeled)
     if y is not None and len(y) != n:
         raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
-    feature_names = _unique(_read_names(names, m) if names is not None else found.names, m, path)
+    if names is not None:
+        found.names = _given_names(names, found, m)
+    if dropped and "left_out" not in found.layout:
+        _leave_out(found, dropped, path)
+    feature_names = _unique(found.names, found.X.shape[1], path)
     if isinstance(found.X, Source):
         found.X.names = feature_names  # for messages about its values, which are checked as they are read
     return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y})
@@ -190,7 +213,8 @@ def open_source(
     opened = next((f.open for f in FORMATS.values() if path.suffix.lower()[1:] in (f.name, *f.aliases)), None)
     if opened is None:
         raise ValueError(f"{path}: only .zarr, .h5, .hdf5, .h5ad, .parquet and .npy can be read in blocks.")
-    return opened(path, key, columns, missing_chunks)
+    with _damage_named(path):
+        return opened(path, key, columns, missing_chunks)
 
 
 def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
@@ -243,12 +267,55 @@ def file_format(path: str | Path) -> str:
     return kind
 
 
-def _read_names(path: str | Path, n_features: int) -> list[str]:
-    path = existing(path)
-    names = [cells[0] for _, cells in plain_rows(path)]
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Whatever a library says about a damaged file, in an error that names the file; our own messages do."""
+    try:
+        yield
+    except (ImportError, FileNotFoundError, PermissionError):
+        raise
+    except MemoryError as error:
+        raise MemoryError(f"{path} does not fit into memory, or is damaged: {first_line(error)}.") from error
+    except Exception as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} cannot be read: {first_line(error) or type(error).__name__}.") from error
+
+
+def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]:
+    return [] if columns is None else [columns] if isinstance(columns, (str, int)) else list(columns)
+
+
+def _given_names(path: str | Path, found: Found, n_features: int) -> list[str]:
+    """Names from a file: of the features, or of these and the columns left out."""
+    names = read_names(path)
+    if left_out := found.layout.get("left_out"):
+        places = sorted([*found.layout["features"], *left_out])
+        if len(names) == len(places):
+            return [name for name, place in zip(names, places, strict=True) if place not in set(left_out)]
     if len(names) != n_features:
         raise ValueError(f"{path} has {len(names)} names for {n_features} features.")
     return names
+
+
+def _leave_out(found: Found, dropped: list[str | int], path: Path) -> None:
+    """Take columns out of a matrix whose reader gave all of them; numbers are those of the file."""
+    places = found.layout.get("features", list(range(found.X.shape[1])))
+    names = dict(enumerate(f"x{j}" for j in range(max(places) + 1)))
+    names |= dict(zip(places, map(str, found.names), strict=True)) if found.names is not None else {}
+    out = {position(column, list(names.values()), path) for column in dropped}
+    if not out <= set(places):
+        raise ValueError(f"{path}: column {min(out - set(places))} is in drop, and named as the target.")
+    kept = [k for k, place in enumerate(places) if place not in out]
+    if not kept:
+        raise ValueError(f"{path} has no feature columns beside those in drop.")
+    if isinstance(found.X, Source):
+        for k in reversed([k for k, place in enumerate(places) if place in out]):
+            found.X = found.X.without_column(k)
+    else:
+        found.X = found.X[:, kept]
+    found.names = [names[places[k]] for k in kept]
+    found.layout |= {"features": [places[k] for k in kept], "left_out": sorted(out)}
 
 
 def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndarray:

@@ -4,7 +4,8 @@
         selector.fit(source)
 
 The passes over a source follow from the data and the parameters alone, so their number names them. What the folder
-holds is used again when its fingerprint is the same, and dropped otherwise; a file that is not whole is computed again.
+holds is used again when its fingerprint is the same, and dropped otherwise; a file that is not whole, or not what was
+written, is computed again. Only files of ours are ever removed.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import time
+import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from .atomic import read_json, whole
 
 _SECONDS_BETWEEN_SUMS = 10.0  # a partial sum is as large as the result, so it is not written after every slab
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")  # names of files in a folder of ours
+_START = b'{"fingerprint"'  # of a manifest
 Value = np.ndarray | tuple  # of arrays
 
 
@@ -56,9 +58,10 @@ class Run:
         if self._folder is not None:
             manifest = self._folder / "manifest.json"
             about = {"fingerprint": self._fingerprint}
+            _check_ours(self._folder)
             if read_json(manifest) != about:
-                _drop(self._folder)
-                self._folder.mkdir()
+                _remove(self._folder)
+                self._folder.mkdir(exist_ok=True)
                 _write(manifest, lambda file: file.write(json.dumps(about).encode()))
         self._token = _current.set(self)
         return self
@@ -66,7 +69,7 @@ class Run:
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
         if self._folder is not None and (kind is None or not any(self._folder.glob("*.np[yz]"))):
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder)
 
     def step(self, what: str, slabs: Sequence[slice]) -> Step:
         """The next pass over a source."""
@@ -91,10 +94,11 @@ class Step:
     def finished(self, slab: slice) -> np.ndarray | None:
         """The result of this slab, if an earlier run kept it."""
         result = _load(self._path(f"{slab.start}-{slab.stop}"))
-        if result is not None:
+        if isinstance(result, np.ndarray) and result.ndim and slab.stop - slab.start in result.shape:
             self._run.n_reused += 1
             self.count()
-        return result
+            return result
+        return None
 
     def finish(self, slab: slice, result: np.ndarray) -> np.ndarray:
         """Keep the result of a slab and hand it back."""
@@ -154,15 +158,34 @@ def _load(path: Path | None) -> Any:
     try:
         with open(path, "rb") as file:
             loaded = np.load(file, allow_pickle=False)
-            return loaded if isinstance(loaded, np.ndarray) else tuple(loaded[name] for name in loaded.files)
-    except (OSError, ValueError, EOFError, BadZipFile):
+            values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[name] for name in loaded.files)
+            file.seek(-4, os.SEEK_END)
+            return values if file.read(4) == _mark(values) else None
+    except Exception:  # whatever is wrong with it, it can be computed again
         return None
 
 
 def _save(path: Path | None, values: Value) -> None:
     if path is not None:
         arrays = isinstance(values, tuple)
-        _write(path, lambda file: np.savez(file, *values) if arrays else np.save(file, values, allow_pickle=False))
+
+        def write(file: Any) -> None:
+            np.savez(file, *values) if arrays else np.save(file, values, allow_pickle=False)
+            file.seek(0, os.SEEK_END)
+            file.write(_mark(values))
+
+        _write(path, write)
+
+
+def _mark(values: Value) -> bytes:
+    """Four bytes that tell the shape, the type and the values of what was kept."""
+    mark = 0
+    for array in values if isinstance(values, tuple) else (values,):
+        array = np.asarray(array)
+        mark = zlib.crc32(f"{array.shape} {array.dtype.str}".encode(), mark)
+        ordered = array if array.flags.c_contiguous else array.T if array.flags.f_contiguous else array.copy()
+        mark = zlib.crc32(ordered.reshape(-1).view(np.uint8).data, mark)
+    return mark.to_bytes(4, "little")
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
@@ -172,10 +195,32 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _drop(folder: Path) -> None:
-    """Remove a folder of an earlier run; one that holds anything else is somebody else's."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name] * folder.exists()
-    foreign = [name for name in names if not _OURS.fullmatch(name)]
+def _check_ours(folder: Path) -> None:
+    """An error unless a folder is not there, or empty, or of an earlier run: with a manifest and nothing foreign."""
+    if not folder.exists() and not folder.is_symlink():
+        return
+    names = [] if not folder.is_dir() else sorted(path.name for path in folder.iterdir())
+    foreign = [folder.name] if not folder.is_dir() else [n for n in names if not _is_ours(folder / n)]
+    if not foreign and "manifest.json" not in names:  # a run that was killed at once leaves no more than a part of it
+        foreign = [name for name in names if "manifest" not in name]
     if foreign:
         raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
-    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(path: Path) -> bool:
+    if not _OURS.fullmatch(path.name) or not path.is_file():
+        return False
+    if path.name != "manifest.json":
+        return True
+    start = path.read_bytes()[: len(_START)]
+    return start == _START[: len(start)]  # a full disk may have cut it short
+
+
+def _remove(folder: Path) -> None:
+    """Remove what is ours from a folder, and the folder unless something else has come into it."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if _is_ours(path):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..words import did_you_mean
-from .delimited import MISSING, existing, plain_rows
+from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
 from .stores import open_npy
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
@@ -22,7 +24,8 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
     Parameters
     ----------
     path : str or Path
-        Text with one or two columns, a header allowed, or an NPY file.
+        Text with one or two columns, or an NPY file. Of one column, an empty line is a missing label, and one line more
+        than there are rows is a header.
     row_ids : ndarray of str, optional
         What the first of two columns refers to; by default row numbers from 0.
     n_samples : int
@@ -33,26 +36,68 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
         One per row; None where the file does not say.
     """
     path = existing(path)
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         return open_npy(path).ravel().tolist()
-    rows = plain_rows(path)
+    rows, notes = plain_rows(path, empty=True)
     width = max((len(cells) for _, cells in rows), default=0)
-    if width == 1:
-        values = [cells[0] for _, cells in rows]
+    if width <= 1:
+        values = [cells[0] if cells else "" for _, cells in rows]
+        while len(values) > n_samples and not values[-1]:
+            values.pop()
         if len(values) not in (n_samples, n_samples + 1):
             raise ValueError(f"{path} has {len(values)} labels for {n_samples} rows; write 'row,label' to label a few.")
+        if len(values) > n_samples:
+            notes.append(f"{path} has one line more than there are rows, so {values[0]!r} is taken as its header.")
+        _say(notes)
         return values[len(values) - n_samples :]
+    _say(notes)
     labels: list[Any] = [None] * n_samples
-    find = _row_finder(row_ids, n_samples)
-    for at, (line, cells) in enumerate(rows):
+    find, lines = _row_finder(row_ids, n_samples), dict[int, int]()
+    for at, (line, cells) in enumerate((line, cells) for line, cells in rows if any(cells)):
         if len(cells) != 2:
             raise ValueError(f"{path}: line {line} has {len(cells)} cells; a label file has one or two columns.")
         row = find(cells[0])
         if row is None and at > 0:
             raise ValueError(f"{path}: line {line}: {_no_row(cells[0], row_ids, n_samples)}")
+        if row in lines:
+            raise ValueError(f"{path}: row {cells[0]!r} has a label in line {lines[row]} and again in line {line}.")
         if row is not None:
-            labels[row] = cells[1]
+            labels[row], lines[row] = cells[1], line
     return labels
+
+
+def read_names(path: str | Path) -> list[str]:
+    """Names from a file, one per line, whatever they hold but tabs; quotes around a whole line are taken off.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fiedler.data.labels import read_names
+    >>> file = Path(tempfile.mkdtemp()) / "names.txt"
+    >>> _ = file.write_text('weight, kg\\n"height, m"\\nG1\\tgene 1\\n')
+    >>> read_names(file)
+    ['weight, kg', 'height, m', 'G1']
+    """
+    path = existing(path)
+
+    def read(encoding: str | None) -> list[str]:
+        with open_text(path, encoding) as file:
+            return file.read().splitlines()
+
+    lines, notes = in_some_encoding(path, read)
+    _say(notes)
+    names = [line.partition("\t")[0].strip() for line in lines if line.strip()]
+    return [_unquoted(name) for name in names]
+
+
+def _unquoted(name: str) -> str:
+    cells = next(csv.reader([name])) if name.startswith('"') else []
+    return cells[0].strip() if len(cells) == 1 else name
+
+
+def _say(notes: list[str]) -> None:
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=4)
 
 
 def read_pairs(
@@ -86,7 +131,9 @@ def read_pairs(
     path = existing(path)
     pairs: tuple[list, list] = ([], [])
     find = _row_finder(row_ids, n_samples)
-    for at, (line, cells) in enumerate(plain_rows(path, blanks=True)):
+    rows, notes = plain_rows(path, blanks=True)
+    _say(notes)
+    for at, (line, cells) in enumerate(rows):
         if len(cells) not in (2, 3):
             raise ValueError(
                 f"{path}: line {line} has {len(cells)} cells; a pair has two, and a third for must or cannot."
@@ -130,7 +177,7 @@ def is_known(y: np.ndarray) -> np.ndarray:
 
 
 def _unknown(cell: Any, marker: str | None) -> bool:
-    text = "" if cell is None or cell != cell or type(cell).__name__ == "NAType" else str(cell).strip()
+    text = "" if cell is None or type(cell).__name__ == "NAType" or cell != cell else str(cell).strip()
     return text in MISSING or (marker is not None and _same(text, marker))
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import re
 import struct
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +22,14 @@ import scipy.sparse as sp
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean, first_line
-from .delimited import open_text
-from .files import ArrayFile, sparse_layout
-from .source import Source
-from .stores import no_array, open_hdf5, open_matrix, open_npy, open_zarr
+from .delimited import open_text, opener
+from .files import ArrayFile, check_chunks, sparse_layout
+from .matlab import load_mat5, version
+from .source import Source, unreadable
+from .stores import members, no_array, open_hdf5, open_matrix, open_npy, open_zarr
 from .tables import Found, Request, position
+
+_NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
 
 
 def read_npy(request: Request) -> Found:
@@ -36,36 +42,63 @@ def read_npz(request: Request) -> Found:
     path = request.path
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        arrays = {name: _npz_member(path, info) for name, info in members.items()}
-        sparse = _sparse_npz(arrays) if {"data", "indices", "indptr", "shape"} <= arrays.keys() else None
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+            found = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            arrays = {info.filename.removesuffix(".npy"): _npz_member(path, archive, info) for info in found}
+        sparse = _sparse_npz(arrays)
+    except PermissionError:
+        raise
+    except Exception as error:  # a broken archive makes zipfile, zlib and NumPy raise almost anything
         raise ValueError(no_array(path, error)) from None
     X = arrays[_matrix_name(arrays, path)] if sparse is None else sparse
     y, (names, row_ids) = _labels_of(arrays, request.target, path), map(arrays.get, ("feature_names", "row_ids"))
     return Found(X, _flat(names), y, _flat(row_ids))
 
 
-def _sparse_npz(arrays: dict[str, np.ndarray]) -> sp.csr_array | sp.csc_array:
-    kind = sp.csc_array if "format" in arrays and arrays["format"].astype(str) == "csc" else sp.csr_array
-    X = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"].tolist()))
+def _sparse_npz(arrays: dict[str, np.ndarray]) -> sp.csr_array | sp.csc_array | None:
+    """What ``scipy.sparse.save_npz`` writes, in any of its layouts; None where it is something else."""
+    if "shape" not in arrays or "data" not in arrays or not {"format", "indptr"} & arrays.keys():
+        return None
+    layout = str(arrays["format"].astype(str)) if "format" in arrays else "csr"
+    parts = {"dia": "offsets", "coo": "row col"} | dict.fromkeys(("csr", "csc", "bsr"), "indices indptr")
+    if layout not in parts:
+        raise ValueError(f"sparse matrices in the layout {layout!r} are not read; save it as csr or csc")
+    data, shape = arrays["data"], tuple(int(n) for n in arrays["shape"].tolist())
+    if "coords" in arrays:
+        arrays |= dict(zip(("row", "col"), arrays["coords"], strict=True))
+    indices = [arrays[part] for part in parts[layout].split()]
+    if len(shape) != 2 or min(shape) < 0 or any(part.ndim != 1 or part.dtype.kind not in "iu" for part in indices):
+        raise ValueError(f"its parts do not make a sparse matrix of shape {shape}")
+    if layout == "coo":
+        return sp.csr_array(sp.coo_array((data, tuple(indices)), shape=shape))  # which checks the indices
+    if layout == "dia":
+        offsets = indices[0]
+        if data.ndim != 2 or len(data) != len(offsets) or (np.abs(offsets.astype(np.float64)) > max(shape)).any():
+            raise ValueError(f"its diagonals do not fit the shape {shape}")
+        return sp.csr_array(sp.dia_array((data, offsets), shape=shape).tocoo())
+    X = getattr(sp, f"{layout}_array")((data, *indices), shape=shape)
     X.check_format()  # hostile indices would be read out of bounds by compiled code
-    return X
+    return X.tocsr() if layout == "bsr" else X
 
 
-def _npz_member(path: Path, info: zipfile.ZipInfo) -> np.ndarray:
+def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """One array of an archive, memory-mapped where it is stored uncompressed."""
+    with archive.open(info) as member:
+        if info.compress_type != zipfile.ZIP_STORED:
+            array = np.lib.format.read_array(member, allow_pickle=False)
+        while member.read(2**20):
+            pass  # the end tells whether the sum of the bytes is right
     if info.compress_type != zipfile.ZIP_STORED:
-        with np.load(path, allow_pickle=False) as arrays:
-            return arrays[info.filename.removesuffix(".npy")]
+        return array
     with open(path, "rb") as file:
         file.seek(info.header_offset + 26)
-        file.seek(sum(struct.unpack("<HH", file.read(4))), 1)  # name and extra field
+        start = file.seek(sum(struct.unpack("<HH", file.read(4))), 1)  # name and extra field
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
         if dtype.hasobject:
             raise ValueError("it holds Python objects")
+        if int(np.prod(shape, dtype=object)) * dtype.itemsize != start + info.file_size - file.tell():
+            raise ValueError(f"{info.filename} does not hold an array of shape {shape}")
         if 0 in shape or shape == ():
             return np.frombuffer(file.read(dtype.itemsize), dtype=dtype, count=int(shape == ())).reshape(shape)
         return np.memmap(path, dtype, "r", file.tell(), shape, "F" if fortran else "C")
@@ -76,14 +109,16 @@ def read_mat(request: Request) -> Found:
     from scipy.io import loadmat
 
     path = request.path
+    kind = version(path)
     try:
-        arrays = {
-            name: value for name, value in loadmat(path, **_as_arrays(loadmat)).items() if not name.startswith("__")
-        }
-    except NotImplementedError:
-        arrays = _load_hdf5_mat(path)
-    except Exception as error:  # a broken file makes scipy raise almost anything
-        raise ValueError(f"{path} is not a MATLAB file: {first_line(error)}") from None
+        arrays = load_mat5(path) if kind == 5 else _load_hdf5_mat(path) if kind == 7 else loadmat(path)
+    except (ImportError, PermissionError):
+        raise
+    except Exception as error:  # a broken file makes scipy and h5py raise almost anything
+        if str(error).startswith(str(path)):
+            raise
+        raise ValueError(f"{path} is not a MATLAB file: {first_line(error) or type(error).__name__}") from None
+    arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
     names = arrays.get("feature_names")
     X = arrays[_matrix_name(arrays, path)]
     X = sp.csc_array(X) if is_sparse(X) else X
@@ -93,8 +128,8 @@ def read_mat(request: Request) -> Found:
 def _load_hdf5_mat(path: Path) -> dict[str, Any]:
     h5py = require("h5py", "io", path)
     arrays: dict[str, Any] = {}
-    with h5py.File(path, "r") as file:
-        for name, item in file.items():
+    with open_hdf5(path) as file:
+        for name, item in members(file):
             if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
                 arrays[name] = item[()].T  # MATLAB stores columns first
             elif isinstance(item, h5py.Group) and "MATLAB_sparse" in item.attrs:
@@ -111,8 +146,9 @@ def read_svmlight(request: Request) -> Found:
     if request.target is not None:
         raise ValueError(f"{request.path} carries its labels in front of each row; leave the target out.")
     try:
-        X, y = load_svmlight_file(str(request.path))
-    except (ValueError, OverflowError, gzip.BadGzipFile) as error:
+        with opener(request.path)(request.path, "rb") as file:
+            X, y = load_svmlight_file(file)
+    except (ValueError, OverflowError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{request.path} is not svmlight: {_svmlight_problem(request.path) or error}") from None
     return Found(sp.csr_array(X), None, y)
 
@@ -146,10 +182,54 @@ def load_mtx(path: Path) -> np.ndarray | sp.csc_array:
     from scipy.io import mmread
 
     try:
-        X = mmread(str(path), **_as_arrays(mmread))
-    except (ValueError, OverflowError, OSError) as error:
-        raise ValueError(f"{path} is not Matrix Market: {first_line(error)}") from None
-    return X if isinstance(X, np.ndarray) else sp.csc_array(X)
+        with _lines_that_end(path) as file:
+            X = mmread(file, **_as_arrays(mmread))
+        return X if isinstance(X, np.ndarray) else sp.csc_array(X)
+    except PermissionError:
+        raise
+    except Exception as error:  # a broken file makes scipy raise almost anything
+        why = "it is cut short or damaged" if isinstance(error, (EOFError, zlib.error)) else first_line(error)
+        raise ValueError(f"{path} is not Matrix Market: {why or type(error).__name__}.") from None
+
+
+@contextmanager
+def _lines_that_end(path: Path) -> Iterator[Any]:
+    """A file for mmread, which crashes where a zero byte, or the end of the file, comes before the end of a line."""
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path, "rb") as file:
+            yield _Ended(file)
+        return
+    with open(path, "rb") as file:
+        line, last = file.readline(), b""
+        while line.startswith(b"%"):
+            line = file.readline()
+        while piece := line + file.read(2**20) + file.readline():
+            strange = piece.translate(None, b"0123456789+-.eE \t\r\n")
+            if not _NOT_FINITE.fullmatch(strange):  # a number it cannot read ends a line without a word
+                raise ValueError(f"{strange[:1]!r} stands among its numbers")
+            line, last = b"", piece
+        if not last:
+            raise ValueError("it is empty")
+        if last[-1:] in b"+-eE":
+            raise ValueError("it is cut short")
+        file.seek(0)
+        yield str(path) if last.endswith(b"\n") else _Ended(file)
+
+
+class _Ended:
+    """The bytes of a file, and the end of a line after the last."""
+
+    def __init__(self, file: Any):
+        self._file, self._ended = file, False
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if b"\0" in data:
+            raise ValueError("it holds zero bytes")
+        if not data and size and not self._ended:
+            self._ended = True
+            return b"\n"
+        return data
 
 
 def read_h5ad(request: Request) -> Found:
@@ -162,8 +242,9 @@ def read_h5ad(request: Request) -> Found:
 def read_hdf5(request: Request) -> Found:
     """X (or the one matrix), y, feature_names and row_ids of an HDF5 file, as datasets."""
     with open_hdf5(request.path) as file:
-        arrays = {name: item for name, item in file.items() if hasattr(item, "dtype")}
-        sparse = "X" in file and "X" not in arrays and sparse_layout(file["X"]) is not None
+        items = dict(members(file))
+        arrays = {name: item for name, item in items.items() if hasattr(item, "dtype")}
+        sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else _matrix_name(arrays, request.path)
         X = _in_memory_or_not(file[name], request, name)
         rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
@@ -179,9 +260,27 @@ def _in_memory_or_not(item: Any, request: Request, key: str | None) -> Any:
     sparse = not hasattr(item, "dtype")
     size = int(np.prod(item["data"].shape if sparse else item.shape))
     width = (item["data"].dtype.itemsize + 8) if sparse else item.dtype.itemsize
-    if size * width > request.memory:
-        return open_matrix(request.path, key)
-    return open_matrix(request.path, key)[:, :] if sparse else item[...]
+    if sparse or size * width > request.memory:
+        source = open_matrix(request.path, key)
+        return source if size * width > request.memory else source[:, :]
+    return _whole(item, request, key)
+
+
+def _whole(item: Any, request: Request, key: str | None, read: Callable[[Any], Any] = lambda item: item[...]) -> Any:
+    """A stored matrix in memory; none of its chunks may be missing or damaged."""
+    label = str(request.path) if key is None else f"{request.path}::{key}"
+    sparse = not hasattr(item, "dtype")
+    for part in [item[name] for name in ("data", "indices", "indptr")] if sparse else [item]:
+        empty = sparse and item["data"].shape[0] == 0
+        if hasattr(part, "nchunks_initialized") and not empty:
+            check_chunks(part, f"{label}, {part.basename}" if sparse else label)
+    try:
+        return read(item)
+    except Exception as error:
+        shape = (sparse_layout(item) or (None, (0, 0)))[1] if sparse else item.shape
+        if len(shape) != 2:
+            raise ValueError(f"{label} cannot be read: {first_line(error)}.") from None
+        raise unreadable(label, slice(0, shape[0]), slice(0, shape[1]), shape, error) from None
 
 
 def read_zarr(request: Request) -> Found:
@@ -212,7 +311,7 @@ def _anndata_found(store: Any, request: Request, read_elem: Callable[[Any], Any]
     obs, var = read_elem(store["obs"]), read_elem(store["var"])
     key = f"layers/{request.layer}" if request.layer else "X"
     X = _in_memory_or_not(store[key], request, key) if request.memory < np.inf else None
-    X = X if isinstance(X, Source) else read_elem(store[key])
+    X = X if isinstance(X, Source) else _whole(store[key], request, key, read_elem)
     y = None
     if request.target is not None:
         y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)

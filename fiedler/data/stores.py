@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ def open_npy(path: Path) -> np.ndarray:
     """A memory-mapped array."""
     try:
         return np.lib.format.open_memmap(path, mode="r")  # never unpickles
-    except (ValueError, EOFError) as error:
+    except PermissionError:
+        raise
+    except Exception as error:  # a broken header makes NumPy raise almost anything
         raise ValueError(no_array(path, error)) from None
 
 
@@ -28,19 +31,61 @@ def open_zarr(path: Path) -> Any:
     zarr = require("zarr", "zarr", path)
     try:
         store = zarr.open(str(path), mode="r")
-    except (ValueError, OSError, KeyError) as error:
-        raise ValueError(f"{path} is not a Zarr store: {first_line(error)}") from None
+    except PermissionError:
+        raise
+    except Exception as error:  # broken metadata make Zarr raise almost anything
+        raise ValueError(f"{path} is not a Zarr store: {first_line(error) or type(error).__name__}") from None
     _refuse_pickles(store, path)
     return store
 
 
 def open_hdf5(path: Path, extra: str = "io") -> Any:
-    """An HDF5 file; ``extra`` brings h5py where it is missing."""
+    """An HDF5 file; ``extra`` brings h5py where it is missing. One that leads to other files is refused."""
+    h5py = require("h5py", extra, path)
+    what = "h5ad" if extra == "anndata" else "HDF5"
+    file = None
     try:
-        return require("h5py", extra, path).File(path, "r")
-    except OSError as error:
-        what = "h5ad" if extra == "anndata" else "HDF5"
-        raise ValueError(f"{path} is not an {what} file: {first_line(error)}") from None
+        file = h5py.File(path, "r")
+        _refuse_other_files(file, path, h5py)
+    except Exception as error:  # broken links make h5py raise almost anything
+        if file is not None:
+            file.close()
+        if isinstance(error, PermissionError) or str(error).startswith(str(path)):
+            raise
+        raise ValueError(f"{path} is not an {what} file: {first_line(error) or type(error).__name__}") from None
+    return file
+
+
+def _refuse_other_files(file: Any, path: Path, h5py: Any) -> None:
+    """Links to other files, and values that lie in them, would bring whatever the machine holds into a result."""
+    groups, seen = [file], set()
+    while groups:
+        group = groups.pop()
+        for name in group:
+            link = group.get(name, getlink=True)
+            where = f"{group.name.rstrip('/')}/{name}".lstrip("/")
+            if isinstance(link, h5py.ExternalLink):
+                raise ValueError(f"{path}: {where} leads to another file ({link.filename}); copy it into this one.")
+            if not isinstance(link, h5py.HardLink):
+                continue  # a soft link stays in this file, and what it leads to is looked at under its own name
+            item = group[name]
+            elsewhere = isinstance(item, h5py.Dataset) and (
+                item.external or (item.is_virtual and any(s.file_name != "." for s in item.virtual_sources()))
+            )
+            if elsewhere:
+                raise ValueError(f"{path}: the values of {where} lie in another file; copy them into this one.")
+            if isinstance(item, h5py.Group) and item.id not in seen:
+                seen.add(item.id)
+                groups.append(item)
+
+
+def members(group: Any) -> Iterator[tuple[str, Any]]:
+    """Names and items of a group of an HDF5 file; a link that leads nowhere, or in a circle, is passed over."""
+    for name in group:
+        try:
+            yield name, group[name]
+        except (KeyError, OSError, RuntimeError):
+            continue
 
 
 def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error") -> Source:
@@ -77,18 +122,27 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
     if hasattr(store, "dtype"):  # a Zarr array by itself
         return store
     if key is not None:
-        if key not in store:
+        if _get(store, key) is None:
             raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
         return store[key]
     if "X" in store:
-        return store["X"]
+        if (X := _get(store, "X")) is None:
+            raise ValueError(f"{path}: X is a link that leads nowhere, or in a circle.")
+        return X
     if sparse_layout(store) is not None:
         return store
-    matrices = [name for name in store if len(getattr(store[name], "shape", ())) == 2]
+    matrices = [name for name in store if len(getattr(_get(store, name), "shape", ())) == 2]
     if len(matrices) != 1:
         held = ", ".join(sorted(store)) or "nothing"
         raise ValueError(f"{path} needs one matrix named X; it holds {held}; choose with key.")
     return store[matrices[0]]
+
+
+def _get(store: Any, name: str) -> Any:
+    try:
+        return store[name]
+    except (KeyError, OSError, RuntimeError):  # not there, or a link that leads nowhere
+        return None
 
 
 def _refuse_pickles(store: Any, path: Path) -> None:

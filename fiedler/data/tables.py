@@ -23,19 +23,33 @@ class Request:
     target: str | int | None
     ids: list[str | int]
     layer: str | None
-    header: bool
+    header: bool | None
     memory: float = float("inf")  # bytes a matrix may take; a larger one stays in its file
+    sheet: str | int | None = None
+    drop: list[str | int] = field(default_factory=list)
+    numeric_only: bool = False
+
+    @property
+    def named(self) -> list[str]:
+        """Columns the caller names; what may be a number is none of them."""
+        given = [c for c in (self.target, *self.ids, *self.drop) if isinstance(c, str)]
+        return [name for name in given if not name.lstrip("-").isdigit()]
 
 
 @dataclass
 class Found:
-    """What a reader found; ``layout`` is what the writer of the same format needs."""
+    """What a reader found; ``layout`` is what the writer of the same format needs.
+
+    ``layout["features"]`` and ``layout["left_out"]`` are columns of the file: those X holds, and those that the caller
+    left out of the table.
+    """
 
     X: Any
     names: list[str] | None = None
     y: Any = None
     row_ids: Any = None
     layout: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what was guessed, for the user to know
 
 
 @dataclass(frozen=True)
@@ -82,10 +96,22 @@ def roles(names: list[str], request: Request) -> tuple[list[int], int | None, li
     # R and pandas write row names as a column without a name.
     ids = ids or [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
     ids = [j for j in ids if j != target]
-    features = [j for j in range(len(names)) if j != target and j not in set(ids)]
+    others = {target, *ids, *left_out(names, request)}
+    features = [j for j in range(len(names)) if j not in others]
     if not features:
         raise ValueError(f"{request.path} has no feature columns beside the target and the ids.")
     return features, target, ids
+
+
+def left_out(names: list[str], request: Request) -> list[int]:
+    """Positions of the columns the caller leaves out; neither the target nor an id can be."""
+    kept = [c for c in (request.target, *request.ids) if c is not None]
+    places = {position(column, names, request.path) for column in kept} if request.drop else set()
+    dropped = sorted({position(column, names, request.path) for column in request.drop})
+    both = next((j for j in dropped if j in places), None)
+    if both is not None:
+        raise ValueError(f"{request.path}: column {names[both] or both!r} is in drop, and named as target or id.")
+    return dropped
 
 
 def position(column: str | int, names: list[str], path: Path) -> int:

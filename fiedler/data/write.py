@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import math
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import is_sparse, require
+from ..validation import check_choice, is_sparse, require
 from .atomic import replacing
-from .columns import load_liac_arff, open_arrow
-from .delimited import data_rows, read_header
+from .columns import is_parquet, load_liac_arff, open_arrow
+from .delimited import BLANKS, data_rows, opener
 from .matrices import load_mtx
-from .stores import open_npy
+from .stores import open_hdf5, open_npy
 from .tables import Table
 
 # -------------------------------------------------------------------- rankings
 
 
 def write_ranking(
-    path: str | Path, columns: dict[str, Any], *, force: bool = False, about: dict[str, Any] | None = None
+    path: str | Path,
+    columns: dict[str, Any],
+    *,
+    force: bool = False,
+    about: dict[str, Any] | None = None,
+    formulas: str = "keep",
 ) -> Path:
     """Write a ranking as CSV, TSV, JSON, Parquet or Feather, by suffix.
 
@@ -40,6 +43,9 @@ def write_ranking(
         Replace an existing file.
     about : dict, optional
         What was run; JSON keeps it beside the features.
+    formulas : {"keep", "escape"}, default="keep"
+        What to do with text in CSV and TSV that a spreadsheet would run, as it starts with =, +, -, @, a tab or a
+        carriage return: keep it as it is, or put an apostrophe before it. Numbers are never changed.
 
     Returns
     -------
@@ -55,25 +61,28 @@ def write_ranking(
     a,0.25
     b,
     """
+    check_choice("formulas", formulas, ("keep", "escape"))
     suffix = Path(path).suffix.lower()
     if suffix not in RANKING_SUFFIXES:
         raise ValueError(
             f"{path}: a ranking is written as {', '.join(RANKING_SUFFIXES)}, not {suffix or 'no suffix'!r}."
         )
-    if suffix in (".parquet", ".feather"):
-        require("pyarrow", "io", Path(path))  # before a temporary file exists
     with replacing(path, force) as temporary:
         if suffix in (".parquet", ".feather"):
             _save_ranking(temporary, columns)
         else:
-            temporary.write_text(ranking_text(columns, suffix, about), encoding="utf-8", newline="")
+            temporary.write_text(
+                ranking_text(columns, suffix, about, formulas == "escape"), encoding="utf-8", newline=""
+            )
     return Path(path)
 
 
 RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".feather")
 
 
-def ranking_text(columns: dict[str, Any], suffix: str = ".csv", about: dict[str, Any] | None = None) -> str:
+def ranking_text(
+    columns: dict[str, Any], suffix: str = ".csv", about: dict[str, Any] | None = None, escape: bool = False
+) -> str:
     """A ranking as CSV, TSV or JSON; numbers are written so that they read back exactly, NaN as nothing."""
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
     if suffix == ".json":
@@ -81,9 +90,15 @@ def ranking_text(columns: dict[str, Any], suffix: str = ".csv", about: dict[str,
         return json.dumps({**(about or {}), "features": records}, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if v != v else v for v in row] for row in rows)
+    safe = _escaped if escape else lambda v: v
+    writer.writerow(map(safe, columns))
+    writer.writerows(["" if v != v else safe(v) for v in row] for row in rows)
     return text.getvalue()
+
+
+def _escaped(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 def _json_value(value: Any) -> Any:
@@ -99,7 +114,7 @@ def _save_ranking(path: Path, columns: dict[str, Any]) -> None:
 
 
 def _save_arrow(table: Any, path: Path) -> None:
-    if path.suffix in (".parquet", ".pq"):
+    if is_parquet(path):
         require("pyarrow.parquet", "io", path).write_table(table, path)
     else:
         require("pyarrow.feather", "io", path).write_feather(table, str(path))
@@ -109,22 +124,36 @@ def _save_arrow(table: Any, path: Path) -> None:
 
 
 def _dropped(table: Table, selected: np.ndarray) -> set[int]:
-    """Positions in the file of the features that go; ids, target and whatever else it holds stay."""
+    """Positions in the file of the columns that go; ids, target and whatever else it holds stay."""
     features = table.layout["features"]
-    return set(features) - {features[j] for j in selected}
+    return set(features) - {features[j] for j in selected} | set(table.layout.get("left_out", ()))
 
 
 def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
-    delimiter, header = table.layout["delimiter"], table.layout["header"]
-    names, _ = read_header(table.source, header)
-    dropped = _dropped(table, selected)
-    kept = [j for j in range(len(names)) if j not in dropped]
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wt", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, delimiter="\t" if ".tsv" in path.suffixes else delimiter, lineterminator="\n")
-        if header:
-            out.writerow(names[j] for j in kept)
-        out.writerows([row[j] for j in kept] for _, row in data_rows(table.source, delimiter, header))
+    dialect, dropped = table.layout["dialect"], _dropped(table, selected)
+    kept = [j for j in range(len(dialect.names)) if j not in dropped]
+    with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
+        if dialect.header:
+            out.writerow(dialect.names[j] for j in kept)
+        out.writerows([row[j] for j in kept] for _, row in data_rows(table.source, dialect))
+
+
+def _delimiter(path: Path, table: Table) -> str:
+    """What the suffix stands for; .csv also for the semicolons of a .csv, and where a comma marks decimals.
+
+    Runs of blanks become tabs: among blanks an empty cell could not be seen.
+    """
+    dialect, suffixes = table.layout["dialect"], _suffixes(path)
+    if suffixes & {".tsv", ".tab"}:
+        return "\t"
+    if ".csv" not in suffixes:
+        return "\t" if dialect.delimiter == BLANKS else dialect.delimiter
+    return ";" if dialect.decimal_comma or (dialect.delimiter == ";" and ".csv" in _suffixes(table.source)) else ","
+
+
+def _suffixes(path: Path) -> set[str]:
+    return {suffix.lower() for suffix in path.suffixes}
 
 
 def write_arrow(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -145,8 +174,7 @@ def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
         content["data"] = [{new[j]: v for j, v in row.items() if j in new} for row in content["data"]]
     else:
         content["data"] = [[row[j] for j in kept] for row in content["data"]]
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wt", encoding="utf-8") as file:
+    with opener(path)(path, "wt", encoding="utf-8") as file:
         arff.dump(content, file)
 
 
@@ -193,8 +221,7 @@ def _named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
 def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
     from sklearn.datasets import dump_svmlight_file
 
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wb") as file:
+    with opener(path)(path, "wb") as file:
         X = sp.csr_matrix(sp.csr_array(table.X)[:, selected])
         X.indices, X.indptr = X.indices.astype(np.intc), X.indptr.astype(np.intc)  # the writer knows no other
         dump_svmlight_file(X, table.layout["y"], file, zero_based=False)  # from 1, as the format's own tools do
@@ -203,16 +230,23 @@ def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
 def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
     from scipy.io import mmwrite
 
-    opener: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wb") as file:
+    with opener(path)(path, "wb") as file:
         mmwrite(file, _kept_columns(load_mtx(table.source), table, selected))
 
 
 def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
     anndata = require("anndata", "anndata", path)
-    adata = anndata.read_h5ad(table.source, backed="r")
-    adata[:, selected].to_memory().write_h5ad(path)
+    with open_hdf5(table.source, "anndata") as file:
+        backed = "r" if "X" in file else None  # without an X there is nothing to leave in the file
+    adata = anndata.read_h5ad(table.source, backed=backed)
+    kept = adata[:, _places(table, selected)]
+    (kept.to_memory() if backed else kept).write_h5ad(path)
     adata.file.close()
+
+
+def _places(table: Table, selected: np.ndarray) -> np.ndarray:
+    """Where the selected features stand in the file."""
+    return np.asarray(table.layout.get("features", np.arange(table.shape[1])))[selected]
 
 
 def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -224,7 +258,7 @@ def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
         adata = require("anndata", "anndata", path).read_zarr(str(table.source))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about Zarr's versions, nothing the user could act on
-            adata[:, selected].write_zarr(str(path))
+            adata[:, _places(table, selected)].write_zarr(str(path))
     else:
         group = zarr.open_group(str(path), mode="w")
         for name, values in _named_arrays(table, selected).items():

@@ -105,14 +105,16 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
 
 def _fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
     """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
-    factors = np.random.default_rng(0).integers(2**63, size=X.shape[0], dtype=np.int64) | 1
+    factors = (
+        np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64) * 2 + 1
+    )  # odd: none loses bits
     found = np.empty(len(columns), dtype=np.int64)
     step = max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))
     for start in range(0, len(columns), step):
         block = take_columns(X, columns[start : start + step])
         if is_sparse(block):
-            ends: np.ndarray = np.concatenate([[0], np.cumsum(block.data.view(np.int64) * factors[block.indices])])
-            found[start : start + step] = np.diff(ends[block.indptr])
+            marked = block.data.view(np.int64) * factors[block.indices]
+            found[start : start + step] = np.diff(np.insert(np.cumsum(marked), 0, 0)[block.indptr])
         else:
             found[start : start + step] = np.sum(block.view(np.int64) * factors[:, None], axis=0)
     return found

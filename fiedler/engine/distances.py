@@ -175,7 +175,7 @@ class RowDistances(Distances):
             self.single = False
         if metric == "cosine":
             if norms.max(initial=0.0) <= EXACT_COSINE and is_integer(X):
-                self._lengths, self._counts = norms, self._rows if self._sparse else X
+                self._lengths, self._counts = norms, self._rows if self._sparse else self._dense
             self._empty = (norms == 0).astype(np.float64)
             self._scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
             norms = 1.0 - self._empty
@@ -343,7 +343,7 @@ def row_products(X: Rows, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         if is_sparse(a):
             products[part] = a.multiply(b).sum(axis=1)
         else:
-            products[part] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+            products[part] = (np.asarray(a, dtype=np.float64) * b).sum(axis=1)
     return products
 
 

@@ -29,7 +29,7 @@ def sparse_centre(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.
     w = weights[F.indices]
     reference, shift = np.zeros(m), np.bincount(columns, w * F.data, m) / total
     for j in np.flatnonzero(total - np.bincount(columns, w, m) < _LITTLE * total):
-        f = _filled(F, j)
+        f = _filled(F, int(j))
         reference[j] = f[np.argmax(weights > 0)]
         shift[j] = weights @ (f - reference[j]) / total
     return reference, shift
@@ -45,7 +45,7 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     left = total - np.bincount(columns, w, m)  # the zeros carry what is left of the weight
     mass = stored + left * mean**2
     for j in np.flatnonzero(left < _LITTLE * total):
-        mass[j] = weights @ (_filled(F, j) - reference[j] - shift[j]) ** 2
+        mass[j] = weights @ (_filled(F, int(j)) - reference[j] - shift[j]) ** 2
     return mean, mass
 
 

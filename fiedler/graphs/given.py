@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import spearmanr
 
-from ..data.arrays import Matrix, dense, rows_of
+from ..data.arrays import Matrix, take_rows
 from ..data.source import Source
 from ..problem import Problem
 from ..validation import check_positive, is_sparse
@@ -108,7 +108,7 @@ def _grows_with_distance(W: Any, X: Matrix) -> bool:
     weights, ends = part.data[chosen], (rows[part.coords[0][chosen]], part.coords[1][chosen])
     if len(weights) < 10 or weights.min() == weights.max():
         return False
-    a, b = (dense(rows_of(X, end)).astype(np.float64) for end in ends)
+    a, b = (take_rows(X, end).astype(np.float64) for end in ends)
     gap = ((a - b) ** 2).sum(axis=1)
     return bool(spearmanr(weights, gap).statistic > _ALIKE)
 

@@ -1,4 +1,5 @@
-"""One drawing of each kind, on any matplotlib axes: a curve with its band, bars with names, a graph, a map of squares.
+"""One drawing of each kind, on any matplotlib axes: a curve with its band, bars with names, a graph, a map of squares,
+many points, a histogram on a line, quartiles.
 
 Displays, the report and the pages of the docs all draw with these, each in its own colours.
 """
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
     from matplotlib.container import BarContainer
     from matplotlib.lines import Line2D
+    from matplotlib.patches import PathPatch
 
 
 def curve(ax: Axes, x: Any, mean: Any, low: Any = None, high: Any = None, shade: float = 0.15, **style: Any) -> Line2D:
@@ -79,3 +81,48 @@ def squares(ax: Axes, values: np.ndarray, positive: str, negative: str, gap: flo
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return drawn
+
+
+def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPatch:
+    """Many points as one path, a fraction of the size of as many marks: lines without length and with round ends."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    spots = np.repeat(np.column_stack([x, y]), 2, axis=0)
+    path = Path(spots, np.tile([Path.MOVETO, Path.LINETO], len(spots) // 2))
+    look = {"fill": False, "linewidth": size, "capstyle": "round"}
+    drawn = PathPatch(path, **(look | style))
+    ax.add_patch(drawn)
+    return drawn
+
+
+def histogram(
+    ax: Axes, counts: Any, low: float, high: float, at: float = 0.0, height: float = 1.0, **style: Any
+) -> PathPatch:
+    """Counts of equal bins from ``low`` to ``high`` as steps on the line y = at, the largest ``height`` tall.
+
+    A negative height is for axes that run downwards.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    counts = np.asarray(counts, dtype=np.float64)
+    edges = np.linspace(low, high, len(counts) + 1)
+    first, last = (int(end) for end in np.flatnonzero(counts)[[0, -1]]) if counts.any() else (0, 0)
+    tops = at + height * counts[first : last + 1] / (counts.max() or 1.0)
+    turns = np.flatnonzero(np.diff(tops)) + 1  # where the level changes: equal neighbours share a step
+    starts = np.concatenate([[0], turns, [len(tops)]])
+    x = edges[first : last + 2][np.repeat(starts, 2)]
+    y = np.concatenate([[at], np.repeat(tops[starts[:-1]], 2), [at]])
+    drawn = PathPatch(Path(np.column_stack([x, y])), **({"linewidth": 0.0} | style))
+    ax.add_patch(drawn)
+    return drawn
+
+
+def quartiles(ax: Axes, at: float, values: Sequence[float], **style: Any) -> Line2D:
+    """The middle half as a line at y = at, and a tick at the median."""
+    low, middle, high = values
+    look: dict[str, Any] = {"linewidth": 2.0, "solid_capstyle": "butt"} | style
+    (line,) = ax.plot([low, high], [at, at], **look)
+    ax.plot([middle], [at], marker="|", markersize=7, markeredgewidth=2.0, color=line.get_color())
+    return line

@@ -27,6 +27,7 @@ WIDTH, HEIGHT = 460, 300
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _STAND_IN = re.compile(r"#0f0f([0-9a-f]{2})")
 _NUMBER = re.compile(r"-?\d+\.\d+")
+_SPOT = re.compile(r"M (\S+ \S+) L \1(?= |$)")  # a line without length
 _FONT = re.compile(r"(?<![\w-])font:[^;]*?([\d.]+px)[^;]*")
 _FAMILY = re.compile(r"font-family:[^;]*;?\s*")
 _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
@@ -151,6 +152,7 @@ class Drawing:
                 value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform", "width", "height"):
                 value = " ".join(_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), value).split())
+                value = _SPOT.sub(r"M\1h0", value) if name == "d" else value
                 if name == "transform" and value.startswith("rotate(-0 "):
                     continue
             element.set(name, value)
@@ -176,8 +178,3 @@ def _flatten(root: ET.Element) -> None:
     for element in root.iter():
         if element.get("id") is not None and element.get("id") not in used:
             del element.attrib["id"]
-
-
-def series(at: int) -> str:
-    """The stand-in of the at-th series."""
-    return PAINT[f"c{at % N_SERIES + 1}"]

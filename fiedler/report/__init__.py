@@ -29,12 +29,14 @@ from .facts import (
     data_section,
     features_section,
     make_case,
+    measured_stability,
     redundancy_section,
     run_section,
     suggestions_section,
 )
 from .graph import graph_section
 from .page import data_words, page
+from .values import distributions_section
 
 __all__ = ["printable", "render_html", "render_json", "render_text", "summarize", "write_html"]
 
@@ -51,6 +53,7 @@ def summarize(
     stability: Stability | None = None,
     comparison: Comparison | None = None,
     seed: int | None = None,
+    task: str = "auto",
 ) -> dict[str, Any]:
     """Everything worth knowing about a ranking, as one dict of plain values.
 
@@ -68,18 +71,23 @@ def summarize(
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
         What the selector was fitted with.
     stability : Stability, optional
-        Result of :func:`fiedler.evaluate.stability`; gives every feature its selection frequency.
+        Result of :func:`fiedler.evaluate.stability`; gives every feature its selection frequency. By default it is
+        measured on a few draws of four fifths of the rows where that is quick, and a note says where it is not.
     comparison : Comparison, optional
         Result of :func:`fiedler.evaluate.compare`; gives the curves.
     seed : int, optional
         The seed of stability and comparison, where it is known; a ranking itself draws nothing.
+    task : {"auto", "classes", "target"}
+        What y holds. "auto" is what the criterion reads or, where it reads no y, the rule of
+        :meth:`fiedler.Supervision.task`.
 
     Returns
     -------
     dict
         Sections ``data``, ``run``, ``features`` (columns, best first), ``suggestions``, ``comparison``,
-        ``agreement``, ``stability``, ``graph``, ``redundancy``, ``warnings``, ``notes``. Only dicts with string keys,
-        lists, strings, numbers, booleans and None; NaN is None, and infinity the string "inf".
+        ``agreement``, ``stability``, ``graph``, ``redundancy``, ``distributions`` (of the best features), ``missing``
+        (section to why it is None), ``warnings``, ``notes``. Only dicts with string keys, lists, strings, numbers,
+        booleans and None; NaN is None, and infinity the string "inf".
 
     Examples
     --------
@@ -93,11 +101,20 @@ def summarize(
     >>> summary["data"]["labels"]["classes"]
     [['0', 59], ['1', 71], ['2', 48]]
     """
-    case = make_case(selector, X, y, feature_names, must_link, cannot_link)
+    case = make_case(selector, X, y, feature_names, must_link, cannot_link, task)
     if stability is not None and len(stability.frequency) != len(case.names):
         raise ValueError(f"stability is about {len(stability.frequency)} features, X has {len(case.names)}.")
     if comparison is not None and seed is None:
         seed = comparison.settings["random_state"]
+    missing: dict[str, str] = {}
+    given = stability is not None
+    if not given:
+        measured = measured_stability(case, seed or 0)
+        if isinstance(measured, str):
+            missing["stability"] = measured
+            case.notes.append(measured)
+        else:
+            stability, seed = measured, seed or 0
     data, run = data_section(case, source), run_section(case, seed)
     columns = features_section(case, stability)
     graph = graph_section(case)
@@ -110,20 +127,23 @@ def summarize(
         "data": data,
         "run": run,
         "features": columns,
-        "suggestions": suggestions_section(case, seed or 0),
+        "suggestions": suggestions_section(case, seed or 0, graph.get("clusters", {}).get("n")),
         "comparison": None if comparison is None else comparison.summary(),
         "agreement": agreement_section(case, comparison),
-        "stability": None if stability is None else _stability_section(stability),
+        "stability": None if stability is None else _stability_section(stability, given),
         "graph": graph,
         "redundancy": redundancy,
+        "distributions": distributions_section(case),
+        "missing": missing,
         "warnings": case.warnings,
         "notes": case.notes,
     }
     return plain(summary)
 
 
-def _stability_section(stability: Stability) -> dict[str, Any]:
-    return {name: getattr(stability, name) for name in ("k", "n_draws", "kendall", "jaccard", "kuncheva")}
+def _stability_section(stability: Stability, given: bool) -> dict[str, Any]:
+    about = {name: getattr(stability, name) for name in ("k", "n_draws", "kendall", "jaccard", "kuncheva")}
+    return about | {"given": given}
 
 
 def plain(value: Any) -> Any:

@@ -23,6 +23,8 @@ from .. import registry
 from ..criteria import Criterion, Sensitivity
 from ..data.arrays import take_columns, take_rows, validate_X
 from ..engine.blocks import is_constant, map_columns
+from ..evaluate.stability import Stability
+from ..evaluate.stability import stability as measure_stability
 from ..evaluate.tuning import suggest_n_features, turning_point
 from ..methods import METHODS, Method, Variance
 from ..papers import cited
@@ -30,14 +32,16 @@ from ..problem import Problem
 from ..selection.ranking import rank_features
 from ..selector import SpectralSelector, feature_names
 from ..syntax import as_criterion, short_text
-from ..validation import is_sparse
+from ..validation import check_choice, is_sparse
 from ..version import __version__
 from ..words import direction
 
 SLOW_CELLS = 5e7  # cells of X beyond which other methods are not scored as well
 REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # beyond these the number of features is not judged by fitting again and again
+FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # up to so many cells stability is measured in so many draws, else in few
 CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
 REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
+_TAKES_CLUSTERS = "n_clusters" in inspect.signature(suggest_n_features).parameters
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Case:
     selector: SpectralSelector
     problem: Problem
     names: list[str]
+    task: str = "auto"
     notes: list[str] = field(default_factory=list)
     warnings: list[dict[str, str]] = field(default_factory=list)
 
@@ -72,19 +77,27 @@ class Case:
 
     @cached_property
     def labels(self) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-        """The kind of y (none, classes, target, unknown), its values per row, and the class names."""
+        """The kind of y (none, classes, target, unknown), its values per row, and the class names.
+
+        The kind is the one stated, or what the criterion reads, or what :meth:`fiedler.Supervision.task` says.
+        """
         known = self.problem.supervision
         if known.y is None:
             return "none", None, None
-        real = self.criterion.reads == {"target"}  # whole numbers may be meant as a target
-        for kind in ("target", "classes") if real else ("classes", "target") if known.has_classes else ("target",):
+        if self.task != "auto":
+            return self._read(self.task, f"task={self.task!r}")
+        read = self.criterion.reads & {"classes", "target"}
+        first = next(iter(read)) if len(read) == 1 else known.task()
+        for kind in (first, "target" if first == "classes" else "classes"):
             try:
-                if kind == "classes":
-                    return kind, *known.classes("the report")
-                return kind, known.target("the report"), None
+                return self._read(kind, "the report")
             except (ValueError, TypeError):
                 continue
         return "unknown", None, None
+
+    def _read(self, kind: str, reader: str) -> tuple[str, np.ndarray, np.ndarray | None]:
+        known = self.problem.supervision
+        return (kind, *known.classes(reader)) if kind == "classes" else (kind, known.target(reader), None)
 
     @cached_property
     def without_pairs(self) -> Problem:
@@ -96,16 +109,25 @@ class Case:
         return _quiet(lambda: Variance().score(Problem(self.problem.X)))
 
 
-def make_case(selector: SpectralSelector, X: Any, y: Any, given_names: Any, must_link: Any, cannot_link: Any) -> Case:
+def make_case(
+    selector: SpectralSelector,
+    X: Any,
+    y: Any,
+    given_names: Any = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    task: str = "auto",
+) -> Case:
     """Check that data and selector belong together."""
     check_is_fitted(selector)
+    check_choice("task", task, ("auto", "classes", "target"))
     X = validate_X(X, getattr(selector, "feature_names_in_", None))
     m = X.shape[1]
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
     names = feature_names(selector, given_names)
     told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-    return Case(selector, Problem(X).with_supervision(y, **told), names)
+    return Case(selector, Problem(X).with_supervision(y, **told), names, task)
 
 
 # -------------------------------------------------------------------- what was given, what was run
@@ -211,11 +233,31 @@ def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
     return np.where(np.isnan(length), 0.0, np.where((high == low) & ~np.isnan(signed), 1.0, length))
 
 
-def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
+def measured_stability(case: Case, random_state: int) -> Stability | str:
+    """The ranking again on four fifths of the rows, drawn a few times; or why there is none."""
+    n, m = case.problem.X.shape
+    draws = DRAWS if n * m <= FEW_CELLS else FEW_DRAWS
+    if n < 5 or m < 2:
+        return "Stability is not measured: it needs five rows and two features at least."
+    if not _is_small(case):
+        return f"Stability is not measured: ranking {n:,} rows and {m:,} features {draws} times would be slow."
+    if _is_slow(case, draws):
+        return f"Stability is not measured: {case.criterion!r} takes long on {n:,} rows, {draws} times."
+    k = min(case.n_selected, int(np.isfinite(case.scores).sum()))
+    options = {"unlabeled": case.selector.unlabeled, "random_state": random_state, "k": k, "n_draws": draws}
+    try:
+        return _quiet(lambda: measure_stability(case.criterion, case.problem, **case.supervision(), **options))
+    except (ValueError, TypeError) as error:
+        return f"Stability is not measured: {error}"
+
+
+def suggestions_section(case: Case, random_state: int, n_clusters: int | None = None) -> list[dict[str, Any]]:
     """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    X, found = case.problem.X, None
-    if X.shape[0] <= REFIT_ROWS and X.shape[0] * X.shape[1] <= REFIT_CELLS and not _is_slow(case):
-        options = {"unlabeled": case.selector.unlabeled, "random_state": random_state}
+    found = None
+    if _is_small(case) and not _is_slow(case):
+        options: dict[str, Any] = {"unlabeled": case.selector.unlabeled, "random_state": random_state}
+        if _TAKES_CLUSTERS:
+            options["n_clusters"] = n_clusters
         try:
             found = _quiet(lambda: suggest_n_features(case.criterion, case.problem, **case.supervision(), **options))
         except ValueError as error:
@@ -232,10 +274,16 @@ def suggestions_section(case: Case, random_state: int) -> list[dict[str, Any]]:
     return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
 
 
-def _is_slow(case: Case) -> bool:
-    """Whether one more fit would take long: n³ operations per feature for EVSC."""
+def _is_small(case: Case) -> bool:
+    """Whether fitting again and again is quick for most methods."""
     n, m = case.problem.X.shape
-    return uses_sensitivity(case.criterion) and float(n) ** 3 * m > 1e10
+    return n <= REFIT_ROWS and n * m <= REFIT_CELLS
+
+
+def _is_slow(case: Case, times: int = 1) -> bool:
+    """Whether fitting again, so many times, would take long for this method: n³ operations per feature for EVSC."""
+    n, m = case.problem.X.shape
+    return uses_sensitivity(case.criterion) and times * float(n) ** 3 * m > 1e10
 
 
 # -------------------------------------------------------------------- other methods

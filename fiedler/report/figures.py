@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..plots import marks
-from ..plots.svg import FONT, N_SERIES, PAINT, Drawing, series
+from ..plots.svg import FONT, N_SERIES, PAINT, Drawing
 from ..words import number, printable
 
 _CURVE_POINTS = 240
@@ -32,11 +32,14 @@ def figures(summary: dict[str, Any]) -> dict[str, Drawing]:
         drawn["spearman"] = agreement_map(agreement, "spearman")
         drawn["overlap"] = agreement_map(agreement, "overlap")
     if summary["stability"] is not None:
-        drawn["frequency"] = frequency_bars(summary)
+        if summary["stability"]["k"] < summary["data"]["n_features"]:  # or every draw selects every feature
+            drawn["frequency"] = frequency_bars(summary)
         drawn["intervals"] = rank_intervals(summary)
+    for feature in summary.get("distributions", {}).get("features", ()):
+        drawn[f"values-{feature['rank']}"] = distribution(summary, feature)
     graph = summary["graph"]
     if "embedding" in graph:
-        drawn["embedding"] = embedding(graph)
+        drawn["embedding"] = embedding(graph, class_colours(summary["data"]["labels"]))
     if len(graph.get("eigenvalues", [])) > 2:
         drawn["eigenvalues"] = eigenvalues(graph)
     if "correlation" in summary["redundancy"]:
@@ -244,11 +247,105 @@ def _list(ax: Any, names: list[str], xlabel: str) -> None:
     ax.set_xlabel(xlabel)
 
 
+# -------------------------------------------------------------------- the values of the best features
+
+
+def class_colours(labels: dict[str, Any]) -> list[str]:
+    """A colour's name for every class, the same in all figures: the eight largest have one of their own.
+
+    Examples
+    --------
+    >>> class_colours({"kind": "classes", "classes": [["a", 2], ["b", 5]]})
+    ['c1', 'c2']
+    """
+    sizes = np.array([count for _, count in labels.get("classes", [])])
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:N_SERIES])
+    colours = ["ink"] * len(sizes)
+    for at, code in enumerate(kept):
+        colours[code] = f"c{at + 1}"
+    return colours
+
+
+def distribution(summary: dict[str, Any], about: dict[str, Any]) -> Drawing:
+    """One feature in a small figure: by class, against the target, or alone."""
+    section, name = summary["distributions"], printable(about["feature"], 60)
+    draw, height = {
+        "classes": (_by_class, 26.0 * len(section.get("groups", [])) + 34),
+        "target": (_against_target, 150.0),
+        "none": (_alone, 110.0),
+    }[section["kind"]]
+    what = {"classes": "by class", "target": "against the target", "none": "as a histogram"}[section["kind"]]
+    title, words = f"{name} {what}", f"{section['n_rows']} rows."
+    with Drawing(f"values-{about['rank']}", title, words, width=230, height=height) as drawing:
+        from matplotlib.ticker import MaxNLocator
+
+        low, high = about["low"], about["high"]
+        margin = 0.03 * (high - low) or 0.5
+        drawing.ax.set_xlim(low - margin, high + margin)
+        drawing.ax.xaxis.set_major_locator(MaxNLocator(3))
+        drawing.ax.tick_params(labelsize=FONT + 0.5)  # two of them stand side by side on a phone
+        draw(drawing, summary, about, name)
+    return drawing
+
+
+def _by_class(drawing: Drawing, summary: dict[str, Any], about: dict[str, Any], name: str) -> None:
+    """A line per class: its histogram with the middle half and the median, or its few values one by one."""
+    colours, ax = class_colours(summary["data"]["labels"]), drawing.ax
+    groups, low, high = summary["distributions"]["groups"], about["low"], about["high"]
+    medians = []
+    for at, ((label, code), group) in enumerate(zip(groups, about["groups"], strict=True)):
+        if not group["n"]:
+            continue
+        paint, middle = PAINT["ink" if code is None else colours[code]], group["quartiles"][1]
+        if "values" in group:
+            shown = marks.points(ax, np.clip(group["values"], low, high), [at - 0.3] * group["n"], 6.0, edgecolor=paint)
+            shown.set_alpha(0.6)
+        else:
+            shown = marks.histogram(ax, group["counts"], low, high, at, -0.8, facecolor=paint, alpha=0.4)
+        marks.quartiles(ax, at, np.clip(group["quartiles"], low, high).tolist(), color=paint)
+        text = f"{printable(label, 40)}: median {middle:.4g} of {group['n']} row{'s' * (group['n'] > 1)}"
+        drawing.tell(shown, [text])
+        medians.append(text)
+    drawing.description = f"{name}. {'; '.join(medians)}."
+    ax.set_ylim(len(groups) - 0.7, -0.95)
+    _bare(ax)
+
+
+def _against_target(drawing: Drawing, summary: dict[str, Any], about: dict[str, Any], name: str) -> None:
+    target = np.array([number(value) for value in summary["distributions"]["target"]])
+    x, r = np.array([number(value) for value in about["x"]]), number(about["correlation"])
+    x = np.clip(x, about["low"], about["high"])
+    dots = marks.points(drawing.ax, x, target, 3.5, edgecolor=PAINT["c1"], alpha=0.5)
+    words = f"{name}: correlation {r:.2f} with the target"
+    drawing.tell(dots, [words])
+    drawing.description = f"{words}, {len(x)} rows."
+    margin = 0.05 * (target.max() - target.min()) or 0.5
+    drawing.ax.set_ylim(target.min() - margin, target.max() + margin)
+    drawing.ax.locator_params(axis="y", nbins=3)
+
+
+def _alone(drawing: Drawing, summary: dict[str, Any], about: dict[str, Any], name: str) -> None:
+    span = about["low"], about["high"]
+    bars = marks.histogram(drawing.ax, about["counts"], *span, facecolor=PAINT["c1"], alpha=0.6)
+    words = f"{name}: {sum(about['counts'])} rows, most in a bin {max(about['counts'])}"
+    drawing.tell(bars, [words])
+    drawing.description = f"{words}."
+    drawing.ax.set_ylim(0, 1.05)
+    _bare(drawing.ax)
+
+
+def _bare(ax: Any) -> None:
+    """No second axis: the height of a histogram is a matter of its bins."""
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.grid(False)
+
+
 # -------------------------------------------------------------------- the graph
 
 
-def embedding(graph: dict[str, Any]) -> Drawing:
-    """The samples placed by the first two non-trivial eigenvectors."""
+def embedding(graph: dict[str, Any], colours: list[str]) -> Drawing:
+    """The samples placed by the first two non-trivial eigenvectors; loose ones are diamonds at the border."""
     picture = graph["embedding"]
     x, y = np.array(picture["x"]), np.array(picture["y"])
     about = (
@@ -257,15 +354,20 @@ def embedding(graph: dict[str, Any]) -> Drawing:
     with Drawing("embedding", "Rows in the graph", about, height=340) as drawing:
         ax = drawing.ax
         marks.graph_edges(ax, x, y, picture["edges"], edgecolor=PAINT["muted"])
-        texts, paint, strength = _points(picture)
-        faint = np.array(paint) == PAINT["muted"]
+        texts, paint, strength = _points(picture, colours)
+        faint, n_tied = np.array(paint) == PAINT["muted"], len(x) - picture.get("n_loose", 0)
         size = 24 if len(x) <= 300 else 13
-        for part in (np.flatnonzero(faint), np.flatnonzero(~faint)):  # those we know something of on top
+        tied = np.arange(len(x)) < n_tied
+        for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # those we know something of on top
             if len(part):
-                colours = [(paint[at], strength[at]) for at in part]
+                shades = [(paint[at], strength[at]) for at in part]
                 big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size
-                dots = ax.scatter(x[part], y[part], s=big, c=colours, linewidths=0, zorder=3)
+                dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 drawing.tell(dots, [texts[at] for at in part])
+        if n_tied < len(x):
+            look: dict[str, Any] = {"marker": "D", "facecolors": PAINT["surface"], "linewidths": 1.6, "zorder": 4}
+            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, edgecolors=paint[n_tied:], **look)
+            drawing.tell(far, [f"{text}; hangs on the others by little" for text in texts[n_tied:]])
         ax.grid(False)
         ax.set_xticks([])
         ax.set_yticks([])
@@ -275,7 +377,7 @@ def embedding(graph: dict[str, Any]) -> Drawing:
     return drawing
 
 
-def _points(picture: dict[str, Any]) -> tuple[list[str], list[str], list[float]]:
+def _points(picture: dict[str, Any], colours: list[str]) -> tuple[list[str], list[str], list[float]]:
     """Text, colour and strength of every point."""
     rows, labels = picture["row"], picture["label"]
     if labels is None:
@@ -284,7 +386,7 @@ def _points(picture: dict[str, Any]) -> tuple[list[str], list[str], list[float]]
     if picture["kind"] == "classes":
         names = [printable(name, 60) for name in picture["classes"]]
         texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, known, strict=True)]
-        paint = [series(c) if k else PAINT["muted"] for c, k in zip(labels, known, strict=True)]
+        paint = [PAINT[colours[c]] if k else PAINT["muted"] for c, k in zip(labels, known, strict=True)]
         return texts, paint, [0.85 if k else 0.35 for k in known]
     values = np.array([number(label) for label in labels])
     low, high = (np.nanmin(values), np.nanmax(values)) if any(known) else (0.0, 1.0)
@@ -297,8 +399,8 @@ def _points(picture: dict[str, Any]) -> tuple[list[str], list[str], list[float]]
 
 
 def eigenvalues(graph: dict[str, Any]) -> Drawing:
-    """The smallest eigenvalues of the normalised Laplacian; the largest gap stands out."""
-    values, cut = np.array(graph["eigenvalues"]), graph["largest_gap_after"]
+    """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters stands out."""
+    values, cut = np.array(graph["eigenvalues"]), graph.get("clusters", {}).get("n", graph["largest_gap_after"])
     at = np.arange(len(values))
     about = f"The {len(values)} smallest eigenvalues of {graph['shown']}."
     with Drawing("eigenvalues", "Smallest eigenvalues", about, height=340) as drawing:
@@ -312,7 +414,8 @@ def eigenvalues(graph: dict[str, Any]) -> Drawing:
             place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "color": PAINT["c2"], "va": "top"}
             place["fontsize"] = FONT - 1
             late = cut > len(values) / 2
-            ax.text(cut - 1.15 if late else cut + 0.15, 0.99, "largest gap", ha="right" if late else "left", **place)
+            words = f"after {cut}"
+            ax.text(cut - 1.15 if late else cut + 0.15, 0.99, words, ha="right" if late else "left", **place)
         ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
         ax.set(xlabel="eigenvector", ylabel="eigenvalue")
         marks.whole_ticks(ax)

@@ -1,21 +1,30 @@
 """The graph of a report: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
 
 The picture places sample i at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
-eigenmaps), on the largest connected component.
+eigenmaps), on the largest connected component. A few rows that hang on the others by next to nothing have eigenvectors
+to themselves, in which all others coincide; the picture is of the graph without them, and they stand at its border.
 """
 
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
-from ..graphs import KNN, Graph, Recipe
+from ..criteria import Phi
+from ..criteria.phi import number_of_clusters
+from ..graphs import KNN, Graph, Recipe, TargetKNN, as_recipe
+from ..supervision import Supervision
 from .facts import Case
 
 MOST_ROWS = 5000  # rows up to which the report builds the graph again
-_POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 12
+_POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is sought among the first 20, as φ3 does
+_MOST_LOOSE, _ROUNDS = 0.1, 12  # share of the rows that may be loose, and how often we look for more of them
+_CROWDED = 0.125  # share of an axis below which the middle half of the rows is called crowded
+_BORDER, _APART, _NAMED, _SHOWN_LOOSE = 1.12, 0.09, 5, 60
 
 
 def graph_section(case: Case) -> dict[str, Any]:
@@ -36,7 +45,7 @@ def graph_section(case: Case) -> dict[str, Any]:
         return section  # the notes say why
     if not section["used"]:
         section["graphs"].append(_facts(f"{recipe!r}, for orientation only", graph))
-    return section | {"shown": repr(recipe)} | _picture(case, graph)
+    return section | {"shown": repr(recipe)} | _picture(case, recipe, graph)
 
 
 def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
@@ -55,9 +64,8 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
 
 def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
     """Whether the graph lies over most samples and is not made of the labels alone."""
-    return (
-        recipe.attracts and not recipe.signed and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
-    )
+    of_samples = recipe.attracts and not recipe.signed and not isinstance(recipe, TargetKNN)
+    return of_samples and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
 
 
 def _facts(name: str, graph: Graph) -> dict[str, Any]:
@@ -91,46 +99,172 @@ def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
         case.warn("approximate", f"{recipe!r} found only {graph.recall:.0%} of the true neighbours.")
 
 
-def _picture(case: Case, graph: Graph) -> dict[str, Any]:
+def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
+    """Eigenvalues of the graph, the one number of clusters, and the picture of its largest component."""
+    values, vectors = graph.spectrum(_EIGENVALUES)
+    gaps = np.diff(values)[1:]
+    largest = 2 + int(np.argmax(gaps)) if len(gaps) else None
+    about: dict[str, Any] = {
+        "eigenvalues": np.maximum(values, 0.0),
+        "largest_gap_after": largest,
+        "clusters": _clusters(case, recipe, largest or 2),
+        "n_pieces": graph.n_components + graph.n_isolated,
+    }
     nodes = np.flatnonzero(graph.components == 0)
     if len(nodes) < 4:
-        return {"note": "The largest component has fewer than four rows, too few to draw."}
-    if len(nodes) < graph.n_nodes:
-        graph = _largest(graph, nodes)
-    values, vectors = graph.spectrum(min(_EIGENVALUES, len(nodes) - 1))
-    placed = graph.inverse_root_degree[:, None] * vectors[:, 1:3]
+        return about | {"note": "The largest component has fewer than four rows, too few to draw."}
+    nodes, placed, loose = _placed(graph, nodes, vectors if len(nodes) == graph.n_nodes else None)
     if placed.shape[1] < 2:
-        return {"eigenvalues": values, "note": "The graph has too few eigenvectors to draw."}
-    gaps = np.diff(values)[1:]
-    shown = np.linspace(0, graph.n_nodes - 1, min(graph.n_nodes, _POINTS)).astype(np.intp)
-    if len(shown) < graph.n_nodes:
-        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {graph.n_nodes:,} rows.")
-    return {
-        "eigenvalues": np.maximum(values, 0.0),
-        "largest_gap_after": 2 + int(np.argmax(gaps)) if len(gaps) else None,
-        "embedding": _embedding(case, graph, placed, shown, nodes[shown]),
-    }
+        return about | {"note": "The graph has too few eigenvectors to draw."}
+    shown = np.linspace(0, len(nodes) - 1, min(len(nodes), _POINTS)).astype(np.intp)
+    if len(shown) < len(nodes):
+        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(nodes):,} rows.")
+    scale = np.abs(placed).max(axis=0)
+    placed = placed / np.where(scale > 0, scale, 1.0)
+    crowded = [at for at, axis in enumerate(placed.T) if _is_crowded(axis)]
+    for at in crowded:
+        placed[:, at] = (placed[:, at] + 2 * (rankdata(placed[:, at]) - 0.5) / len(nodes) - 1) / 2
+    about["stretched"] = bool(crowded)
+    about["loose"] = {"n": len(loose), "rows": loose[:_NAMED]}
+    far = loose[:_SHOWN_LOOSE]
+    places = np.concatenate([placed[shown], _at_border(graph, far, nodes, placed)])
+    rows = np.concatenate([nodes[shown], far])
+    about["embedding"] = _embedding(case, rows, places, len(far)) | {"edges": _drawn_edges(case, graph, rows)}
+    return about
 
 
-def _largest(graph: Graph, nodes: np.ndarray) -> Graph:
-    """The heaviest component as a graph of its own."""
+def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
+    """The number of clusters all parts of a report speak of: that of φ3, of the classes, or of the largest eigengap.
+
+    The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
+    """
+    known = case.problem.supervision
+    for part in case.criterion.walk():
+        if isinstance(part, Phi) and part.kind == 3:
+            own, stated = as_recipe(part.graph), part.n_clusters
+            if stated is not None:
+                return {"n": stated, "by": "stated", "graph": repr(own)}
+            n = number_of_clusters(case.problem.graph(own), known)
+            return {"n": n, "by": "classes" if _is_number_of_classes(known, n) else "gap", "graph": repr(own)}
+    kind, _, classes = case.labels
+    if kind == "classes" and classes is not None:
+        return {"n": len(classes), "by": "classes", "graph": repr(recipe)}
+    return {"n": by_gap, "by": "gap", "graph": repr(recipe)}
+
+
+def _is_number_of_classes(known: Supervision, n: int) -> bool:
+    try:
+        return len(known.classes("the report")[1]) == n
+    except (ValueError, TypeError):
+        return False
+
+
+# -------------------------------------------------------------------- where the rows are placed
+
+
+def _placed(
+    graph: Graph, nodes: np.ndarray, vectors: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of the picture, their first two coordinates, and the loose rows, the most loosely tied first."""
+    most, loose = _MOST_LOOSE * len(nodes), np.empty(0, dtype=np.intp)
+    part = _part(graph, nodes)
+    placed = _coordinates(part, vectors)
+    for _ in range(_ROUNDS):
+        out = next((far for far in map(_far, placed.T) if far.any()), None)
+        if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
+            break
+        # Without them others may have no tie left to the largest part; they are as loose.
+        kept = nodes[~out]
+        rest = _part(graph, kept)
+        kept = kept[rest.components == 0]
+        if len(nodes) + len(loose) - len(kept) > most or len(kept) < 4:
+            break
+        loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
+        nodes, part = kept, rest if len(kept) == rest.n_nodes else _part(graph, kept)
+        placed = _coordinates(part)
+    for axis in placed.T:  # what is still far away, and too much of it to leave out, goes no farther than the border
+        low, high = _fence(axis)
+        axis.clip(low, high, out=axis)
+    return nodes, placed, loose
+
+
+def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
+    vectors = graph.spectrum(3)[1] if vectors is None else vectors
+    return graph.inverse_root_degree[:, None] * vectors[:, 1:3]
+
+
+def _fence(axis: np.ndarray) -> tuple[float, float]:
+    """The range of the middle 90 %, and as much again on either side."""
+    low, high = np.quantile(axis, [0.05, 0.95])
+    return 2 * low - high, 2 * high - low
+
+
+def _far(axis: np.ndarray) -> np.ndarray:
+    low, high = _fence(axis)
+    tolerance = 1e-9 * np.abs(axis).max()
+    return (axis < low - tolerance) | (axis > high + tolerance)
+
+
+def _is_crowded(axis: np.ndarray) -> bool:
+    """Whether half of the rows share a small part of an axis; half way to their ranks they can be told apart."""
+    low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
+    return bool(q3 - q1 < _CROWDED * (high - low))
+
+
+def _part(graph: Graph, nodes: np.ndarray) -> Graph:
+    """Some nodes, in their order, as a graph of their own."""
+    if np.array_equal(nodes, np.arange(graph.n_nodes)):
+        return graph
+    if graph.storage == "dense":
+        return Graph.from_weights(graph.toarray()[np.ix_(nodes, nodes)])
     place = np.full(graph.n_nodes, -1)
     place[nodes] = np.arange(len(nodes))
     i, j, w = graph.edges
-    inside = place[i] >= 0
+    inside = (place[i] >= 0) & (place[j] >= 0)
     return Graph.from_edges(place[i[inside]], place[j[inside]], w[inside], len(nodes))
 
 
-def _embedding(case: Case, graph: Graph, placed: np.ndarray, shown: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
-    scale = np.abs(placed).max(axis=0)
-    x, y = (placed / np.where(scale > 0, scale, 1.0)).round(4).T
+def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
+    """Loose rows on a square around the picture, in the direction of what they hang on and a little apart."""
+    if not len(loose):
+        return np.empty((0, 2))
+    where = np.zeros((graph.n_nodes, 2))
+    where[nodes] = placed
+    chosen = np.zeros((graph.n_nodes, len(loose)))
+    chosen[loose, np.arange(len(loose))] = 1.0
+    ties = graph.dot(chosen)
+    ties /= np.maximum(np.abs(ties).max(axis=0), np.finfo(float).tiny)  # some weigh 1e-170
+    direction = ties.T @ where
+    angle = np.arctan2(direction[:, 1], direction[:, 0])
+    order = np.argsort(angle, kind="stable")
+    for before, at in pairwise(order):
+        angle[at] = max(angle[at], angle[before] + _APART)
+    ends = np.column_stack([np.cos(angle), np.sin(angle)])
+    return _BORDER * ends / np.abs(ends).max(axis=1, keepdims=True)
+
+
+def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -> dict[str, Any]:
+    """The picture as numbers; its last ``n_loose`` points are the loose rows."""
     kind, values, classes = case.labels
     labels: Any = None if values is None else values[rows]
     if classes is not None:
         labels = [None if code < 0 else int(code) for code in labels]
-    picture: dict[str, Any] = {"x": x[shown], "y": y[shown], "row": rows, "kind": kind, "label": labels, "edges": []}
-    picture["classes"] = None if classes is None else [str(name) for name in classes]
-    if len(shown) == graph.n_nodes and graph.n_edges <= _EDGES:
-        i, j, _ = graph.edges
-        picture["edges"] = np.column_stack([i, j])
-    return picture
+    x, y = places.round(4).T
+    picture: dict[str, Any] = {"x": x, "y": y, "row": rows, "kind": kind, "label": labels, "n_loose": n_loose}
+    return picture | {"classes": None if classes is None else [str(name) for name in classes]}
+
+
+def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
+    """Edges between the points of a picture: all of them, or of each row the strongest."""
+    W = np.abs(np.triu(_part(graph, rows).toarray(), 1))
+    i, j = np.nonzero(W)
+    if len(i) <= _EDGES:
+        return np.column_stack([i, j])
+    case.notes.append(
+        f"The picture of the graph shows few of its {graph.n_edges:,} edges, only the strongest of each row."
+    )
+    each = max(1, _EDGES // len(rows))
+    strongest = np.argsort(-(W + W.T), axis=1, kind="stable")[:, :each]
+    ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
+    ends = np.unique(np.sort(ends, axis=1), axis=0)
+    return ends[W[ends[:, 0], ends[:, 1]] > 0]

@@ -8,20 +8,43 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..words import number, printable
-from .figures import METRICS, curve_styles, figures
+from .figures import METRICS, class_colours, curve_styles, figures
 
 PAGE_ROWS = 300  # rows of the table at first, and with each "show more"
 _EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the search
-_LONGEST_NAME = 120
+_NAME, _LONGEST_NAME = 60, 400  # characters of a feature's name in the table, and those shown where one points at it
+_SHORT_NAME = 16  # what fits above a small figure on any screen
 _RULES = {
     "turning": "Turning point of the sorted scores",
     "gap": "Clearest clusters in the graph on the first features",
     "cv": "Best held-out prediction",
 }
+_BASELINES = {"all": "all features", "random": "random features"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A further column of the ranking: ``key`` of the summary's features, shown where the summary has it.
+
+    ``name`` is its class on the page, ``share`` writes 0.25 as 25 %, ``down`` sorts the largest first.
+    """
+
+    key: str
+    name: str
+    label: str
+    share: bool = False
+    down: bool = False
+
+    def text(self, value: Any) -> str:
+        return f"{round(100 * value)} %" if self.share and isinstance(value, (int, float)) else short(value)
+
+
+COLUMNS = (Column("frequency", "often", "Selected again", share=True, down=True),)  # the only list of them
 
 
 def page(summary: dict[str, Any]) -> str:
@@ -52,17 +75,20 @@ def page(summary: dict[str, Any]) -> str:
         data_facts=_data_facts(s["data"]),
         classes=_class_bars(s["data"]["labels"]),
         seed_words=_seed_words(s),
-        often=s["stability"] is not None,
+        columns=_columns(s),
         rows=_table_rows(s),
         ranking_json=jinja2.utils.htmlsafe_json_dumps(rows, separators=(",", ":"), allow_nan=False),
         table_note=note,
         suggestions=_suggestions(s),
         comparison=_comparison(s["comparison"], METRICS, curve_styles),
+        distributions=_distributions(s),
         stability_words=_stability_words(s),
+        notes=[note for note in s["notes"] if note not in s.get("missing", {}).values()],
         graph_words=_graph_words(s["graph"]),
         gap_words=_gap_words(s["graph"]),
         graphs=[_graph_row(graph) for graph in s["graph"]["graphs"]],
-        embedding_keys=_embedding_keys(s["graph"].get("embedding")),
+        embedding_words=_embedding_words(s["graph"]),
+        embedding_keys=_embedding_keys(s),
         **_redundancy(s),
         js=Markup(script),
         script_hash=Markup(f"'sha256-{digest}'"),
@@ -119,38 +145,75 @@ def data_words(data: dict[str, Any]) -> str:
 
 
 def _sections(s: dict[str, Any]) -> list[tuple[str, str]]:
-    names = [
-        ("warnings", "Warnings"),
-        ("data", "Data"),
-        ("run", "Run"),
-        ("features", "Features"),
-        ("scores", "How many"),
-    ]
-    names += [("comparison", "Comparison"), ("agreement", "Agreement"), ("stability", "Stability")]
-    names += [("graph", "Graph"), ("redundancy", "Redundancy"), ("notes", "Notes")]
-    return [(key, label) for key, label in names if s.get(key, True)]
+    """The navigation: one entry for each section that is there."""
+    names = [("data", "Data"), ("run", "Run"), ("features", "Features"), ("scores", "How many")]
+    names = [("warnings", "Warnings")] * bool(s["warnings"]) + names
+    names += [("values", "Values")] * bool(s.get("distributions", {}).get("features"))
+    names += [("comparison", "Comparison")] * bool(s["comparison"])
+    names += [("agreement", "Agreement"), ("stability", "Stability"), ("graph", "Graph"), ("redundancy", "Redundancy")]
+    return names + [("notes", "Notes")] * any(note not in s.get("missing", {}).values() for note in s["notes"])
 
 
-def _tiles(s: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _tiles(s: dict[str, Any]) -> list[dict[str, str]]:
+    """The cards at the top; each repeats what the section below it shows."""
     data, labels = s["data"], s["data"]["labels"]
-    tiles = [("Rows", f"{data['n_samples']:,}", ""), ("Features", f"{data['n_features']:,}", "")]
+    tiles = [_tile("Rows", f"{data['n_samples']:,}"), _tile("Features", f"{data['n_features']:,}")]
     if labels["kind"] in ("classes", "target"):
         what = f"{len(labels['classes'])} classes" if labels["kind"] == "classes" else "real target"
-        tiles.append(("Labelled rows", f"{labels['n_known']:,}", what))
+        tiles.append(_tile("Labelled rows", f"{labels['n_known']:,}", what))
     pairs = [f"{count} {name.split('_')[0]}-link" for name, count in data["pairs"].items() if count is not None]
     if pairs:
         total = sum(count for count in data["pairs"].values() if count is not None)
-        tiles.append(("Pairs", f"{total:,}", ", ".join(pairs)))
-    tiles.append(("Selected", f"{s['run']['n_selected']:,}", f"best: {printable(s['features']['feature'][0], 28)}"))
+        tiles.append(_tile("Pairs", f"{total:,}", ", ".join(pairs)))
+    best = s["features"]["feature"][0]
+    tiles.append(_tile("Selected", f"{s['run']['n_selected']:,}", f"best: {printable(best, 28)}", best))
     if s["stability"] is not None:
-        overlap = number(s["stability"]["jaccard"])
-        tiles.append(("Stability", f"{overlap:.0%}", f"overlap of the first {s['stability']['k']}"))
-    if s["comparison"] is not None:
-        metric = s["comparison"]["settings"]["metrics"][0]
-        found = {n: a["average_rank"][metric] for n, a in s["comparison"]["methods"].items() if not a["baseline"]}
-        best = min(found, key=found.__getitem__)
-        tiles.append(("Best method", printable(best, 18), f"mean rank {found[best]:.2f} by {metric.replace('_', ' ')}"))
-    return tiles
+        words = f"overlap of the first {s['stability']['k']} over {s['stability']['n_draws']} draws"
+        tiles.append(_tile("Stability", _percent(s["stability"]["jaccard"]), words))
+    return tiles if s["comparison"] is None else [*tiles, _best_tile(s["comparison"])]
+
+
+def _tile(label: str, value: str, detail: str = "", full: str = "") -> dict[str, str]:
+    return {"label": label, "value": value, "detail": detail, "full": full[:_LONGEST_NAME]}
+
+
+def _best_tile(comparison: dict[str, Any]) -> dict[str, str]:
+    """The first row of the table of methods and, where that is a baseline, the first that is none."""
+    methods, metric = comparison["methods"], comparison["settings"]["metrics"][0]
+    order = _order(comparison)
+    full = method_words(order[0], methods[order[0]])
+    words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
+    place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
+    if place:
+        words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
+    return _tile("Best method", printable(full, 28), words, f"{full}, {words}")
+
+
+def _order(comparison: dict[str, Any]) -> list[str]:
+    """Methods and baselines by their mean rank, best first."""
+    methods, metric = comparison["methods"], comparison["settings"]["metrics"][0]
+    return sorted(methods, key=lambda name: methods[name]["average_rank"][metric])
+
+
+def method_words(name: str, about: dict[str, Any]) -> str:
+    """A method of a comparison by its name; a baseline says that it is one."""
+    return f"{_BASELINES.get(name, name)} (baseline)" if about["baseline"] else name
+
+
+def ordinal(place: int) -> str:
+    """A place in words.
+
+    Examples
+    --------
+    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def _percent(value: Any) -> str:
+    return "–" if value is None else f"{round(100 * number(value))} %"
 
 
 def _data_facts(data: dict[str, Any]) -> list[tuple[str, str]]:
@@ -193,45 +256,52 @@ def _seed_words(s: dict[str, Any]) -> str:
 # -------------------------------------------------------------------- the ranking
 
 
+def _columns(s: dict[str, Any]) -> list[Column]:
+    return [column for column in COLUMNS if s["features"].get(column.key)]
+
+
 def _table_rows(s: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows that are there without the script."""
-    columns, k = s["features"], s["run"]["n_selected"]
-    often = columns.get("frequency")
+    features, k, columns = s["features"], s["run"]["n_selected"], _columns(s)
     return [
         {
             "rank": at + 1,
-            "name": printable(columns["feature"][at], _LONGEST_NAME),
-            "score": short(columns["score"][at]),
-            "length": round(100 * columns["length"][at], 1),
-            "often": f"{round(100 * often[at])} %" if often else "",
-            "note": columns["note"][at] or "selected" * (at < k),
+            "name": printable(name, _NAME),
+            "full": printable(name, _LONGEST_NAME) if len(name) > _NAME else "",
+            "score": short(features["score"][at]),
+            "length": round(100 * features["length"][at], 1),
+            "cells": [(column.name, column.text(features[column.key][at])) for column in columns],
+            "note": features["note"][at] or "selected" * (at < k),
             "selected": at < k,
         }
-        for at in range(min(PAGE_ROWS, len(columns["feature"])))
+        for at, name in enumerate(features["feature"][:PAGE_ROWS])
     ]
 
 
 def _embedded(s: dict[str, Any], dumps: Any) -> tuple[dict[str, Any], str]:
     """The ranking for the script, as much of it as fits, and a remark where that is not all."""
-    columns, total = s["features"], len(s["features"]["feature"])
-    often, rows, room = columns.get("frequency"), [], _EMBEDDED
+    features, total, columns = s["features"], len(s["features"]["feature"]), _columns(s)
+    rows, room = [], _EMBEDDED
     for at in range(total):
-        name, note = printable(columns["feature"][at], _LONGEST_NAME), printable(columns["note"][at], 200)
-        score = columns["score"][at]
-        score = float(f"{score:.6g}") if isinstance(score, float) else score
-        row = [name, score, round(100 * columns["length"][at], 1)]
-        row += [often[at] if often else None, note] if often or note else []  # most have neither
+        name, note = printable(features["feature"][at], _LONGEST_NAME), printable(features["note"][at], 200)
+        row = [name, _digits(features["score"][at]), round(100 * features["length"][at], 1)]
+        row += [note, *(_digits(features[column.key][at]) for column in columns)] if columns or note else []
         room -= len(dumps(row))
         if room < 0:
             break
         rows.append(row)
-    about = {"rows": rows, "page": PAGE_ROWS, "selected": s["run"]["n_selected"], "total": total, "often": bool(often)}
+    about = {"rows": rows, "page": PAGE_ROWS, "selected": s["run"]["n_selected"], "total": total, "longest": _NAME}
+    about["columns"] = [asdict(column) for column in columns]
     if len(rows) == total:
         return about, f"The table starts with {PAGE_ROWS} rows; the search covers all." if total > PAGE_ROWS else ""
     return (
         about,
         f"To stay small this page keeps the best {len(rows):,} of {total:,} features; the others are left out.",
     )
+
+
+def _digits(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _suggestions(s: dict[str, Any]) -> list[dict[str, str]]:
@@ -261,12 +331,23 @@ def _comparison(comparison: dict[str, Any] | None, names: dict[str, str], styles
     words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
     if settings["estimator"]:
         words += f", {shown}; predicted by {settings['estimator']}"
-    first = settings["metrics"][0]
-    order = sorted(methods, key=lambda name: methods[name]["average_rank"][first])
-    keys = [(name, colour, "" if style == "-" else "dashed") for name, (colour, style) in styles(comparison).items()]
-    rows = [{"name": name, "cells": _comparison_cells(methods[name], metrics)} for name in order]
+    order, said = _order(comparison), {name: method_words(name, about) for name, about in methods.items()}
+    keys = [
+        (said[name], colour, "" if style == "-" else "dashed") for name, (colour, style) in styles(comparison).items()
+    ]
+    rows = [{"name": said[name], "cells": _comparison_cells(methods[name], metrics)} for name in order]
     tables = [_curve_table(methods, order, metric, name, settings["n_features"]) for metric, name in metrics]
-    return {"words": f"{words}.", "metrics": metrics, "legend": keys, "rows": rows, "tables": tables}
+    heads = [
+        head for _, name in metrics for head in ("Mean rank" if len(metrics) == 1 else f"Rank, {name}", f"Best {name}")
+    ]
+    return {
+        "words": f"{words}.",
+        "metrics": metrics,
+        "legend": keys,
+        "heads": [*heads, "Seconds"],
+        "rows": rows,
+        "tables": tables,
+    }
 
 
 def _comparison_cells(about: dict[str, Any], metrics: list[tuple[str, str]]) -> list[str]:
@@ -283,23 +364,70 @@ def _comparison_cells(about: dict[str, Any], metrics: list[tuple[str, str]]) -> 
 def _curve_table(methods: dict[str, Any], order: list[str], metric: str, name: str, sizes: list[int]) -> dict[str, Any]:
     rows = []
     for method in order:
-        curve = methods[method]["curves"][metric]
+        words, curve = method_words(method, methods[method]), methods[method]["curves"][metric]
         means = dict(zip(curve["n_features"], curve["mean"], strict=True))
         if method == "all":
             means = dict.fromkeys(sizes, curve["mean"][0])
-        rows.append((method, ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
+        rows.append((words, ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
     return {"name": name, "sizes": sizes, "rows": rows}
 
 
 def _stability_words(s: dict[str, Any]) -> str:
     if (drawn := s["stability"]) is None:
         return ""
-    overlap, kendall, chance = (number(drawn[key]) for key in ("jaccard", "kendall", "kuncheva"))
+    kendall, chance = (number(drawn[key]) for key in ("kendall", "kuncheva"))
     corrected = "" if chance != chance else f" ({chance:.2f} when corrected for chance, Kuncheva)"
+    draws = f"{drawn['n_draws']} draws"
+    if not drawn.get("given", True):
+        draws += " of four fifths of the rows, made for this report,"
     return (
-        f"Over {drawn['n_draws']} draws the first {drawn['k']} features overlap by {overlap:.2f} (Jaccard){corrected}; "
+        f"Over {draws} the first {drawn['k']} features overlap by {_percent(drawn['jaccard'])} (Jaccard){corrected}; "
         f"all rankings agree by {kendall:.2f} (Kendall's coefficient, 1 is the same ranking each time)."
     )
+
+
+def _distributions(s: dict[str, Any]) -> dict[str, Any] | None:
+    """Words, colours and the captions of the small figures."""
+    section = s.get("distributions", {})
+    if not section.get("features"):
+        return None
+    kind, n, known = section["kind"], section["n_rows"], section["n_known"]
+    groups = [group for about in section["features"] for group in about.get("groups", ())]
+    drawn = ["histograms"] * any("counts" in group for group in groups)
+    drawn += ["single values"] * any("values" in group for group in groups)
+    what = {
+        "classes": f"in each class: {' or '.join(drawn)}, below them the middle half and the median",
+        "target": "against the target",
+        "none": "as histograms",
+    }[kind]
+    rows = "rows" if kind == "none" else "labelled rows"
+    of = f"all {n:,} {rows}" if n == known else f"{n:,} of the {known:,} {rows}, evenly spaced"
+    words = f"The {len(section['features'])} best features {what}; {of}."
+    if any(about["n_outside"] for about in section["features"]):
+        words += " What lies far outside is moved to the border of its figure."
+    colours = class_colours(s["data"]["labels"])
+    keys = [
+        (printable(name, 30), "ink" if code is None else colours[code], "round")
+        for name, code in section.get("groups", [])
+    ]
+    return {
+        "title": {"classes": "Values by class", "target": "Values and target", "none": "Values"}[kind],
+        "words": words,
+        "legend": keys,
+        "figures": [_caption(about) for about in section["features"]],
+    }
+
+
+def _caption(about: dict[str, Any]) -> dict[str, str]:
+    parts = [] if about.get("correlation") is None else [f"correlation {about['correlation']:.2f}".replace("-", "−")]
+    parts += [f"{about['n_outside']:,} outside"] * bool(about["n_outside"])
+    name = about["feature"]
+    return {
+        "key": f"values-{about['rank']}",
+        "name": f"{about['rank']}. {printable(name, _NAME)}",
+        "full": printable(name, _LONGEST_NAME) if len(name) > _SHORT_NAME else "",
+        "words": ", ".join(parts),
+    }
 
 
 # -------------------------------------------------------------------- graph and redundancy
@@ -308,17 +436,47 @@ def _stability_words(s: dict[str, Any]) -> str:
 def _graph_words(graph: dict[str, Any]) -> str:
     if "shown" not in graph:
         return ""
-    if graph["used"]:
-        return f"Drawn: {graph['shown']}, a graph the method reads."
+    words = f"Drawn: {graph['shown']}, a graph the method reads."
+    if not graph["used"]:
+        words = (
+            f"The method reads no graph that lies over the samples alone, so {graph['shown']} is drawn for "
+            "orientation; it had no part in the ranking."
+        )
+    return words + _loose_words(graph.get("loose", {}))
+
+
+def _loose_words(loose: dict[str, Any]) -> str:
+    """Which rows hang on the others by so little that the picture is better without them."""
+    if not loose.get("n"):
+        return ""
+    named, n = [str(row) for row in loose["rows"]], loose["n"]
+    if n == 1:
+        return f" Row {named[0]} hangs on the others by next to nothing; it is the diamond at the border."
+    rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
     return (
-        f"The method reads no graph that lies over the samples alone, so {graph['shown']} is drawn for orientation; "
-        "it had no part in the ranking."
+        f" {n:,} rows hang on the others by next to nothing (rows {', '.join(named)}{rest}); they are the diamonds at "
+        "the border, and the others are placed without them."
     )
 
 
+def _embedding_words(graph: dict[str, Any]) -> str:
+    stretched = ", crowded parts stretched" if graph.get("stretched") else ""
+    part = ", the largest component" if graph.get("n_pieces", 1) > 1 else ""
+    return f"placed by the first two non-trivial eigenvectors{part}{stretched}"
+
+
 def _gap_words(graph: dict[str, Any]) -> str:
-    cut = graph.get("largest_gap_after")
-    return f"the largest gap suggests {cut} clusters" if cut else "of the normalised Laplacian"
+    clusters, shown = graph.get("clusters"), len(graph.get("eigenvalues", []))
+    if clusters is None:
+        cut = graph.get("largest_gap_after")
+        return f"the largest gap suggests {cut} clusters" if cut else "of the normalised Laplacian"
+    n, own = clusters["n"], "" if clusters["graph"] == graph["shown"] else f" of {clusters['graph']}"
+    words = {
+        "classes": f"{n} clusters, the number of classes",
+        "stated": f"{n} clusters, as the method was told",
+        "gap": f"{n} clusters, by the largest gap{own} among the first 20",
+    }[clusters["by"]]
+    return f"shaded: the gap after {words}" if n < shown else words
 
 
 def _graph_row(graph: dict[str, Any]) -> dict[str, Any]:
@@ -333,15 +491,17 @@ def _graph_row(graph: dict[str, Any]) -> dict[str, Any]:
     return {"recipe": graph["recipe"], "cells": [*counts, *degrees, width]}
 
 
-def _embedding_keys(picture: dict[str, Any] | None, most: int = 12) -> list[tuple[str, str, str]]:
+def _embedding_keys(s: dict[str, Any]) -> list[tuple[str, str, str]]:
+    picture = s["graph"].get("embedding")
     if picture is None or picture["label"] is None:
         return []
     unknown = any(label is None for label in picture["label"])
     if picture["kind"] == "target":
         return [("target, low to high", "c1", "ramp")] + [("unknown", "muted", "round")] * unknown
-    seen = sorted({label for label in picture["label"] if label is not None})
-    keys = [(printable(picture["classes"][code], 30), f"c{code % 8 + 1}", "round") for code in seen[:most]]
-    keys += [(f"{len(seen) - most} more", "ink", "round")] * (len(seen) > most)
+    colours = class_colours(s["data"]["labels"])
+    seen, names = sorted({label for label in picture["label"] if label is not None}), picture["classes"]
+    keys = [(printable(names[code], 30), colours[code], "round") for code in seen if colours[code] != "ink"]
+    keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
     return keys + [("unlabelled", "muted", "round")] * unknown
 
 

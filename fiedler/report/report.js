@@ -28,8 +28,12 @@
   });
   window.addEventListener("afterprint", paint);
 
-  // A mark's own <title> becomes a tip that appears at once.
+  // A mark's own <title>, and the whole of a name that was cut, become a tip that appears at once, on a tap too.
   const tip = byId("tip");
+  document.querySelectorAll("[title]").forEach((cut) => {
+    cut.setAttribute("data-tip", cut.getAttribute("title"));
+    cut.removeAttribute("title");
+  });
   document.querySelectorAll(".mark > title").forEach((title) => {
     title.parentNode.setAttribute("data-tip", title.textContent);
     title.remove();
@@ -51,9 +55,11 @@
 
   // The ranking: searched and sorted over every row that the page holds, a page of rows at a time.
   const data = JSON.parse(byId("ranking-data").textContent);
-  const rows = data.rows.map((row, at) => ({
-    rank: at + 1, name: row[0], score: row[1], length: row[2], often: row[3] ?? null, note: row[4] ?? "", text: row[0].toLowerCase(),
-  }));
+  const rows = data.rows.map((row, at) => {
+    const made = { rank: at + 1, name: row[0], score: row[1], length: row[2], note: row[3] ?? "", text: row[0].toLowerCase() };
+    data.columns.forEach((column, k) => { made[column.name] = row[4 + k] ?? null; });
+    return made;
+  });
   const body = byId("ranking").tBodies[0];
   const headers = Array.from(byId("ranking").tHead.querySelectorAll("th[data-key]"));
   const state = { key: "rank", down: false, words: "", only: false, shown: data.page };
@@ -82,7 +88,9 @@
     const made = document.createElement("tr");
     if (row.rank > data.selected) made.className = "off";
     made.append(cell("td", "rank", row.rank));
-    const head = cell("th", "name", row.name);
+    const cut = row.name.length > data.longest;
+    const head = cell("th", "name", cut ? row.name.slice(0, data.longest - 1) + "…" : row.name);
+    if (cut) head.setAttribute("data-tip", row.name);
     head.scope = "row";
     head.dir = "auto";
     made.append(head, cell("td", "score", short(row.score)));
@@ -91,7 +99,10 @@
     track.append(part);
     bar.append(track);
     made.append(bar);
-    if (data.often) made.append(cell("td", "often", row.often === null ? "–" : Math.round(100 * row.often) + " %"));
+    for (const column of data.columns) {
+      const value = row[column.name], share = column.share && typeof value === "number";
+      made.append(cell("td", "more " + column.name, share ? Math.round(100 * value) + " %" : short(value)));
+    }
     made.append(cell("td", "note", row.note || (row.rank <= data.selected ? "selected" : "")));
     return made;
   };
@@ -116,7 +127,7 @@
   for (const header of headers) {
     header.querySelector("button").addEventListener("click", () => {
       const key = header.dataset.key;
-      state.down = state.key === key ? !state.down : key === "often";
+      state.down = state.key === key ? !state.down : data.columns.some((column) => column.name === key && column.down);
       state.key = key;
       draw();
     });

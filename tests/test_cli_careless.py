@@ -1,0 +1,133 @@
+"""Careless hands on the command line: what is decided is said, nothing is lost, every refusal names the way out."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from test_cli import data, fails, folder, rows, run  # noqa: F401
+
+from fiedler.cli import SCALES, screen
+from fiedler.data import scaling
+
+
+@pytest.fixture
+def diabetes(folder):  # noqa: F811
+    frame = load_diabetes(as_frame=True, scaled=False).frame
+    frame["target"] = frame["target"].astype(int)
+    frame.to_csv("diabetes.csv", index=False)
+    return "diabetes.csv"
+
+
+def test_a_target_of_whole_numbers_is_a_target_and_said_to_be(diabetes):
+    code, _, err = run("rank", diabetes, "--target", "target")
+    assert code == 0
+    assert "the labels are taken as a real target with 214 values; --task says otherwise" in err
+    assert "method ssls, chosen by what is known" in err
+    code, _, err = run("rank", diabetes, "--target", "target", "--task", "classes", "-m", "fisher")
+    assert code == 0
+    code, _, err = run("rank", diabetes, "--target", "target", "--task", "classes")
+    assert "method sselect" in err
+    assert "214 classes among 442 labelled rows: hardly any class has two" not in err
+    code, out, err = run("compare", diabetes, "--target", "target", "-m", "correlation", "--draws", 1, "--features", 2)
+    assert code == 0, err
+    assert "best_rmse" in out
+
+
+def test_nearly_as_many_classes_as_rows_is_said(folder):  # noqa: F811
+    Path("t.csv").write_text("a,b,y\n" + "\n".join(f"{i % 7},{i % 5},k{min(i, 8)}" for i in range(11)))
+    assert "9 classes among 11 labelled rows: hardly any class has two" in run("rank", "t.csv", "--target", "y")[2]
+
+
+def test_uneven_columns_are_noted_and_scaled(diabetes):
+    code, plain, err = run("rank", diabetes, "--target", "target", "-m", "laplacian")
+    assert "times as much as" not in err  # within a factor of 100
+    X = np.random.default_rng(0).normal(size=(40, 4)) * [1, 1, 1e5, 1e5]
+    np.savetxt("wide.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    code, plain, err = run("rank", "wide.csv")
+    assert (code, "compares columns as they are; --scale standard or minmax brings them" in err) == (0, True)
+    code, scaled, err = run("rank", "wide.csv", "--scale", "standard")
+    assert (code, "times as much" in err) == (0, False)
+    assert rows(scaled) != rows(plain)
+    assert "times as much" not in run("rank", "wide.csv", "--scale", "none")[2]
+    assert "times as much" not in run("rank", "wide.csv", "-m", "spec[graph=knn[metric=cosine]]", "--quiet")[2]
+    assert scaling.SCALES == SCALES
+
+
+def test_results_never_replace_their_own_data(data):  # noqa: F811
+    before = Path(data).read_bytes()
+    os.link(data, "hard.csv")
+    os.symlink(data, "soft.csv")
+    for out in (data, "hard.csv", "soft.csv", f"../{Path.cwd().name}/{data}"):
+        for command in (["rank"], ["select", "--top", "2"]):
+            fails("results never replace their own data", *command, data, "--id", "id", "--out", out, "--force", code=2)
+    assert Path(data).read_bytes() == before
+
+
+def test_outputs_are_what_their_names_say(data):  # noqa: F811
+    options = [data, "--id", "id", "--target", "kind"]
+    fails("x.pdf: a report is an .html file", "rank", *options, "--report", "x.pdf", code=2)
+    fails("x.pdf: a report is an .html file", "report", *options, "--out", "x.pdf", code=2)
+    fails("--out - writes a ranking to standard output", "select", *options, "--top", "2", "--out", "-", code=2)
+    code, out, _ = run("rank", *options, "--out", "-")
+    assert code == 0
+    assert rows(out)[0] == ["feature", "score", "rank"]
+    assert not Path("-").exists()
+
+
+def test_names_that_a_spreadsheet_would_run_are_defused_on_request(folder):  # noqa: F811
+    Path("t.csv").write_text("=1+1,b\n" + "\n".join(f"{i % 7},{i % 5}" for i in range(20)))
+    assert run("rank", "t.csv", "--header", "--out", "kept.csv")[0] == 0
+    assert run("rank", "t.csv", "--header", "--out", "safe.csv", "--escape-formulas")[0] == 0
+    assert "\n=1+1," in Path("kept.csv").read_text()
+    assert "\n'=1+1," in Path("safe.csv").read_text()
+
+
+def test_columns_can_be_left_out(folder):  # noqa: F811
+    Path("t.csv").write_text("a,b,note\n" + "\n".join(f"{i % 7},{i % 5},word{i}" for i in range(20)))
+    code, out, err = run("rank", "t.csv", "--numeric-only")
+    assert (code, sorted(row[0] for row in rows(out)[1:])) == (0, ["a", "b"])
+    assert "note" in err
+    code, out, _ = run("rank", "t.csv", "--drop", "note", "--drop", "a")
+    assert (code, [row[0] for row in rows(out)[1:]]) == (0, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("options", "module", "extra"),
+    [
+        (["--report", "r.html"], "matplotlib", "report"),
+        (["--report", "r.html"], "jinja2", "report"),
+        (["--out", "r.parquet"], "pyarrow", "io"),
+    ],
+)
+def test_a_missing_extra_is_said_before_the_work(data, monkeypatch, options, module, extra):  # noqa: F811
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr("fiedler.cli.run.load", lambda *_: pytest.fail("the work began"))
+    fails(f"needs {module}; install it with: pip install 'fiedler[{extra}]'", "rank", data, *options)
+
+
+def test_a_closed_output_is_said(data):  # noqa: F811
+    done = subprocess.run(
+        f'"{sys.executable}" -m fiedler rank {data} --id id --target kind >&-',
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (1, "fiedler: standard output is closed; use --out to name a file.\n")
+
+
+def test_progress_in_a_pipe_is_a_line_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(screen, "_SECONDS_BETWEEN_LINES", 0.0)
+    with screen.Screen().progress("comparing") as move:
+        move(3, 12)
+    assert capsys.readouterr().err == "comparing: 3 of 12\n"
+    with screen.Screen(quiet=True).progress("comparing") as move:
+        assert move is None
+
+
+def test_long_names_are_cut_in_a_terminal():
+    assert screen._cell("x" * 500) == "x" * 79 + "…"
+    assert screen._cell("short") == "short"
