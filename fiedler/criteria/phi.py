@@ -101,6 +101,8 @@ def number_of_clusters(graph: Graph, known: Supervision, stated: int | None = No
     if stated is not None:
         return check_integer("n_clusters", stated, 2)
     try:
+        if known.task() == "target":
+            raise ValueError("a target has no classes")
         return len(known.classes("n_clusters=None")[1])
     except (ValueError, TypeError):
         gaps = np.diff(eigenpairs(graph, 21).first_values(21))[1:]

@@ -209,6 +209,7 @@ def suggest_n_features(
     *,
     n_features: Sequence[int] | None = None,
     graph: Recipe | None = None,
+    n_clusters: int | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
     estimator: Any = None,
@@ -234,6 +235,8 @@ def suggest_n_features(
         The numbers that *gap* and *cv* try.
     graph : Recipe, default=KNN(weight="binary")
         Graph of *gap*.
+    n_clusters : int, optional
+        k of *gap*, instead of the number of classes or the largest gap on all features.
     estimator, n_folds, random_state
         As in :func:`fiedler.evaluate.accuracy_curve`.
 
@@ -252,7 +255,7 @@ def suggest_n_features(
     sizes = check_sizes(n_features, ranking.n_scored)
     found = [
         turning_point(ranking.scores[ranking.order]),
-        _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph)),
+        _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph), n_clusters),
         _held_out_choice(criterion, problem, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
     ]
     return Suggestions(("turning", "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
@@ -302,8 +305,10 @@ def turning_point(scores: np.ndarray) -> tuple[int | None, str]:
     return n, f"the {len(scores)} sorted scores turn after feature {n}, at {scores[n - 1]:.4g}"
 
 
-def _spectral_gap(problem: Problem, order: np.ndarray, sizes: np.ndarray, recipe: Recipe) -> tuple[int | None, str]:
-    k = number_of_clusters(problem.graph(recipe), problem.supervision)
+def _spectral_gap(
+    problem: Problem, order: np.ndarray, sizes: np.ndarray, recipe: Recipe, n_clusters: int | None
+) -> tuple[int | None, str]:
+    k = number_of_clusters(problem.graph(recipe), problem.supervision, n_clusters)
     gaps = []
     for size in sizes:
         X = cast("Matrix", problem.X[:, order[:size]])  # of all rows: csc where it is sparse

@@ -41,7 +41,6 @@ REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # beyond these the number of features is no
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # up to so many cells stability is measured in so many draws, else in few
 CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
 REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
-_TAKES_CLUSTERS = "n_clusters" in inspect.signature(suggest_n_features).parameters
 
 
 @dataclass
@@ -256,8 +255,7 @@ def suggestions_section(case: Case, random_state: int, n_clusters: int | None = 
     found = None
     if _is_small(case) and not _is_slow(case):
         options: dict[str, Any] = {"unlabeled": case.selector.unlabeled, "random_state": random_state}
-        if _TAKES_CLUSTERS:
-            options["n_clusters"] = n_clusters
+        options["n_clusters"] = n_clusters
         try:
             found = _quiet(lambda: suggest_n_features(case.criterion, case.problem, **case.supervision(), **options))
         except ValueError as error:
