@@ -27,6 +27,10 @@ _FLAGS = {
     r"how='(\w+)'": r"--impute \1",
     r"force=True": "--force",
     r"header=False": "--no-header",
+    r"header=True": "--header",
+    r"numeric_only=True": "--numeric-only",
+    r"drop=\[([^\]]*)\]": r"--drop \1",
+    r"\bsheet=": "--sheet ",
     r"give more memory": "give more --memory",
 }
 
