@@ -24,7 +24,7 @@ distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.slow]
 
 N, M = 34, 41
-LIMIT = 400 * 10**6  # bytes of memory of each of two workers
+LIMIT = 500 * 10**6  # bytes of memory of each of two workers
 
 
 @contextmanager
@@ -65,7 +65,7 @@ class Streamed(Source):
 
 
 def test_more_data_than_the_workers_can_hold(client):
-    X = da.random.default_rng(0).random((200, 270_000), chunks=(200, 9_000))
+    X = da.random.default_rng(0).random((200, 333_000), chunks=(200, 9_000))
     assert X.nbytes > LIMIT
     y = np.repeat([0, 1, -1, -1], 50)
     with config_context(working_memory=64):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import spearmanr
 
 from ..data.arrays import Matrix, take_rows
 from ..data.source import Source
@@ -108,6 +107,8 @@ def _grows_with_distance(W: Any, X: Matrix) -> bool:
     weights, ends = part.data[chosen], (rows[part.coords[0][chosen]], part.coords[1][chosen])
     if len(weights) < 10 or weights.min() == weights.max():
         return False
+    from scipy.stats import spearmanr  # takes a third of a second to import
+
     a, b = (take_rows(X, end).astype(np.float64) for end in ends)
     gap = ((a - b) ** 2).sum(axis=1)
     return bool(spearmanr(weights, gap).statistic > _ALIKE)
