@@ -168,15 +168,15 @@ def damaged_files(seed: int, number: int = 40) -> list[str]:
                 save(path, TABLE)
             path.write_bytes(damaged(path.read_bytes(), rng))
             paths.append(str(path))
-        answers = (Path(folder) / "answers").open("w+")
-        work = subprocess.Popen([sys.executable, "-c", READ, *paths], stdout=answers, stderr=subprocess.DEVNULL)
-        try:
-            code = work.wait(timeout=90)
-        except subprocess.TimeoutExpired:
-            work.kill()
-            code = work.wait()
-        answers.seek(0)
-        lines = answers.read().splitlines()
+        with (Path(folder) / "answers").open("w+") as answers:
+            work = subprocess.Popen([sys.executable, "-c", READ, *paths], stdout=answers, stderr=subprocess.DEVNULL)
+            try:
+                code = work.wait(timeout=90)
+            except subprocess.TimeoutExpired:
+                work.kill()
+                code = work.wait()
+            answers.seek(0)
+            lines = answers.read().splitlines()
         wrong = [line for line in lines if line.startswith(("unexpected", "unclear"))]
         # A damaged attribute can make the HDF5 library itself go round in circles; nothing else may.
         if code and not (code == -9 and Path(paths[len(lines)]).suffix in (".h5", ".h5ad", ".mat")):
