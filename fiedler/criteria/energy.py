@@ -7,15 +7,8 @@ from ..problem import Problem
 from .criterion import Criterion, Scorer
 
 
-class Energy(Criterion):
-    """f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small where the graph attracts, large is good where it repels.
-
-    Examples
-    --------
-    >>> from fiedler import Energy, Precomputed
-    >>> Energy(Precomputed([[0, 2], [2, 0]])).evaluate([[1.0, 5.0], [4.0, 5.0]])
-    array([18., nan])
-    """
+class OnGraph(Criterion):
+    """A criterion on one graph, which decides its direction and sign."""
 
     def __init__(self, graph: Recipe):
         self.graph = graph
@@ -27,6 +20,17 @@ class Energy(Criterion):
     @property
     def nonnegative(self) -> bool:
         return not as_recipe(self.graph).signed
+
+
+class Energy(OnGraph):
+    """f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small where the graph attracts, large is good where it repels.
+
+    Examples
+    --------
+    >>> from fiedler import Energy, Precomputed
+    >>> Energy(Precomputed([[0, 2], [2, 0]])).evaluate([[1.0, 5.0], [4.0, 5.0]])
+    array([18., nan])
+    """
 
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
@@ -55,7 +59,7 @@ class Ratio(Criterion):
         return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F))
 
 
-class Rayleigh(Criterion):
+class Rayleigh(OnGraph):
     """f'Lf / f̃'Df̃, the Laplacian score on any graph; equals φ2 of [SPEC] with γ(λ) = λ.
 
     Examples
@@ -64,17 +68,6 @@ class Rayleigh(Criterion):
     >>> Rayleigh(KNN(1, "binary")).evaluate([[0.0], [1.0], [3.0], [4.0]])
     array([0.2])
     """
-
-    def __init__(self, graph: Recipe):
-        self.graph = graph
-
-    @property
-    def greater_is_better(self) -> bool:
-        return not as_recipe(self.graph).attracts
-
-    @property
-    def nonnegative(self) -> bool:
-        return not as_recipe(self.graph).signed
 
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))

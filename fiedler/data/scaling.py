@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..validation import check_choice, is_sparse
-from .arrays import Matrix, dense, take_columns
+from .arrays import Matrix
 from .source import Source
 
 SCALES = ("none", "standard", "minmax")
-_SEEN = 5000  # rows that the spread of columns is judged by
+_SEEN = 1000  # rows, and columns, that spread is judged by
 
 
 def scaled(X: Matrix, how: str) -> Matrix:
@@ -41,7 +41,8 @@ def uneven_columns(X: Any) -> tuple[int, int, float] | None:
     rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SEEN)).astype(np.intp)
     columns = np.linspace(0, X.shape[1] - 1, min(X.shape[1], _SEEN)).astype(np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = dense(take_columns(X, columns))[rows].std(axis=0)
+        part = X[rows][:, columns].toarray() if is_sparse(X) else X[np.ix_(rows, columns)]
+        spread = part.std(axis=0, dtype=np.float64)
     used = np.flatnonzero(np.isfinite(spread) & (spread > 0))
     if len(used) < 2:
         return None

@@ -105,9 +105,8 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
 
 def _fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
     """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
-    factors = (
-        np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64) * 2 + 1
-    )  # odd: none loses bits
+    drawn = np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64)
+    factors = 2 * drawn + 1  # odd, so that none loses bits
     found = np.empty(len(columns), dtype=np.int64)
     step = max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))
     for start in range(0, len(columns), step):

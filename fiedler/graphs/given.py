@@ -82,19 +82,28 @@ class Precomputed(Recipe):
     def _from_distances(self, D: Any) -> Graph:
         check_positive("bandwidth", self.bandwidth, optional=True)
         n = D.shape[0]
-        entries = sp.coo_array(D) if is_sparse(D) else None
-        i, j = np.nonzero(~np.eye(n, dtype=bool)) if entries is None else entries.coords
-        values = D[i, j] if entries is None else entries.data
-        i, j, values = i[i != j], j[i != j], values[i != j].astype(np.float64)
-        bandwidth = (float(values.mean()) if len(values) else 0.0) or 1.0
-        bandwidth = bandwidth if self.bandwidth is None else float(self.bandwidth)
-        W = sp.csr_array((np.exp(values**2 / (-2.0 * bandwidth**2)), (i, j)), shape=(n, n))
-        graph = Graph.from_weights(W if entries is not None else W.toarray(), bandwidth=bandwidth)
-        if graph.n_isolated:
+        if not is_sparse(D):
+            bandwidth = self._width(float(D.sum() - np.trace(D)), n * (n - 1))
+            W = np.exp(D**2 / (-2.0 * bandwidth**2))
+            np.fill_diagonal(W, 0.0)
+            return Graph.from_weights(W, bandwidth=bandwidth)
+        near = sp.coo_array(D, dtype=np.float64)
+        off = near.coords[0] != near.coords[1]
+        i, j, d = near.coords[0][off], near.coords[1][off], near.data[off]
+        bandwidth = self._width(float(d.sum()), len(d))
+        graph = Graph.from_weights(
+            sp.csr_array((np.exp(d**2 / (-2.0 * bandwidth**2)), (i, j)), shape=(n, n)), bandwidth=bandwidth
+        )
+        if graph.n_isolated and len(d):
             far = np.full(n, np.inf)
-            np.minimum.at(far, i, values**2)
-            warn_underflow(graph.n_isolated, "bandwidth", bandwidth, safe_bandwidth(bandwidth, far[np.isfinite(far)]))
+            np.minimum.at(far, i, d**2)
+            works = safe_bandwidth(float(d.mean()), far[np.isfinite(far)])
+            warn_underflow(graph.n_isolated, "bandwidth", bandwidth, works)
         return graph
+
+    def _width(self, total: float, number: int) -> float:
+        """δ as stated, or the mean distance."""
+        return total / max(number, 1) or 1.0 if self.bandwidth is None else float(self.bandwidth)
 
 
 def _grows_with_distance(W: Any, X: Matrix) -> bool:
