@@ -9,7 +9,7 @@ One primitive carries everything, the energy of a feature f on a graph W with La
     X, y, pairs -> Problem -> recipe -> Graph -> Criterion -> scores -> ranking -> SpectralSelector
 
 - ``graphs``       graphs over the samples and the recipes that build them: KNN RBF Anchors ClassGraph MustLink ...
-- ``criteria``     formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Disagreement Sensitivity
+- ``criteria``     formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Explained Relevance ...
 - ``selection``    from scores to a choice
 - ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
 - ``problem``      X, what is known about its rows (``supervision``), and every graph built once
@@ -33,7 +33,17 @@ from . import registry
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .criteria import Criterion, Disagreement, Energy, Phi, Ratio, Rayleigh, Sensitivity
+    from .criteria import (
+        Criterion,
+        Disagreement,
+        Energy,
+        Explained,
+        Phi,
+        Ratio,
+        Rayleigh,
+        Relevance,
+        Sensitivity,
+    )
     from .graphs import (
         KNN,
         RBF,
@@ -60,6 +70,7 @@ if TYPE_CHECKING:
         LaplacianScore,
         ReliefF,
         SemiSupervisedLaplacianScore,
+        SmoothSubset,
         SSelect,
         SupervisedLaplacianScore,
         Variance,

@@ -28,6 +28,7 @@ METHODS = (
     Entry("ssls", "SemiSupervisedLaplacianScore", "[DV] eq. 10"),
     Entry("constraint", "ConstraintScore", "[KA] eq. 9, 10, 12, 13"),
     Entry("evsc", "EVSC", "[EV] eq. 15"),
+    Entry("subset", "SmoothSubset"),
 )
 RECIPES = (
     Entry("knn", "KNN", "[ZL] 4, [SPEC] 4.2"),
@@ -49,6 +50,8 @@ PRIMITIVES = (
     Entry("phi", "Phi", "[SPEC] eq. 9-11"),
     Entry("disagreement", "Disagreement", "[ZL] eq. 3.8"),
     Entry("sensitivity", "Sensitivity", "[EV] eq. 12 and 15"),
+    Entry("explained", "Explained"),
+    Entry("relevance", "Relevance"),
 )
 
 

@@ -16,11 +16,13 @@ from .criteria import Criterion
 from .data.arrays import as_source, validate_X
 from .problem import Problem
 from .selection.ranking import rank
+from .selection.redundancy import LIMIT, prune
 from .syntax import as_criterion
 from .validation import refuse_containers
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
+_ENOUGH = 0.9  # share explained at which "auto" stops
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -32,11 +34,16 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         What to score features by: a method such as ``SSelect(lam=0.1)``, a formula of your own such as
         ``LaplacianScore() * ConstraintScore(1)``, or text: a name in ``fiedler.METHODS``, with parameters as in
         ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
-    n_features_to_select : int, float or None, default=None
-        A number of features, a share of them in (0, 1], or None for half.
+    n_features_to_select : int, float, "auto" or None, default=None
+        A number of features, a share of them in (0, 1], or None for half. "auto", for criteria that choose sets such as
+        "subset": as many as explain nine tenths of what all features together do (a convention: accuracy is then
+        usually close to its best).
     unlabeled : object, default=-1
         The class label in y that means "unknown"; None when -1 is a class like any other. None, NaN and "" are
         unknown in any case.
+    redundancy : bool or float, default=None
+        Pass over features whose absolute correlation with a better one that is kept exceeds this limit; True is 0.7.
+        For rankings: a set holds no near copies anyway.
 
     Attributes
     ----------
@@ -51,6 +58,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Number of selected features.
     criterion_ : Criterion
         The criterion used, names resolved.
+    explained_ : ndarray
+        Of sets only: the share of what all features explain that the first 1, 2, ... of ``order_`` have, as far as they
+        were chosen one beside the other. What follows them in ``order_`` is ordered by what it would still add.
+    stands_for_ : ndarray of shape (n_features_in_,)
+        With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
 
     Examples
     --------
@@ -72,12 +84,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self,
         criterion: Criterion | str = "laplacian",
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         unlabeled: Any = -1,
+        redundancy: bool | float | None = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
         self.unlabeled = unlabeled
+        self.redundancy = redundancy
 
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> SpectralSelector:
         """Score and rank the features of X.
@@ -102,9 +116,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
         validate_data(seen, X, skip_check_array=True)  # feature names and their number only
         X = validate_X(X, getattr(seen, "feature_names_in_", None))
-        n_selected = _number_to_select(self.n_features_to_select, X.shape[1])
+        limit = _limit(self.redundancy)
+        n_selected = _number_to_select(self.n_features_to_select, X.shape[1], criterion)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
-        scores, order = rank(criterion, Problem(X).with_supervision(y, **told))
+        problem = Problem(X).with_supervision(y, **told)
+        ranked = rank(criterion, problem, n_selected or X.shape[1], np.inf if n_selected else _ENOUGH)
+        scores, order, explained = ranked
+        n_selected = n_selected or max(1, 0 if explained is None else len(explained))
+        found: dict[str, Any] = {} if explained is None else {"explained_": explained}
+        if limit is not None:
+            pruned = prune(order, X, limit, n_selected, ranked.n_scored)
+            order, found["stands_for_"] = pruned.order, pruned.stands_for
+            if pruned.n_kept < n_selected:
+                warnings.warn(
+                    f"only {pruned.n_kept} features are not near copies (|r| > {limit:g}) of a better one; the other "
+                    f"{n_selected - pruned.n_kept} of the {n_selected} selected are; lower n_features_to_select or "
+                    "raise redundancy.",
+                    UserWarning,
+                    stacklevel=2,
+                )
         useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
             warnings.warn(
@@ -117,8 +147,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         ranking[order] = np.arange(1, len(order) + 1)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted, n_features_=n_selected, criterion_=criterion)
+        for name in ("feature_names_in_", "explained_", "stands_for_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.__dict__.update(fitted | found, n_features_=n_selected, criterion_=criterion)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -187,12 +218,30 @@ def feature_names(selector: SpectralSelector, given: Any = None) -> list[str]:
     return [str(name) for name in names]
 
 
-def _number_to_select(wanted: Any, n_features: int) -> int:
+def _limit(redundancy: Any) -> float | None:
+    if redundancy is None or redundancy is False:
+        return None
+    if redundancy is True:
+        return LIMIT
+    if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
+        raise ValueError(f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}.")
+    return float(redundancy)
+
+
+def _number_to_select(wanted: Any, n_features: int, criterion: Criterion) -> int:
+    """How many; 0 where the criterion decides."""
     if wanted is None:
         return max(1, n_features // 2)
+    if isinstance(wanted, str) and wanted == "auto":
+        if not criterion.is_set:
+            raise ValueError(
+                f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
+                "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it."
+            )
+        return 0
     if isinstance(wanted, (bool, np.bool_)) or not isinstance(wanted, (int, float, np.integer, np.floating)):
         raise TypeError(
-            f"n_features_to_select must be an integer, a share in (0, 1] or None, got {wanted!r} of type "
+            f"n_features_to_select must be an integer, a share in (0, 1], 'auto' or None, got {wanted!r} of type "
             f"{type(wanted).__name__}."
         )
     if isinstance(wanted, (float, np.floating)):

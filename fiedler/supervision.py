@@ -100,6 +100,25 @@ class Supervision:
         """Whether y is given and can be read as classes."""
         return self.y is not None and not _looks_continuous(self.y)
 
+    @property
+    def labelled(self) -> np.ndarray:
+        """Mask of the rows whose label is known."""
+        if self.y is None:
+            return np.zeros(self.n_samples, dtype=bool)
+        known = ~_missing(self.y)
+        if self.unlabeled is not None and not _looks_continuous(self.y):
+            # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
+            known[known] = [v != self.unlabeled for v in self.y[known].tolist()]
+        return known
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether y holds only -1 and 1, so that -1 may be a class or mean unknown."""
+        y = self.y
+        if y is None or self.unlabeled != -1 or y.dtype.kind not in "if" or _looks_continuous(y):
+            return False
+        return set(np.unique(y[~_missing(y)]).tolist()) == {-1, 1}
+
     def task(self, stated: str = "auto") -> str:
         """Whether y holds "classes" or a "target", for those who have to choose: as stated, or by a rule.
 
@@ -127,8 +146,7 @@ class Supervision:
 
         ``reader`` names who asks, for the message.
         """
-        y = self._require_y(reader, "class labels")
-        known = ~_missing(y)
+        y, known = self._require_y(reader, "class labels"), self.labelled
         if _looks_continuous(y):
             value = next(v for v in y[known] if not float(v).is_integer())
             raise ValueError(
@@ -136,11 +154,8 @@ class Supervision:
                 "(sls, ssls, correlation), or bin y into classes."
             )
         if y.dtype.kind == "f":
-            y = np.where(known, y, 0).astype(np.int64)
-        if self.unlabeled is not None:
-            # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
-            known[known] = [v != self.unlabeled for v in y[known].tolist()]
-        if y.dtype.kind == "i" and self.unlabeled == -1 and set(np.unique(y)) == {-1, 1}:
+            y = np.where(_missing(y), 0, y).astype(np.int64)
+        if self.ambiguous:
             raise ValueError(
                 "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
                 "or recode the classes as 0 and 1 and keep -1 for unknown."

@@ -213,7 +213,9 @@ def test_sparse_stays_sparse_and_changes_nothing(blobs, monkeypatch):
     dense = run(["laplacian", "sselect"], X, y, n_labels=6)
     kinds = []
     rank = module.rank
-    monkeypatch.setattr(module, "rank", lambda c, problem: kinds.append(sp.issparse(problem.X)) or rank(c, problem))
+    monkeypatch.setattr(
+        module, "rank", lambda c, problem, k: kinds.append(sp.issparse(problem.X)) or rank(c, problem, k)
+    )
     sparse = run(["laplacian", "sselect"], sp.csr_matrix(X), y, n_labels=6)
     assert kinds
     assert all(kinds)

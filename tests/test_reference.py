@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import reference as ref
+import reference_sets as sets
 import scipy.sparse as sp
 from reference import implied_pairs as implied
 
@@ -305,6 +306,14 @@ def test_spec(name, kind, gamma, setting):
 
 # ---------------------------------------------------------------------------------------------------------- defaults
 
+
+def subset(s):
+    W = ref.knn_graph(s.X, 5)
+    K, C = sets.kernel_of_features(sets.smoothing(W), s.X), sets.centred(s.X)
+    relevance = np.ones(s.X.shape[1]) if s.few is None else sets.class_relevance(C, s.few, W)
+    return sets.greedy(K, C, 1, relevance=relevance)[2]
+
+
 DEFAULTS = {
     "variance": (None, per_column(lambda s, f: ref.variance(f))),
     "correlation": ("some", per_column(lambda s, f: ref.correlation(f, s.some))),
@@ -317,6 +326,7 @@ DEFAULTS = {
     "ssls": ("some", per_column(lambda s, f: ref.ssls(s.X, f, s.some))),
     "constraint": ("pairs", on(quarter, lambda W, f, s: ref.c4(W, f, s.must, s.cannot))),
     "evsc": (None, sensitivity(1.0)),
+    "subset": ("few", subset),
 }
 
 

@@ -26,6 +26,7 @@ from ..graphs import Graph, Recipe, as_recipe
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
 from ..validation import call_repr, is_sparse
+from .setscore import SetFormula
 
 
 class Scorer(NamedTuple):
@@ -45,10 +46,16 @@ class Criterion(BaseEstimator):
     nonnegative : bool
         Whether the score cannot be negative; factors of a product must be.
     reads : set of {"classes", "target", "pairs"}
-        The supervision the formula reads.
+        The supervision the formula needs.
+    uses : set of {"classes", "target", "pairs"}
+        The supervision that changes its scores where there is some: what it needs, and what it can do without.
+    is_set : bool
+        Whether features are chosen as a set, each beside those chosen before it (:mod:`fiedler.selection.forward`);
+        the scores are then those of the first step.
     """
 
     _reads: str | None = None  # what the primitive itself reads, beside its graphs
+    _may_use: frozenset[str] = frozenset()  # what it reads where there is some
 
     @property
     def greater_is_better(self) -> bool:
@@ -64,6 +71,15 @@ class Criterion(BaseEstimator):
         for part in self.parts():
             found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
         return found - {"nothing"}
+
+    @property
+    def uses(self) -> set[str]:
+        inside = (part.uses for part in self.parts() if isinstance(part, Criterion))
+        return self.reads.union(self._may_use, *inside)
+
+    @property
+    def is_set(self) -> bool:
+        return self._set() is not None
 
     def parts(self) -> Iterator[Criterion | Recipe]:
         """What the formula is made of, one level down: operands and graphs."""
@@ -111,9 +127,12 @@ class Criterion(BaseEstimator):
 
         Where the data come in rows and the formula asks for no more than sums over them, one pass does it.
         """
-        if problem.supervision.has_pairs and "pairs" not in self.reads:
+        if problem.supervision.has_pairs and "pairs" not in self.uses:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
             warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
+        sets = self._set()
+        if sets is not None:
+            return level_copies(sets.first_scores(problem), problem.X)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
         rows, score = self._scorer(problem)  # not the problem itself: this function may travel to a worker
@@ -123,6 +142,10 @@ class Criterion(BaseEstimator):
 
     def _scorer(self, problem: Problem) -> Scorer:
         raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")
+
+    def _set(self) -> SetFormula | None:
+        """The formula as one over sets of features, if it is one."""
+        return None
 
     def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
         """Values that order the features whose score is infinite, best by the criterion's own direction."""
@@ -169,7 +192,21 @@ class Sum(Criterion):
 
     def _checked(self) -> Sum:
         _check_directions("add", self.left, self.right)
+        self._set()
         return self
+
+    def _set(self) -> SetFormula | None:
+        """Sums of kernels are kernels."""
+        left, right = self.left._set(), self.right._set()
+        if left is None or right is None:
+            if left is not right:
+                what = "one chooses sets of features, the other scores them one by one"
+                raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}; multiply them instead.")
+            return None
+        if left.power != right.power or left.factors or right.factors:
+            what = "sets can be added where their power is the same; multiply the sum by a score, not its parts"
+            raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}.")
+        return SetFormula(left.terms + right.terms, (), left.power)
 
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
@@ -198,7 +235,17 @@ class Product(Criterion):
         for factor in (self.left, self.right):
             if not factor.nonnegative:
                 raise ValueError(f"cannot multiply by {factor!r}: it may be negative; a product needs factors >= 0.")
+        self._set()
         return self
+
+    def _set(self) -> SetFormula | None:
+        """A score times a set criterion: every gain is multiplied by the score of its feature."""
+        left, right = self.left._set(), self.right._set()
+        if left is not None and right is not None:
+            what = "both choose sets of features; add their kernels instead"
+            raise ValueError(f"cannot multiply {self.left!r} and {self.right!r}: {what}.")
+        sets, factor = (left, self.right) if left is not None else (right, self.left)
+        return None if sets is None else sets._replace(factors=(*sets.factors, factor))
 
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
@@ -223,6 +270,14 @@ class Scaled(Criterion):
     @property
     def nonnegative(self) -> bool:
         return self.criterion.nonnegative and self.factor >= 0
+
+    def _set(self) -> SetFormula | None:
+        sets = self.criterion._set()
+        if sets is None:
+            return None
+        if self.factor <= 0:
+            raise ValueError(f"{self!r}: a kernel can be scaled by a positive number only, not by {self.factor!r}.")
+        return sets._replace(terms=tuple(term._replace(factor=term.factor * self.factor) for term in sets.terms))
 
     def _scorer(self, problem: Problem) -> Scorer:
         factor, (rows, score) = self.factor, self.criterion._scorer(problem)

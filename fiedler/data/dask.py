@@ -61,7 +61,7 @@ class DaskSource(Source):
         share = slab_bytes() * self.shape[1] / max(self._bytes, 1.0)
         return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
 
-    def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
+    def map(self, function: Callable[..., np.ndarray], positioned: bool = False) -> list[np.ndarray]:
         slabs = self.slabs()
         results: dict[int, np.ndarray] = {}
         with current_run().step("blocks", slabs) as step:
@@ -70,7 +70,7 @@ class DaskSource(Source):
                     results[slab.start] = kept
             waiting = [slab for slab in slabs if slab.start not in results]
             blocks = [(self._all_rows, slab) for slab in waiting]
-            for (_, slab), result in _finished(self._tasks(function, waiting), blocks, self.shape):
+            for (_, slab), result in _finished(self._tasks(function, waiting, positioned), blocks, self.shape):
                 results[slab.start] = step.finish(slab, result)
         return [results[slab.start] for slab in slabs]
 

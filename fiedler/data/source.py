@@ -133,13 +133,17 @@ class Source:
     def _bytes(self) -> float:
         return self.bytes_per_row * self.shape[0]
 
-    def map(self, function: Callable[[Part], np.ndarray]) -> list[np.ndarray]:
-        """``function(slab)`` for every slab of columns, in order."""
+    def map(self, function: Callable[..., np.ndarray], positioned: bool = False) -> list[np.ndarray]:
+        """``function(slab)`` for every slab of columns, in order; ``function(slab, first column)`` when positioned."""
         results = []
         with current_run().step("blocks", self.slabs()) as step:
             for slab in self.slabs():
-                kept = step.finished(slab)
-                results.append(step.finish(slab, function(self[:, slab])) if kept is None else kept)
+                result = step.finished(slab)
+                if result is None:
+                    part = self[:, slab]
+                    result = step.finish(slab, function(part, slab.start) if positioned else function(part))
+                    del part
+                results.append(result)
                 give_back()
         return results
 

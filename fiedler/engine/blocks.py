@@ -38,17 +38,18 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
 
 
 def map_columns(function: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
-    """One value per column of X: ``function(block)`` over all blocks, on all allowed cores."""
+    """What ``function(block)`` gives for all blocks, on all allowed cores: one value per column, or rows of values."""
     if isinstance(X, Source):
-        return np.concatenate(X.map(partial(map_columns, function)))
-    values = np.empty(X.shape[1])
+        return np.concatenate(X.map(partial(map_columns, function)), axis=-1)
+    spans = column_spans(X)
+    values: list[Any] = [None] * len(spans)
 
-    def work(columns: slice) -> None:
+    def work(place: int) -> None:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values[columns] = function(take_columns(X, columns))
+            values[place] = function(take_columns(X, spans[place]))
 
-    for_each(work, column_spans(X), float(X.shape[0]) * X.shape[1])
-    return values
+    for_each(work, range(len(spans)), float(X.shape[0]) * X.shape[1])
+    return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)
 
 
 def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], X: Matrix) -> Any:

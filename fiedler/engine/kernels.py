@@ -36,6 +36,7 @@ def load() -> Any:
             (sparse_gram, False),
             (mirror, False),
             (within_reach, False),
+            (squared_products, False),
         )
     }
     return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
@@ -125,6 +126,25 @@ def mirror(gram: A) -> None:
             for i in range(a, min(a + tile, n)):
                 for j in range(b, min(b + tile, i)):
                     gram[i, j] = gram[j, i]
+
+
+def squared_products(
+    x_indptr: A, x_indices: A, x_data: A, indptr: A, indices: A, data: A, product: A, squares: A
+) -> None:
+    """squares[c] = ‖T'x_c‖² for csc columns x and a csr T; ``product`` is scratch, zero before and after."""
+    for c in range(len(x_indptr) - 1):
+        total = 0.0
+        for p in range(x_indptr[c], x_indptr[c + 1]):
+            i, value = x_indices[p], x_data[p]
+            for e in range(indptr[i], indptr[i + 1]):
+                product[indices[e]] += value * data[e]
+        for p in range(x_indptr[c], x_indptr[c + 1]):
+            i = x_indices[p]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                total += product[j] * product[j]
+                product[j] = 0.0
+        squares[c] = total
 
 
 def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A, count: A) -> None:

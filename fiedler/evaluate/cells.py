@@ -147,7 +147,7 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
-    ranking = rank(criterion, plan.problem.with_supervision(y, **pairs))
+    ranking = rank(criterion, plan.problem.with_supervision(y, **pairs), most)
     order, scored = ranking.order, ranking.n_scored
     check_scored(criterion, ranking.scores, most if plan.unscored == "raise" else 1, f" in draw {number}")
     return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]
@@ -208,6 +208,10 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
         for recipe in recipes.values():
             with suppress(Exception):
                 plan.problem.graph(recipe)
+        for sets in (c._set() for c in criteria if isinstance(c, Criterion)):
+            if sets is not None and not sets.supervised:
+                with suppress(Exception):
+                    sets.kernel(plan.problem)
         usual = plan.predicts and plan.estimator is None and plan.labels.metric == "accuracy"
         if "all" in criteria and usual and m > _TREE and n <= _ALL_PAIRS and plan.squared is None:
             return replace(plan, squared=row_distances(plan.X).matrix())
@@ -261,4 +265,4 @@ def run_cells(
 
 def redrawn(criterion: Criterion | str) -> bool:
     """Whether a ranking depends on the draw; a baseline's does not count."""
-    return not isinstance(criterion, str) and bool(criterion.reads)
+    return not isinstance(criterion, str) and bool(criterion.uses)

@@ -10,7 +10,7 @@ from .curves import Target
 
 def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
     """A ranking in which at least so many features have a score."""
-    ranking = rank(criterion, problem)
+    ranking = rank(criterion, problem, at_least)
     check_scored(criterion, ranking.scores, at_least, where)
     return ranking
 

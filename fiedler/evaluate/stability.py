@@ -112,9 +112,12 @@ def stability(
         rows, shown = draw(criterion, known, size, [random_state, number])
         # Other rows have other graphs; other labels or pairs share those that read neither.
         seen = problem if rows is None else Problem(rows_of(problem.X, rows))
-        scores, order = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
+        scores, order, explained = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
         all_orders.append(order)
         signed = -scores if criterion.greater_is_better else scores
+        if explained is not None:  # of a set the place in the order counts, not the score of a feature by itself
+            signed = np.empty(m)
+            signed[order] = np.arange(m)
         all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
     orders, ranks = np.array(all_orders), np.array(all_ranks)
     frequency = np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws
@@ -126,10 +129,10 @@ def stability(
 
 def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
     """The labels a criterion reads, or that its pairs can be drawn from."""
-    if "target" in criterion.reads:
+    if "target" in criterion.reads or ("target" in criterion.uses and known.task() == "target"):
         values = known.target(repr(criterion))
         return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
-    if known.y is None or not criterion.reads:
+    if known.y is None or not criterion.uses or (not criterion.reads and not known.labelled.any()):
         return None
     codes, _ = known.classes(repr(criterion))
     return Target(codes, np.flatnonzero(codes >= 0), "accuracy")
@@ -166,7 +169,7 @@ def _some_labels(criterion: Criterion, known: Supervision, size: Any, seed: list
 
 
 def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
-    if "pairs" not in criterion.reads:
+    if "pairs" not in criterion.uses:
         raise ValueError(f"resample='pairs' needs a criterion that reads pairs, {criterion!r} does not; use 'rows'.")
     labels = _read_labels(criterion, known)
     y = None if labels is None or criterion.reads == {"pairs"} else labels.values

@@ -251,7 +251,8 @@ def suggest_n_features(
     criterion = as_criterion(criterion)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
-    ranking = checked_ranking(criterion, problem)
+    most = max(check_sizes(n_features, problem.n_features), default=1)
+    ranking = checked_ranking(criterion, problem, most) if criterion.is_set else checked_ranking(criterion, problem)
     sizes = check_sizes(n_features, ranking.n_scored)
     found = [
         turning_point(ranking.scores[ranking.order]),
@@ -278,7 +279,7 @@ def _held_out(
     def order(y: np.ndarray | None) -> np.ndarray:
         return checked_ranking(criterion, problem.with_supervision(y, **pairs), max(sizes)).order
 
-    once, values = None if criterion.reads else [order(None)], []
+    once, values = None if criterion.uses else [order(None)], []
     for seed in seeds:
         model = prepared(estimator, target, seed)
         splits = folds(target, n_folds, model, np.random.default_rng(seed))

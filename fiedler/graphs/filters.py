@@ -19,7 +19,7 @@ from ..data.arrays import Block, dense
 from ..validation import check_positive, is_sparse
 from .graph import Graph
 
-_ALL_PAIRS = 3000  # nodes up to which a general γ uses all eigenpairs
+ALL_PAIRS = 3000  # nodes up to which a general γ uses all eigenpairs
 
 
 def spectral_function(gamma: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -93,9 +93,9 @@ def quadratic_form(graph: Graph, gamma: Any, function: Callable) -> Callable[[An
 
         return by_products
 
-    if graph.n_nodes - graph.n_isolated <= _ALL_PAIRS:
+    if graph.n_nodes - graph.n_isolated <= ALL_PAIRS:
         return _by_eigenpairs(eigenpairs(graph), function)
-    coefficients = _chebyshev_coefficients(function)
+    coefficients = chebyshev_coefficients(function)
 
     def by_chebyshev(F: Any) -> np.ndarray:
         V = root * graph.centre(dense(F))
@@ -129,13 +129,13 @@ def _sparse_projection(F: sp.csc_array, basis: np.ndarray, mean: np.ndarray) -> 
     return (stored.T @ basis).T + np.where(full, 0.0, mean) * (where.T @ basis).T
 
 
-def _chebyshev_coefficients(function: Callable) -> np.ndarray:
+def chebyshev_coefficients(function: Callable) -> np.ndarray:
     """Coefficients of γ(1 + x) on [-1, 1], to twelve digits, or an error for a γ that is not smooth."""
     coefficients = chebyshev.chebinterpolate(lambda x: function(1.0 + x), 256)
     needed = np.flatnonzero(np.abs(coefficients) > 1e-13 * np.abs(coefficients).max())
     if needed[-1] > 200:
         raise ValueError(
             "gamma is not smooth enough on [0, 2] for a graph of more than "
-            f"{_ALL_PAIRS} nodes; use a whole power or a smooth function."
+            f"{ALL_PAIRS} nodes; use a whole power or a smooth function."
         )
     return coefficients[: max(2, needed[-1] + 1)]

@@ -57,6 +57,11 @@ class Storage(ABC):
         return np.ones(1, dtype=bool)
 
     @property
+    def csr(self) -> sp.csr_array | None:
+        """W, where it is held as a csr array."""
+        return None
+
+    @property
     def small(self) -> SmallSpectrum | None:
         """The eigenpairs of 𝓛 from a small matrix, where there is one."""
         return None
@@ -255,6 +260,10 @@ class Sparse(Nodes):
         W.eliminate_zeros()
         self._W = W
         super().__init__(W.shape[0], degree)
+
+    @property
+    def csr(self) -> sp.csr_array:
+        return self._W
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         return self._W @ V

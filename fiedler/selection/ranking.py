@@ -12,13 +12,19 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..problem import Problem
+from .forward import forward
 
 
 class Ranking(NamedTuple):
-    """The features of a problem by one criterion: raw scores, and columns best first."""
+    """The features of a problem by one criterion: raw scores, and columns best first.
+
+    ``explained`` is None but for sets: there the order starts with the features that were chosen one beside the other,
+    and this is the share of J of all features that the first 1, 2, ... of them have.
+    """
 
     scores: np.ndarray
     order: np.ndarray
+    explained: np.ndarray | None = None
 
     @property
     def n_scored(self) -> int:
@@ -26,8 +32,13 @@ class Ranking(NamedTuple):
         return int(np.sum(~np.isnan(self.scores)))
 
 
-def rank(criterion: Criterion, problem: Problem) -> Ranking:
-    """Score and order the features; infinite scores are ordered by the criterion's own tie breaker."""
+def rank(criterion: Criterion, problem: Problem, n_features: int | None = None, share: float = np.inf) -> Ranking:
+    """Score and order the features; infinite scores are ordered by the criterion's own tie breaker.
+
+    Of a criterion that chooses sets the first n_features (or all) are chosen as a set, or as many as explain a share.
+    """
+    if criterion.is_set:
+        return Ranking(*forward(criterion, problem, problem.n_features if n_features is None else n_features, share))
     scores = criterion.score(problem)
     infinite = np.flatnonzero(np.isinf(scores))
     ties = np.zeros(len(scores))

@@ -1,0 +1,80 @@
+"""K = F C C' F over very many samples, by products with a sparse A and a sparse X: nothing is filled in or formed.
+
+F = A - uu',   C = X - sμ'   (s = √w)
+F C = AX - (As)μ' - u g',   g = C'u        sparse minus rank two
+c_j'Kc_j = ‖(FC)'c_j‖² = ‖P_j‖² - 2 w_j'(Z'P_j) + w_j'Z'Z w_j
+P = X'AX,   Z = [(AX)'s, μ, g],   w_j = (μ_j, (As)'c_j, g_j)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..engine.centred import CentredColumns
+from ..engine.kernels import kernels
+from ..engine.threads import for_each, n_threads
+from ..graphs.smoothing import Smoother
+
+_COLUMNS_AT_ONCE = 512  # of a sparse product
+
+
+def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray], np.ndarray]:
+    """V -> F C C' F V."""
+    return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
+
+
+def walk_energies(columns: CentredColumns, F: Smoother, of: str) -> np.ndarray:
+    """c_j'Kc_j of every feature."""
+    A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
+    assert A is not None
+    assert X is not None
+    AX = sp.csr_array(A @ X)
+    g = columns.project(u[:, None])[0]
+    if of == "graph":
+        return columns.map(lambda C: np.einsum("ij,ij->j", C, F.apply(C)))
+    Z = np.column_stack([AX.T @ s, mean, g])
+    W = np.column_stack([mean, columns.project((A @ s)[:, None])[0], g])
+    inner = X.T @ (A @ (X @ Z))
+    return _squared_products(AX, X) - 2.0 * np.einsum("ij,ij->i", W, inner) + np.einsum("ij,jk,ik->i", W, Z.T @ Z, W)
+
+
+def walk_trace(columns: CentredColumns, F: Smoother, of: str) -> float:
+    """tr K: ‖F C‖², or tr F."""
+    A, u, X = F.adjacency, F.trivial, columns.sparse
+    assert A is not None
+    assert X is not None
+    if of == "graph":
+        return float(A.diagonal().sum() - 1.0)
+    AX, total = sp.csc_array(A @ X), 0.0
+    low, g = A @ columns.root, columns.project(u[:, None])[0]
+    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+        part = slice(start, start + _COLUMNS_AT_ONCE)
+        FC = AX[:, part].toarray() - np.outer(low, columns.mean[part]) - np.outer(u, g[part])
+        total += float(np.sum(FC**2))
+    return total
+
+
+def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
+    """‖T'x_j‖² for every column of X."""
+    m = X.shape[1]
+    squares, work = np.zeros(m), float(T.nnz) / max(T.shape[0], 1) * X.nnz
+    compiled = kernels(work)
+    if compiled is None:
+        for start in range(0, m, _COLUMNS_AT_ONCE):
+            part = slice(start, start + _COLUMNS_AT_ONCE)
+            product = sp.csc_array(T.T @ X[:, part])
+            squares[part] = np.asarray(product.multiply(product).sum(axis=0)).ravel()
+        return squares
+
+    def columns(span: slice) -> None:
+        indptr = X.indptr[span.start : span.stop + 1]
+        compiled.squared_products(
+            indptr, X.indices, X.data, T.indptr, T.indices, T.data, np.zeros(T.shape[1]), squares[span]
+        )
+
+    width = max(1, -(-m // (8 * n_threads())))
+    for_each(columns, [slice(start, min(start + width, m)) for start in range(0, m, width)], work)
+    return squares

@@ -1,0 +1,191 @@
+"""Columns of X centred and weighted, C = diag(√w) (X - 1 μ'), μ the w-weighted means: what sets of features work on.
+
+In memory C is held where it is dense and small beside scikit-learn's ``working_memory``; otherwise blocks are centred
+whenever they are met. Sparse columns are never filled in: with w'C = 0 the mean drops out of every product with a
+vector that is orthogonal to √w, and a sparse column whose zeros carry hardly any weight is shifted by one of its
+values first, so that a large offset costs no digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Block, Matrix, take_columns
+from ..data.memory import slab_bytes, working_bytes
+from ..data.source import Source
+from ..validation import is_sparse
+from .blocks import is_constant, map_columns
+from .moments import sparse_centre, sparse_moments
+
+_HELD = 0.5  # share of the working memory that a dense C may take
+
+
+class CentredColumns:
+    """C of a matrix, whatever holds it.
+
+    Parameters
+    ----------
+    X : ndarray, csc_array or Source
+    weights : ndarray of shape (n,), optional
+        w; by default all 1.
+
+    Attributes
+    ----------
+    root : ndarray of shape (n,)
+        √w, to which every column of C is orthogonal.
+    """
+
+    def __init__(self, X: Matrix, weights: np.ndarray | None = None):
+        self.shape, self.dtype = X.shape, X.dtype
+        weights = np.ones(X.shape[0]) if weights is None else weights
+        self.root, self._centre = np.sqrt(weights), Centre(weights)
+        self._X, self._held = X, None
+        if is_sparse(X):
+            self._X = shifted(sp.csc_array(X, dtype=np.float64), weights)
+            self._scaled = sp.csc_array(self._X.multiply(self.root[:, None]))
+            self._mean = sparse_moments(self._X, weights)[0]
+        elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
+            self._held = self._centre(np.array(X, dtype=np.float64, order="C"))
+
+    @property
+    def sparse(self) -> sp.csc_array | None:
+        """diag(√w) X, shifted, where X is sparse and in memory: C but for a multiple of √w in every column."""
+        return self._scaled if is_sparse(self._X) else None
+
+    @property
+    def mean(self) -> np.ndarray:
+        """μ of the sparse columns."""
+        return self._mean
+
+    @property
+    def in_memory(self) -> bool:
+        return not isinstance(self._X, Source)
+
+    def map(self, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """``function(block)``, whose last axis runs over columns, for all blocks of C, dense and in float64."""
+        if self._held is not None:
+            return map_columns(function, self._held)
+        centre = self._centre
+        return map_columns(lambda F: function(centre(F)), self._X)
+
+    def squares(self) -> np.ndarray:
+        """‖c_j‖², exactly 0 for a column that is constant where w > 0."""
+        if is_sparse(self._X):
+            return sparse_moments(self._X, self._centre.weights)[1]
+        return self.map(column_squares)
+
+    def project(self, V: np.ndarray) -> np.ndarray:
+        """V'C (b, m)."""
+        if self._held is not None:
+            return V.T @ self._held
+        if self.sparse is not None:
+            return (self.sparse.T @ V).T - np.outer(self.root @ V, self._mean)
+        return self.map(lambda C: V.T @ C)
+
+    def map_slabs(self, V: np.ndarray, function: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
+        """``function(V'C of a slab, its columns)``, whose last axis runs over columns, in one pass over a source."""
+        centre, source = self._centre, self._X
+        assert isinstance(source, Source)
+
+        def work(part: Any, start: int) -> np.ndarray:
+            along = map_columns(lambda F: V.T @ centre(F), part)
+            return function(along, slice(start, start + along.shape[1]))
+
+        return np.concatenate(source.map(work, positioned=True), axis=-1)
+
+    def take(self, columns: np.ndarray) -> np.ndarray:
+        """Some columns of C."""
+        if self._held is not None:
+            return self._held[:, columns]
+        step = max(1, int(slab_bytes() / (8 * self.shape[0]))) if isinstance(self._X, Source) else len(columns)
+        parts = [columns[start : start + step] for start in range(0, len(columns), max(step, 1))]
+        return np.hstack([self._centre(take_columns(self._X, part)) for part in parts])
+
+    def mix(self, coefficients: np.ndarray) -> np.ndarray:
+        """C B for an (m, b) array of coefficients, in memory."""
+        if self.sparse is not None:
+            return self.sparse @ coefficients - np.outer(self.root, self._mean @ coefficients)
+        if self._held is not None:
+            return self._held @ coefficients
+        raise TypeError("C is not in memory.")
+
+    def gram(self) -> np.ndarray:
+        """C C' (n, n)."""
+        if self._held is not None:
+            return self._held @ self._held.T
+        if self.sparse is not None:
+            product = (self.sparse @ self.sparse.T).toarray()
+            off = np.outer(self.sparse @ self._mean, self.root)
+            unit = self.root / (np.linalg.norm(self.root) or 1.0)
+            product -= off + off.T - (self._mean @ self._mean) * np.outer(self.root, self.root)
+            return without(unit, product)
+        centre = self._centre
+        if isinstance(self._X, Source):
+            return self._X.sum(lambda part: _summed_gram(part, centre))
+        return _summed_gram(self._X, centre)
+
+
+class Centre:
+    """A block of columns -> the same centred, weighted and dense; what is constant becomes exactly 0."""
+
+    def __init__(self, weights: np.ndarray):
+        self.weights, self.root = weights, np.sqrt(weights)
+        self._even = bool((weights == 1.0).all())
+        self._total, self._reference = float(weights.sum()) or 1.0, int(np.argmax(weights > 0))
+
+    def __call__(self, F: Block) -> np.ndarray:
+        if is_sparse(F):
+            reference, shift = sparse_centre(F, self.weights)
+            still = is_constant(F, self.weights > 0)
+            centred = F.toarray(order="C")
+            centred -= reference
+            centred -= shift
+            centred[:, still] = 0.0
+        else:
+            centred = F - F[self._reference]
+            centred -= self.weights @ centred / self._total
+        if not self._even:
+            centred *= self.root[:, None]
+        return centred
+
+
+def without(unit: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """P A P with P = I - uu' for a symmetric A."""
+    along = A @ unit
+    A = A - np.outer(unit, along) - np.outer(along, unit)
+    A += (unit @ along) * np.outer(unit, unit)
+    return A
+
+
+def column_squares(C: np.ndarray) -> np.ndarray:
+    """‖c_j‖²."""
+    return np.einsum("ij,ij->j", C, C)
+
+
+def _summed_gram(X: Any, centre: Centre) -> np.ndarray:
+    n, m = X.shape
+    total, step = np.zeros((n, n)), max(1, int(working_bytes() / (32 * max(n, 1))))
+    for start in range(0, m, step):
+        C = centre(take_columns(X, slice(start, min(start + step, m))))
+        total += C @ C.T
+    return total
+
+
+def shifted(X: sp.csc_array, weights: np.ndarray) -> sp.csc_array:
+    """Columns whose zeros carry hardly any weight, shifted by the value they are centred around; all entries stored."""
+    reference = sparse_centre(X, weights)[0]
+    if not reference.any():
+        return X
+    stored = np.diff(X.indptr)
+    whole = np.where(stored == X.shape[0], reference, 0.0)
+    X = sp.csc_array((X.data - np.repeat(whole, stored), X.indices, X.indptr), shape=X.shape)
+    parts, last = list[Any](), 0
+    for j in np.flatnonzero(reference - whole).tolist():
+        column = X[:, [j]].toarray() - reference[j]
+        parts += [X[:, last:j], sp.csc_array(column)]
+        last = j + 1
+    return sp.csc_array(sp.hstack([*parts, X[:, last:]], format="csc"))

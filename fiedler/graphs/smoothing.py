@@ -1,0 +1,127 @@
+"""Smoothing over a graph: F = h(𝓛) without its trivial vector, applied to vectors over the samples.
+
+    A = D^-½ W D^-½ = I - 𝓛,   u = D^½1 / ‖D^½1‖
+    "smooth"    A without its negative part: one step of averaging over neighbours that never overshoots
+    "walk"      A itself
+    γ           γ(2) - γ(𝓛), the weights of SPEC's φ3 ([SPEC] eq. 11), for a power γ
+    h           h(𝓛), for a function of eigenvalues
+    "identity"  no smoothing, no graph
+
+The positive part is exact up to 2,500 nodes, its Chebyshev polynomial up to 8,000, and beyond those A itself: with so
+many rows the negative part is small, and the choice of features hardly differs. W that has no negative part, as that
+of classes and anchors, stays as it is at any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.polynomial import chebyshev
+from scipy.linalg import eigh
+
+from ..validation import check_choice
+from .filters import ALL_PAIRS, chebyshev_coefficients, spectral_function
+from .graph import Graph
+
+FILTERS = ("smooth", "walk", "identity")
+_EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # of the positive part
+
+Apply = Callable[[np.ndarray], np.ndarray]
+
+
+class Smoother:
+    """F as an operator on blocks of vectors.
+
+    Attributes
+    ----------
+    apply : callable
+        V (n, b) -> F V.
+    adjacency : csr_array or None
+        A, where F = A - uu' and A is sparse.
+    trivial : ndarray of shape (n,)
+        u.
+    """
+
+    def __init__(self, apply: Apply, trivial: np.ndarray, adjacency: sp.csr_array | None = None):
+        self.apply, self.trivial, self.adjacency = apply, trivial, adjacency
+
+
+def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
+    """F for one of the kinds above; a graph is needed for all but "identity"."""
+    if isinstance(kind, str):
+        check_choice("filter", kind, FILTERS)
+    if isinstance(kind, str) and kind == "identity":
+        return Smoother(lambda V: V, np.zeros(n_nodes))
+    if graph is None:
+        raise ValueError(f"filter={kind!r} needs a graph, got graph=None; only filter='identity' does without.")
+    trivial = np.sqrt(graph.degree)
+    trivial /= np.linalg.norm(trivial) or 1.0
+    if not isinstance(kind, str):
+        return Smoother(_response(graph, kind, trivial), trivial)
+    if kind == "walk" or graph.small is not None or n_nodes > _POLYNOMIAL_UP_TO:
+        return _walk(graph, trivial)
+    if n_nodes <= _EXACT_UP_TO:
+        F = _adjacency(graph) - np.outer(trivial, trivial)
+        values, vectors = eigh(F)
+        positive = values > 0
+        F = (vectors[:, positive] * values[positive]) @ vectors[:, positive].T
+    else:
+        coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
+        F = _polynomial(graph, coefficients, trivial)(np.eye(n_nodes))
+        F = (F + F.T) / 2.0
+    return Smoother(lambda V: F @ V, trivial)
+
+
+def _positive(x: np.ndarray) -> Any:
+    return np.maximum(x, 0.0)
+
+
+def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
+    root = graph.inverse_root_degree[:, None]
+    W, adjacency = graph.weights.csr, None
+    if W is not None:
+        adjacency = sp.csr_array(W.multiply(root).multiply(root.T))
+    dot = (lambda V: root * graph.dot(root * V)) if adjacency is None else (lambda V: adjacency @ V)
+    return Smoother(lambda V: dot(V) - _along(trivial, V), trivial, adjacency)
+
+
+def _adjacency(graph: Graph) -> np.ndarray:
+    A = graph.toarray()
+    A *= graph.inverse_root_degree[:, None] * graph.inverse_root_degree
+    return A
+
+
+def _response(graph: Graph, kind: Any, trivial: np.ndarray) -> Apply:
+    function = spectral_function(kind)
+    if not callable(kind):
+        power = function
+        function = lambda values: power(np.full(1, 2.0)) - power(values)  # noqa: E731
+    if graph.n_nodes - graph.n_isolated > ALL_PAIRS:
+        return _polynomial(graph, chebyshev_coefficients(lambda values: function(2.0 - values)), trivial)
+    values, vectors = graph.spectrum()
+    weights = function(values[1:])[:, None]
+    return lambda V: vectors[:, 1:] @ (weights * (vectors[:, 1:].T @ V))
+
+
+def _polynomial(graph: Graph, coefficients: np.ndarray, trivial: np.ndarray) -> Apply:
+    """Σ_p c_p T_p(A) on the complement of u; A has its eigenvalues in [-1, 1]."""
+
+    def apply(V: np.ndarray) -> np.ndarray:
+        before = graph.inverse_root_degree[:, None].astype(bool) * V
+        before -= _along(trivial, before)
+        now = before - graph.normalized_laplacian_dot(before)
+        total = coefficients[0] * before + coefficients[1] * now
+        for c in coefficients[2:]:
+            before, now = now, 2.0 * (now - graph.normalized_laplacian_dot(now)) - before
+            total += c * now
+        return total - _along(trivial, total)
+
+    return apply
+
+
+def _along(unit: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The part of each column of V along a unit vector."""
+    return np.outer(unit, unit @ V)

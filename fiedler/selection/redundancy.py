@@ -1,0 +1,121 @@
+"""Passing over near copies: features in the order of a ranking, but for those too much like a better one.
+
+    keep j unless |r(j, i)| > limit for an i kept before it
+
+Correlations are computed between the kept features and the next ones in the order, some hundred at a time: never
+m x m, and no further down the order than it takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Matrix, take_columns
+from ..data.memory import working_bytes
+from ..engine.centred import Centre, shifted
+from ..engine.moments import sparse_moments
+from ..validation import is_sparse
+
+LIMIT = 0.7  # of |r|, when redundancy is True
+_AT_ONCE = 256  # columns of the order that are looked at together
+
+
+class Pruned(NamedTuple):
+    """An order without near copies at its top.
+
+    Attributes
+    ----------
+    order : ndarray of shape (m,)
+        Kept features, then all others as they were ranked.
+    stands_for : ndarray of shape (m,)
+        Of a feature that was passed over the kept one it resembles most, -1 for all others.
+    n_kept : int
+    """
+
+    order: np.ndarray
+    stands_for: np.ndarray
+    n_kept: int
+
+
+def prune(order: np.ndarray, X: Matrix, limit: float, n_features: int, n_scored: int | None = None) -> Pruned:
+    """Keep the first n_features of an order that are not near copies of one before; only the first n_scored count."""
+    last = len(order) if n_scored is None else n_scored
+    stands_for, kept = np.full(len(order), -1, dtype=np.intp), list[int]()
+    held = _Held(X)
+    for start in range(0, last, _AT_ONCE):
+        columns = order[start : min(start + _AT_ONCE, last)]
+        block = held.unit_columns(columns)
+        above, who = held.most_like(block)
+        among = np.abs(_products(block, block))
+        new = list[int]()
+        for place, column in enumerate(columns.tolist()):
+            best = float(among[new, place].max(initial=0.0))
+            if max(best, above[place]) > limit:
+                nearest = new[int(np.argmax(among[new, place]))] if best > above[place] else -1
+                stands_for[column] = kept[who[place]] if nearest < 0 else columns[nearest]
+                continue
+            new.append(place)
+            if len(kept) + len(new) == n_features:
+                break
+        kept += columns[new].tolist()
+        held.add(columns[new], block[:, new])
+        if len(kept) == n_features:
+            break
+    chosen = np.zeros(len(order), dtype=bool)
+    chosen[kept] = True
+    return Pruned(np.concatenate([np.array(kept, dtype=np.intp), order[~chosen[order]]]), stands_for, len(kept))
+
+
+class _Held:
+    """The kept columns at unit length: in memory as far as they fit, read again beyond."""
+
+    def __init__(self, X: Matrix):
+        self.X, self._ones = X, np.ones(X.shape[0])
+        self._centre = Centre(self._ones)
+        self._blocks: list[Any] = []
+        self._numbers: list[np.ndarray] = []
+        self._bytes = 0.0
+
+    def unit_columns(self, columns: np.ndarray) -> Any:
+        """Centred columns at unit length; of sparse ones what is stored, with a last row that makes up for the mean."""
+        block = take_columns(self.X, columns)
+        if not is_sparse(block):
+            C = self._centre(block)
+            length = np.linalg.norm(C, axis=0)
+            return C / np.where(length > 0, length, 1.0)
+        block = shifted(block, self._ones)
+        mean, squares = sparse_moments(block, self._ones)
+        scale = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+        stored = sp.csc_array(block.multiply(scale))
+        return sp.csc_array(sp.vstack([stored, sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])]))
+
+    def add(self, columns: np.ndarray, block: Any) -> None:
+        size = block.data.nbytes * 1.5 if is_sparse(block) else block.nbytes
+        fits = self._bytes + size <= working_bytes() / 2
+        self._bytes += size if fits else 0.0
+        self._blocks.append(block if fits else None)
+        self._numbers.append(columns)
+
+    def most_like(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The largest |r| of each column with a kept one, and which of them that is."""
+        most, who, before = np.zeros(block.shape[1]), np.zeros(block.shape[1], dtype=np.intp), 0
+        for kept, numbers in zip(self._blocks, self._numbers, strict=True):
+            if len(numbers):
+                r = np.abs(_products(self.unit_columns(numbers) if kept is None else kept, block))
+                here = np.argmax(r, axis=0)
+                value = r[here, np.arange(r.shape[1])]
+                who = np.where(value > most, before + here, who)
+                most = np.maximum(most, value)
+            before += len(numbers)
+        return most, who
+
+
+def _products(A: Any, B: Any) -> np.ndarray:
+    """A'B of unit columns; the last row of sparse ones counts negatively."""
+    if not is_sparse(A):
+        return A.T @ B
+    last = A[[-1]].toarray()[0], B[[-1]].toarray()[0]
+    return (A.T @ B).toarray() - 2.0 * np.outer(*last)

@@ -1,0 +1,167 @@
+"""Forward selection in verified rounds, where K is held over the samples: few passes over the columns, one path.
+
+Some columns, the pool, are held. A round runs several steps among them alone, then one pass over all columns replays
+the steps and tells which columns outside the pool would have been better at which step. Steps before the first such one
+stand; the better columns join the pool for the next round. In memory a round is a few steps, from a file all that are
+left, so that fifty features take two to six passes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..criteria.setscore import RowKernel
+from .steps import TIE, Search, Steps, best
+
+_POOL, _POOL_OF_FILES = 256, 2000  # columns
+_FIRST_ROUND, _LONGEST_ROUND = 8, 64  # steps, in memory
+_NEVER = np.inf
+
+
+class Step(NamedTuple):
+    """One choice: the column, its score, q and v over the samples, and e = q'Kq."""
+
+    column: int
+    score: float
+    q: np.ndarray
+    v: np.ndarray
+    e: float
+
+
+def choose_in_rounds(kernel: RowKernel, search: Search, n_features: int, enough: float) -> Steps:
+    """The path, up to n_features or until J reaches ``enough``."""
+    return _Rounds(kernel, search, min(n_features, len(kernel.num)), enough).run()
+
+
+class _Rounds:
+    def __init__(self, kernel: RowKernel, search: Search, size: int, enough: float):
+        self.kernel, self.columns, self.search, self.size, self.enough = kernel, kernel.columns, search, size, enough
+        self.num, self.den = kernel.num.copy(), kernel.den.copy()  # after the first ``base`` steps
+        self.base, self.steps = 0, list[Step]()
+        self.spent: dict[int, int] = {}  # columns that turned out to be used up, and at which step
+        self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else _POOL_OF_FILES)
+        self.length = _FIRST_ROUND if self.columns.in_memory else size
+
+    def run(self) -> Steps:
+        extra = np.empty(0, dtype=np.intp)
+        while len(self.steps) < self.size:
+            stood, finished = len(self.steps), not self._speculate(extra)
+            wrong, better = self._verify()
+            if wrong is None:
+                extra = better[:0]
+                self.length = min(2 * self.length, _LONGEST_ROUND) if self.columns.in_memory else self.length
+                if finished or self._reached():
+                    break
+                continue
+            self.steps = self.steps[:wrong]
+            self.spent = {column: step for column, step in self.spent.items() if step < wrong}
+            extra = np.union1d(extra, better)
+            if self.columns.in_memory:
+                self.length = max(1, (wrong - stood + self.length) // 2)
+        return Steps([s.column for s in self.steps], [s.e for s in self.steps], self.num, self.den)
+
+    def _reached(self) -> bool:
+        return sum(step.e for step in self.steps) >= self.enough
+
+    # ---------------------------------------------------------------- among the pool
+
+    def _speculate(self, extra: np.ndarray) -> bool:
+        """Run some steps among the pool; False where nothing in it is left to add."""
+        scores = self.search.scores(self.num, self._left())
+        first = np.argpartition(-scores, self.n_pool - 1)[: self.n_pool]
+        taken = [step.column for step in self.steps[self.base :]]
+        self.pool = pool = np.unique(np.concatenate([first, extra, taken]).astype(np.intp))
+        C = self.columns.take(pool)
+        num, den = self.num[pool], self._left()[pool]
+        for step in self.steps[self.base :]:
+            num, den = _replayed(num, den, step.q @ C, step.v @ C, step.e)
+            den[np.searchsorted(pool, step.column)] = 0.0
+        wanted = min(self.size, len(self.steps) + self.length)
+        Q = np.empty((wanted, C.shape[0]))
+        for row, step in zip(Q, self.steps, strict=False):
+            row[:] = step.q
+        while len(self.steps) < wanted and not self._reached():
+            scores = self.search.scores(num, den, pool)
+            place = best(scores)
+            if place < 0:
+                return False
+            choice = self._step(int(pool[place]), float(scores[place]), C[:, place], Q[: len(self.steps)])
+            if choice is None:
+                self.spent[int(pool[place])] = len(self.steps)
+                den[place] = 0.0
+                continue
+            Q[len(self.steps)] = choice.q
+            self.steps.append(choice)
+            num, den = _replayed(num, den, choice.q @ C, choice.v @ C, choice.e)
+            den[place] = 0.0
+        return True
+
+    def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Step | None:
+        """The choice of a column; None where nothing is left of it, whatever the running difference says."""
+        q = c - (Q @ c) @ Q
+        q -= (Q @ q) @ Q
+        square = float(q @ q)
+        if not square > self.search.floor[column]:
+            return None
+        q /= np.sqrt(square)
+        v = self.kernel.apply(q[:, None])[:, 0]
+        e = float(q @ v)
+        v = v - (Q @ v) @ Q
+        return Step(column, score, q, v - (Q @ v) @ Q, e)
+
+    # ---------------------------------------------------------------- among all columns
+
+    def _verify(self) -> tuple[int | None, np.ndarray]:
+        """Replay the steps since ``base`` on all columns: the first wrong one, and columns that are better somewhere.
+
+        Where none is wrong, ``base`` moves on to the last step.
+        """
+        steps = self.steps[self.base :]
+        if not steps:
+            return None, np.empty(0, dtype=np.intp)
+        outside = np.ones(len(self.num), dtype=bool)
+        outside[self.pool] = False
+        replay = _Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
+        V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
+        if self.columns.in_memory:
+            when, num, den = replay(self.columns.project(V), slice(0, len(self.num)))
+        else:
+            when, num, den = self.columns.map_slabs(V, replay)
+        better = np.flatnonzero(when < _NEVER)
+        if len(better):
+            return self.base + int(when.min()), better[np.argsort(when[better], kind="stable")][:_POOL_OF_FILES]
+        self.num, self.den, self.base = num, den, len(self.steps)
+        return None, better
+
+    def _left(self) -> np.ndarray:
+        """den at ``base``, 0 for what turned out to be used up."""
+        den = self.den.copy()
+        den[list(self.spent)] = 0.0
+        return den
+
+
+class _Replay:
+    """Steps replayed on some columns: when one from outside the pool is first better than the choice, num, den."""
+
+    def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
+        self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
+
+    def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
+        num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
+        numbers, when = np.arange(columns.start, columns.stop), np.full(len(num), _NEVER)
+        for place, (column, score, e) in enumerate(self.steps):
+            scores = self.search.scores(num, den, columns)
+            better = outside & (scores >= score * np.where(numbers < column, 1.0 - TIE, 1.0 + TIE))
+            np.minimum(when, np.where(better, place, _NEVER), out=when)
+            num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
+            if columns.start <= column < columns.stop:
+                den[column - columns.start] = 0.0
+        return np.array([when, num, den])
+
+
+def _replayed(
+    num: np.ndarray, den: np.ndarray, a: np.ndarray, b: np.ndarray, e: float
+) -> tuple[np.ndarray, np.ndarray]:
+    return num + a * (a * e - 2.0 * b), den - a * a
