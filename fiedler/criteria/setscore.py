@@ -207,11 +207,14 @@ class _Building:
         weights = _measure(self.terms, graphs, n)
         terms = [(term, smoother(graph, term.filter, n)) for term, graph in zip(self.terms, graphs, strict=True)]
         columns = CentredColumns(problem.X, weights)
-        # A file whose rows fit K is read fewer times that way, whatever the number of its features.
-        few_features = m <= 1.5 * n and m <= _FEATURES and (columns.in_memory or n > _ROWS)
-        if few_features and len(_slabs(problem.X)) <= _PASSES:
+        if _few_features(n, m, columns.in_memory) and len(_slabs(problem.X)) <= _PASSES:
             return _between_features(problem.X, columns, terms)
         return RowKernel(columns, terms)
+
+
+def _few_features(n: int, m: int, in_memory: bool) -> bool:
+    """Whether K is held between the features; a file whose rows fit K is read fewer times without."""
+    return m <= 1.5 * n and m <= _FEATURES and (in_memory or n > _ROWS)
 
 
 def _measure(terms: tuple[Term, ...], graphs: list[Graph | None], n: int) -> np.ndarray | None:

@@ -48,13 +48,11 @@ def walk_trace(columns: CentredColumns, F: Smoother, of: str) -> float:
     assert X is not None
     if of == "graph":
         return float(A.diagonal().sum() - 1.0)
-    AX, total = sp.csc_array(A @ X), 0.0
-    low, g = A @ columns.root, columns.project(u[:, None])[0]
-    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
-        part = slice(start, start + _COLUMNS_AT_ONCE)
-        FC = AX[:, part].toarray() - np.outer(low, columns.mean[part]) - np.outer(u, g[part])
-        total += float(np.sum(FC**2))
-    return total
+    AX, low, mean = A @ X, A @ columns.root, columns.mean
+    g = columns.project(u[:, None])[0]
+    # ‖AX - (As)μ' - ug'‖², product by product.
+    total = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
+    return float(total - 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g)))
 
 
 def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:

@@ -9,11 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..criteria.setscore import FeatureKernel
+from ..engine.threads import one_blas_thread
 from .steps import Search, Steps, best
 
 
 def choose_between_features(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
     """The path, up to n_features or until J reaches ``enough``."""
+    with one_blas_thread(float(len(kernel.num)) ** 2):
+        return _chosen(kernel, search, n_features, enough)
+
+
+def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
     G, num, den = kernel.gram, kernel.num.copy(), kernel.den.copy()
     m, size = len(num), min(n_features, len(num))
     A, W = np.empty((size, m)), np.zeros((size, m))  # rows C'q and the coefficients of q

@@ -35,7 +35,7 @@ class Path(NamedTuple):
     order : ndarray of shape (m,)
         The path, then the others by what they would still add, then those of which nothing is left, constants last.
     explained : ndarray of shape (length of the path,)
-        J of the first k features as a share of J of all.
+        J of the first k features as a share of J of all; NaN where J of all is not positive.
     """
 
     scores: np.ndarray
@@ -58,7 +58,8 @@ def forward(criterion: Criterion, problem: Problem, n_features: int, share: floa
         assert isinstance(kernel, RowKernel)
         steps = choose_in_rounds(kernel, search, n_features, enough)
     scores = level_copies(gains(kernel.num, kernel.den, sets.power, relevance), problem.X)
-    explained = np.minimum(np.cumsum(steps.gained) / (kernel.total or 1.0), 1.0)
+    # A kernel that is not positive, such as that of filter="walk", may have a J of all that nothing is a share of.
+    explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
     return Path(scores, _order(steps, search, scores), explained)
 
 
@@ -66,6 +67,8 @@ def _order(steps: Steps, search: Search, scores: np.ndarray) -> np.ndarray:
     """The path, then the live columns by their residual score, the spent ones by their own, constants."""
     left = search.scores(steps.num, steps.den)
     left[steps.picked] = -np.inf
+    mantissa, exponent = np.frexp(left)
+    left = np.ldexp(np.round(mantissa * 2.0**30), exponent)  # nine digits: what differs less is a tie
     rest = np.lexsort((np.arange(len(scores)), -scores, -left, np.isnan(scores)))
     taken = np.zeros(len(scores), dtype=bool)
     taken[steps.picked] = True

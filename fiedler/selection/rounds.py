@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..criteria.setscore import RowKernel
+from ..engine.threads import one_blas_thread
 from .steps import TIE, Search, Steps, best
 
 _POOL, _POOL_OF_FILES = 256, 2000  # columns
-_FIRST_ROUND, _LONGEST_ROUND = 8, 64  # steps, in memory
+_FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # steps
+_TWICE = 0.5  # share of a column below which its residual is orthogonalised once more
 _NEVER = np.inf
 
 
@@ -42,17 +44,23 @@ class _Rounds:
         self.base, self.steps = 0, list[Step]()
         self.spent: dict[int, int] = {}  # columns that turned out to be used up, and at which step
         self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else _POOL_OF_FILES)
-        self.length = _FIRST_ROUND if self.columns.in_memory else size
+        self.length = _FIRST_ROUND
+        if not self.columns.in_memory:
+            # As many steps as make a slab's products with them no larger than the slab.
+            n, bytes_ = self.columns.shape[0], self.columns.dtype.itemsize
+            self.length = int(np.clip(n * bytes_ // 16, _FIRST_ROUND, _LONGEST_ROUND_OF_FILES))
 
     def run(self) -> Steps:
         extra = np.empty(0, dtype=np.intp)
         while len(self.steps) < self.size:
-            stood, finished = len(self.steps), not self._speculate(extra)
+            stood = len(self.steps)
+            with one_blas_thread(0.0):  # many small products, which a second thread only delays
+                self._speculate(extra)
             wrong, better = self._verify()
             if wrong is None:
                 extra = better[:0]
                 self.length = min(2 * self.length, _LONGEST_ROUND) if self.columns.in_memory else self.length
-                if finished or self._reached():
+                if self._reached() or best(self.search.scores(self.num, self._left())) < 0:
                     break
                 continue
             self.steps = self.steps[:wrong]
@@ -67,48 +75,48 @@ class _Rounds:
 
     # ---------------------------------------------------------------- among the pool
 
-    def _speculate(self, extra: np.ndarray) -> bool:
-        """Run some steps among the pool; False where nothing in it is left to add."""
+    def _speculate(self, extra: np.ndarray) -> None:
+        """Run some steps among the pool, fewer where nothing in it is left to add."""
         scores = self.search.scores(self.num, self._left())
         first = np.argpartition(-scores, self.n_pool - 1)[: self.n_pool]
         taken = [step.column for step in self.steps[self.base :]]
         self.pool = pool = np.unique(np.concatenate([first, extra, taken]).astype(np.intp))
-        C = self.columns.take(pool)
+        C = np.ascontiguousarray(self.columns.take(pool).T)  # a column of X in every row
         num, den = self.num[pool], self._left()[pool]
         for step in self.steps[self.base :]:
-            num, den = _replayed(num, den, step.q @ C, step.v @ C, step.e)
+            num, den = _replayed(num, den, C @ step.q, C @ step.v, step.e)
             den[np.searchsorted(pool, step.column)] = 0.0
         wanted = min(self.size, len(self.steps) + self.length)
-        Q = np.empty((wanted, C.shape[0]))
+        Q = np.empty((wanted, C.shape[1]))
         for row, step in zip(Q, self.steps, strict=False):
             row[:] = step.q
         while len(self.steps) < wanted and not self._reached():
             scores = self.search.scores(num, den, pool)
             place = best(scores)
             if place < 0:
-                return False
-            choice = self._step(int(pool[place]), float(scores[place]), C[:, place], Q[: len(self.steps)])
+                return
+            choice = self._step(int(pool[place]), float(scores[place]), C[place], Q[: len(self.steps)])
             if choice is None:
                 self.spent[int(pool[place])] = len(self.steps)
                 den[place] = 0.0
                 continue
             Q[len(self.steps)] = choice.q
             self.steps.append(choice)
-            num, den = _replayed(num, den, choice.q @ C, choice.v @ C, choice.e)
+            num, den = _replayed(num, den, C @ choice.q, C @ choice.v, choice.e)
             den[place] = 0.0
-        return True
 
     def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Step | None:
         """The choice of a column; None where nothing is left of it, whatever the running difference says."""
         q = c - (Q @ c) @ Q
-        q -= (Q @ q) @ Q
         square = float(q @ q)
+        if square < _TWICE * float(c @ c):  # so much cancelled that the rest may lean towards what is chosen
+            q -= (Q @ q) @ Q
+            square = float(q @ q)
         if not square > self.search.floor[column]:
             return None
         q /= np.sqrt(square)
         v = self.kernel.apply(q[:, None])[:, 0]
         e = float(q @ v)
-        v = v - (Q @ v) @ Q
         return Step(column, score, q, v - (Q @ v) @ Q, e)
 
     # ---------------------------------------------------------------- among all columns

@@ -1,0 +1,529 @@
+"""Sets of features: the path against a plain loop for every engine and every way X is held, laws, and the selector."""
+
+import warnings
+
+import numpy as np
+import pytest
+import reference_sets as ref
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from fiedler import (
+    KNN,
+    Anchors,
+    CannotLink,
+    ClassGraph,
+    Explained,
+    FisherScore,
+    LaplacianScore,
+    Precomputed,
+    Relevance,
+    SmoothSubset,
+    SpectralSelector,
+    Variance,
+    pairs_from_labels,
+)
+from fiedler.criteria import setscore
+from fiedler.graphs import smoothing
+from fiedler.problem import Problem
+from fiedler.selection import rounds
+from fiedler.selection.forward import forward
+from fiedler.sources import Run, open_source
+from fiedler.syntax import parse, unparse
+
+SHAPES = [(30, 12), (24, 60), (40, 45)]
+
+
+def data(n, m, seed=0, offset=0.0):
+    """Correlated features with a copy, a multiple, a sum of others and a constant among them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, m)) + rng.normal(size=(n, m)) * rng.uniform(0.2, 2.0, m)
+    X[:, 3], X[:, 5], X[:, 7], X[:, 9] = X[:, 0], 0.1, 1 - 3 * X[:, 1], X[:, 1] + X[:, 2]
+    return X + offset
+
+
+DEPENDENT = {3, 5, 7, 9}  # on the others, but for rounding
+
+
+def expected_path(X, k, power=0.5, relevance=None, filter_="smooth", W=None):
+    W = KNN(5).build(X).toarray() if W is None else W
+    F = {"smooth": ref.smoothing, "walk": ref.walk, "identity": lambda W: np.eye(len(W))}[filter_](W)
+    C = ref.centred(X)
+    K = ref.kernel_of_features(F, X)
+    order, gains, first = ref.greedy(K, C, k, power, relevance)
+    everything = [j for j in range(X.shape[1]) if j not in DEPENDENT]
+    return order, np.cumsum(gains) / ref.explained(K, C, everything), first
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("engine", ["features", "rows"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_path_is_that_of_the_plain_loop(monkeypatch, shape, engine, kind, offset):
+    monkeypatch.setattr(setscore, "_few_features", lambda *shape: engine == "features")
+    X = data(*shape, offset=offset)
+    exact = X - offset if offset else X  # at 1e8 the data are rounded: the reference sees what is left of them
+    graph = Precomputed(KNN(5).build(exact).toarray())
+    order, explained, first = expected_path(exact, 10, W=graph.W)
+    path = forward(Explained(graph), Problem.of(kind(X)), 10)
+    assert path.order[: len(path.explained)].tolist() == order
+    np.testing.assert_allclose(path.scores, first, rtol=1e-9)
+    np.testing.assert_allclose(path.explained, explained, rtol=1e-9)
+    assert sorted(path.order.tolist()) == list(range(shape[1]))
+    assert path.order[-1] == 5, "the constant comes last"
+
+
+@pytest.mark.parametrize("power", [0.0, 0.35, 0.5, 1.0])
+@pytest.mark.parametrize("kind", ["smooth", "walk", "identity"])
+def test_powers_and_filters(power, kind):
+    X = data(24, 40, 3)
+    order, explained, first = expected_path(X, 8, power, filter_=kind)
+    path = forward(Explained(None if kind == "identity" else KNN(5), kind, power=power), Problem.of(X), 8)
+    assert path.order[:8].tolist() == order
+    np.testing.assert_allclose(path.explained, explained, rtol=1e-9)
+    np.testing.assert_allclose(path.scores, first, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_single_precision(kind):
+    X = data(30, 50, 5).astype(np.float32)
+    wide = forward(SmoothSubset(), Problem.of(X.astype(np.float64)), 8)
+    path = forward(SmoothSubset(), Problem.of(kind(X)), 8)
+    assert path.order[:8].tolist() == wide.order[:8].tolist()
+    np.testing.assert_allclose(path.scores, wide.scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("of", ["features", "graph"])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((40, 70)) < 0.3, rng.poisson(3.0, (40, 70)), 0).astype(float)
+    X[:, 5] += rng.normal(size=40) + offset  # a column without zeros, far away
+    criterion = Explained(KNN(5), "walk", of)
+    usual = forward(criterion, Problem.of(sp.csc_array(X)), 9)
+    for at_least in (0, np.inf):  # by compiled loops, and without
+        monkeypatch.setattr(setscore, "_ROWS", 0)
+        monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", at_least)
+        path = forward(criterion, Problem.of(sp.csc_array(X)), 9)
+        assert path.order[:9].tolist() == usual.order[:9].tolist()
+        np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
+        if of == "features":
+            assert path.explained[-1] <= usual.explained[-1] * (1 + 1e-9), "a share of a bound of J(all)"
+        else:
+            assert np.isnan([path.explained, usual.explained]).all(), "A has a negative trace here"
+    with pytest.raises(ValueError, match=r"more than the 0 and \d+ that are formed; use graph=Anchors\(\)"):
+        forward(Explained(KNN(5), "smooth"), Problem.of(X), 5)
+
+
+def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
+    X = data(25, 200, 7)
+    usual = forward(SmoothSubset(), Problem.of(X), 20)
+    monkeypatch.setattr(rounds, "_POOL", 3)
+    monkeypatch.setattr(rounds, "_FIRST_ROUND", 5)
+    path = forward(SmoothSubset(), Problem.of(X), 20)
+    assert path.order.tolist() == usual.order.tolist()
+    np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
+
+
+def test_the_positive_part_by_its_polynomial(monkeypatch):
+    X = data(60, 30, 8)
+    exact = smoothing.smoother(KNN(5).build(X), "smooth", 60).apply(np.eye(60))
+    monkeypatch.setattr(smoothing, "_EXACT_UP_TO", 10)
+    near = smoothing.smoother(KNN(5).build(X), "smooth", 60).apply(np.eye(60))
+    assert np.abs(np.linalg.eigvalsh(exact - near)).max() < 0.03
+    monkeypatch.setattr(smoothing, "_POLYNOMIAL_UP_TO", 10)
+    walk = smoothing.smoother(KNN(5).build(X), "smooth", 60)
+    assert walk.adjacency is not None
+
+
+@pytest.mark.parametrize("kind", [2, 0.5, lambda values: np.exp(-values)])
+def test_any_response(monkeypatch, kind):
+    X = data(40, 12, 4)
+    graph = KNN(6).build(X)
+    K, C = ref.graph_form(graph.toarray(), X, (lambda v: 2.0**kind - v**kind) if not callable(kind) else kind)
+    path = forward(Explained(KNN(6), kind, "graph", power=1), Problem.of(X), 6)
+    order, gains, _ = ref.greedy(K, C, 6, 1.0)
+    assert path.order[:6].tolist() == order
+    np.testing.assert_allclose(path.explained, np.cumsum(gains) / ref.explained(K, C, range(12)), rtol=1e-8)
+    if kind != 0.5:  # a root is not smooth at 0
+        monkeypatch.setattr(smoothing, "ALL_PAIRS", 5)
+        again = forward(Explained(KNN(6), kind, "graph", power=1), Problem.of(X), 6)
+        np.testing.assert_allclose(again.scores, path.scores, rtol=1e-9)
+
+
+# ---------------------------------------------------------------- special cases
+
+
+def test_one_feature_is_its_quotient():
+    X, y = data(40, 12, 1), np.arange(40) % 3
+    y[::5] = -1
+    on_graph = Explained(KNN(7), "walk", "graph", power=1).evaluate(X)
+    np.testing.assert_allclose(on_graph, 1 - LaplacianScore(KNN(7)).evaluate(X), rtol=1e-9)
+    on_classes = Explained(ClassGraph(), of="graph", power=1).evaluate(X, y)
+    fisher = FisherScore().evaluate(X, y)
+    np.testing.assert_allclose(on_classes, fisher / (1 + fisher), rtol=1e-9)
+    K, C = ref.kernel_of_features(ref.smoothing(KNN(5).build(X).toarray()), X), ref.centred(X)
+    alone = [ref.explained(K, C, [j]) for j in range(12) if j != 5]
+    np.testing.assert_allclose(np.delete(SmoothSubset(power=1).evaluate(X), 5), alone, rtol=1e-9)
+
+
+def test_set_fisher_is_the_trace_of_the_discriminant():
+    """tr[(S_T)^-1 S_B] of the chosen features on the labelled rows."""
+    X, y = data(50, 10, 2), np.arange(50) % 4
+    y[::7] = -1
+    selector = SpectralSelector(Explained(ClassGraph(), of="graph", power=1), n_features_to_select=4).fit(X, y)
+    known, chosen = y >= 0, selector.order_[:4]
+    C = X[known][:, chosen] - X[known][:, chosen].mean(axis=0)
+    means = np.array([C[y[known] == c].mean(axis=0) for c in range(4)])
+    between = (means.T * np.bincount(y[known])) @ means
+    everything = np.delete(X[known], [3, 5, 7, 9], axis=1)  # the others depend on these
+    all_C = everything - everything.mean(axis=0)
+    all_means = np.array([all_C[y[known] == c].mean(axis=0) for c in range(4)])
+    total = np.trace(np.linalg.solve(all_C.T @ all_C, (all_means.T * np.bincount(y[known])) @ all_means))
+    assert selector.explained_[-1] == pytest.approx(np.trace(np.linalg.solve(C.T @ C, between)) / total)
+
+
+def test_forward_selection_component_analysis():
+    """F = I, the exact gain: at every step the column that leaves the least of X unexplained."""
+    X = data(30, 20, 6)
+    C = X - X.mean(axis=0)
+    chosen = []
+    for _ in range(6):
+        left = []
+        for j in range(20):
+            S = C[:, [*chosen, j]]
+            left.append(np.inf if j in chosen else np.sum((C - S @ np.linalg.lstsq(S, C, rcond=None)[0]) ** 2))
+        chosen.append(int(np.argmin(left)))
+    path = forward(Explained(None, "identity", power=1), Problem.of(X), 6)
+    assert path.order[:6].tolist() == chosen
+    assert path.explained[-1] == pytest.approx(1 - min(left) / np.sum(C**2))
+
+
+# ---------------------------------------------------------------- laws
+
+
+def test_copies_are_never_chosen_while_anything_else_is_left():
+    X = data(40, 12, 3)
+    path = forward(SmoothSubset(), Problem.of(X), 12)
+    assert len(path.explained) == 8, "twelve columns, of rank eight"
+    assert path.explained[-1] == pytest.approx(1.0)
+    for twins in ((0, 3), (1, 7)):
+        assert sum(j in path.order[:8] for j in twins) == 1
+
+
+def test_ties_go_to_the_smaller_column_whatever_the_engine(monkeypatch):
+    X = data(30, 50, 9)
+    X = np.hstack([X, X[:, ::-1]])  # every column twice
+    for few in (True, False):
+        monkeypatch.setattr(setscore, "_few_features", lambda n, m, in_memory, few=few: few)
+        monkeypatch.setattr(rounds, "_POOL", 5)
+        assert forward(SmoothSubset(), Problem.of(X), 15).order[:15].max() < 50
+
+
+def test_permuted_rows_and_columns_give_the_same_set(rng):
+    X = rng.normal(size=(40, 30)) @ rng.normal(size=(30, 30))
+    usual = SpectralSelector("subset", n_features_to_select=8).fit(X)
+    rows, columns = rng.permutation(40), rng.permutation(30)
+    moved = SpectralSelector("subset", n_features_to_select=8).fit(X[rows])
+    assert moved.order_[:8].tolist() == usual.order_[:8].tolist()
+    turned = SpectralSelector("subset", n_features_to_select=8).fit(X[:, columns])
+    assert columns[turned.order_[:8]].tolist() == usual.order_[:8].tolist()
+
+
+def test_sets_are_nested(rng):
+    X = rng.normal(size=(30, 60))
+    long = forward(SmoothSubset(), Problem.of(X), 20)
+    for k in (1, 5, 13):
+        assert forward(SmoothSubset(), Problem.of(X), k).order[:k].tolist() == long.order[:k].tolist()
+    assert np.all(np.diff(long.explained) > 0)
+
+
+def test_nothing_is_modified(rng):
+    X = rng.normal(size=(20, 15))
+    before = X.copy()
+    SpectralSelector("subset", n_features_to_select=5, redundancy=0.5).fit(X)
+    np.testing.assert_array_equal(X, before)
+
+
+# ---------------------------------------------------------------- labels as relevance
+
+
+def supervised(seed, n=40, m=15):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, m)) * rng.uniform(0.5, 3.0, m)
+    X[:, 4], X[:, 7] = X[:, 4] > 0, np.round(X[:, 7]) * (rng.random(n) < 0.4)
+    X[:, :3] += y[:, None]
+    target = X[:, 1] + rng.normal(size=n)
+    target[rng.random(n) < 0.4] = np.nan
+    must, cannot = pairs_from_labels(y, 30, seed)
+    few = np.where(rng.random(n) < 0.5, y, -1)
+    return X, {"classes": {"y": few}, "target": {"y": target}, "pairs": {"must_link": must, "cannot_link": cannot}}
+
+
+def expected_relevance(X, W, known):
+    if "must_link" in known:
+        return ref.pair_relevance(ref.centred(X), known["must_link"], known["cannot_link"], W)
+    if known["y"].dtype.kind == "f":
+        return ref.target_relevance(X, known["y"])
+    return ref.class_relevance(ref.centred(X), known["y"], W)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, lambda X: X * 4 + 2.0**20])
+@pytest.mark.parametrize("reads", ["classes", "target", "pairs"])
+@pytest.mark.parametrize("seed", range(3))
+def test_relevance_is_that_of_the_plain_loop(seed, reads, kind):
+    X, known = supervised(seed)
+    W = KNN(5).build(X).toarray()
+    expected = expected_relevance(X, W, known[reads])
+    found = Relevance(Precomputed(W)).evaluate(kind(X), **known[reads])
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    product = (Relevance(Precomputed(W)) * Variance()).evaluate(X, **known[reads])
+    np.testing.assert_allclose(product, expected * X.var(axis=0), rtol=1e-9)
+    order = expected_path(X, 8, relevance=expected, W=W)[0]
+    path = SpectralSelector(SmoothSubset(Precomputed(W)), n_features_to_select=8).fit(X, **known[reads])
+    assert path.order_[:8].tolist() == order
+
+
+def test_where_labels_say_nothing_the_set_is_the_unsupervised_one():
+    X, known = supervised(5)
+    codes, must = known["classes"]["y"], known["pairs"]["must_link"]
+    plain = SpectralSelector("subset", n_features_to_select=8).fit(X).order_.tolist()
+    one_each = np.full(len(X), -1)
+    for c in range(3):
+        one_each[np.flatnonzero(codes == c)[0]] = c
+    three = np.full(len(X), np.nan)
+    three[:3] = [0.5, 1.5, 2.5]
+    nothing = [
+        {"y": one_each},
+        {"y": np.full(len(X), -1)},
+        {"y": np.where(codes == 1, 0, -1)},
+        {"y": three},
+        {"must_link": must},
+    ]
+    for told in nothing:
+        assert SpectralSelector("subset", n_features_to_select=8).fit(X, **told).order_.tolist() == plain
+    ignored = SpectralSelector(SmoothSubset(supervised=False), n_features_to_select=8).fit(X, codes)
+    assert ignored.order_.tolist() == plain
+    assert SpectralSelector("subset", n_features_to_select=8).fit(X, codes).order_.tolist() != plain
+
+
+def test_minus_one_and_one_are_asked_about():
+    X, y = data(20, 12), np.where(np.arange(20) % 2, 1, -1)
+    with pytest.raises(ValueError, match="is -1 a class or an unknown label"):
+        SpectralSelector("subset", n_features_to_select=3).fit(X, y)
+    SpectralSelector("subset", n_features_to_select=3, unlabeled=None).fit(X, y)
+
+
+def test_targets_that_are_mostly_the_same():
+    X = data(30, 12)
+    y = np.where(np.arange(30) < 25, 0.5, X[:, 0])
+    scores = Relevance().evaluate(X, y)
+    assert np.isfinite(np.delete(scores, 5)).all()
+
+
+def test_many_targets_take_no_pairs_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 4))
+    scores = Relevance().evaluate(X, X[:, 2] + 0.1 * rng.normal(size=5000))
+    assert np.argmax(scores) == 2
+
+
+# ---------------------------------------------------------------- algebra and text
+
+
+def test_a_score_times_a_set_is_a_set():
+    X, y = data(40, 12, 1), np.arange(40) % 3
+    mine = FisherScore() * SmoothSubset(supervised=False)
+    assert mine.is_set
+    assert mine.reads == {"classes"}
+    fisher = np.nan_to_num(FisherScore().evaluate(X, y))
+    order = expected_path(X, 6, relevance=fisher)[0]
+    assert SpectralSelector(mine, n_features_to_select=6).fit(X, y).order_[:6].tolist() == order
+    again = parse(unparse(mine))
+    assert SpectralSelector(again, n_features_to_select=6).fit(X, y).order_[:6].tolist() == order
+
+
+def test_kernels_add():
+    X, y = data(40, 12, 1), np.arange(40) % 3
+    F = ref.smoothing(KNN(5).build(X).toarray()), ref.smoothing(ClassGraph().build(X, y).toarray())
+    K = ref.kernel_of_features(F[0], X) + 0.5 * ref.kernel_of_features(F[1], X)
+    order, gains, first = ref.greedy(K, ref.centred(X), 6)
+    both = Explained(KNN(5)) + 0.5 * Explained(ClassGraph())
+    path = forward(both, Problem.of(X, y), 6)
+    assert path.order[:6].tolist() == order
+    np.testing.assert_allclose(path.scores, first, rtol=1e-9)
+    assert path.explained[-1] == pytest.approx(sum(gains) / ref.explained(K, ref.centred(X), range(12)))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SmoothSubset() * SmoothSubset(), "both choose sets of features; add their kernels"),
+        (lambda: Explained(KNN()) + Variance(), "one chooses sets of features"),
+        (lambda: Explained(KNN()) + Explained(KNN(), power=1), "where their power is the same"),
+        (lambda: LaplacianScore() * SmoothSubset(), "large is good in"),
+        (lambda: (-1 * Explained(KNN()))._set(), "positive number only"),
+        (lambda: Explained(CannotLink())._set(), "cannot smooth"),
+        (lambda: Explained(KNN(), "rough")._set(), "filter"),
+        (lambda: Explained(KNN(), of="rows")._set(), "of"),
+        (lambda: Explained(KNN(), power=2)._set(), "power"),
+        (lambda: Explained(None).evaluate(np.eye(9)), "needs a graph, got graph=None"),
+        (lambda: forward(Variance(), Problem.of(np.eye(9)), 2), "does not choose sets"),
+        (
+            lambda: (Explained(KNN(3), of="graph") + Explained(KNN(5), of="graph")).evaluate(data(20, 12)),
+            "weigh the samples differently",
+        ),
+    ],
+)
+def test_what_cannot_be(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+# ---------------------------------------------------------------- out of memory
+
+
+@pytest.fixture
+def stored(tmp_path):
+    X = data(26, 120, 4)
+    np.save(tmp_path / "X.npy", np.asfortranarray(X))
+    return X, tmp_path / "X.npy"
+
+
+def test_from_a_file_in_few_passes(stored, monkeypatch):
+    X, path = stored
+    expected = SpectralSelector("subset", n_features_to_select=15).fit(X)
+    monkeypatch.setattr(rounds, "_POOL_OF_FILES", 20)
+    steps = []
+    with config_context(working_memory=0.02), Run(progress=lambda done, total, what: steps.append((done, what))):
+        found = SpectralSelector("subset", n_features_to_select=15).fit(open_source(path))
+    assert found.order_.tolist() == expected.order_.tolist()
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-9)
+    np.testing.assert_allclose(found.explained_, expected.explained_, rtol=1e-9)
+    assert sum(done == 0 for done, _ in steps) <= 10, "passes over the file, those of the graph included"
+
+
+def test_an_interrupted_search_goes_on(stored, tmp_path):
+    X, path = stored
+    expected = SpectralSelector("subset", n_features_to_select=15).fit(X)
+    folder = tmp_path / "blocks"
+
+    def fit(stop_after):
+        seen = []
+
+        def progress(done, total, what):
+            seen.append(done)
+            if len(seen) > stop_after:
+                raise KeyboardInterrupt
+
+        with config_context(working_memory=0.01), Run(progress, folder, "same") as run:
+            return SpectralSelector("subset", n_features_to_select=15).fit(open_source(path)), run.n_reused
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(25)
+    found, reused = fit(np.inf)
+    assert found.order_.tolist() == expected.order_.tolist()
+    assert reused > 5
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("chunks", [(7, 12), (30, 12)])
+def test_by_rows_with_anchors_in_one_pass(chunks, rng):
+    da = pytest.importorskip("dask.array")
+    X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 12)) + 0.3 * rng.normal(size=(60, 12)) + 1e4
+    X[:, 5] = 2.5
+    criterion = SmoothSubset(Anchors(n_anchors=12, n_neighbors=3), supervised=False)
+    expected = SpectralSelector(criterion, n_features_to_select=6).fit(X)
+    with config_context(working_memory=0.03):
+        found = SpectralSelector(criterion, n_features_to_select=6).fit(da.from_array(X, chunks=chunks))
+    assert found.order_.tolist() == expected.order_.tolist()
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-8)
+    np.testing.assert_allclose(found.explained_, expected.explained_, rtol=1e-8)
+
+
+# ---------------------------------------------------------------- the selector
+
+
+def test_auto_takes_what_explains_nine_tenths():
+    X = data(40, 30, 2)
+    selector = SpectralSelector("subset", n_features_to_select="auto").fit(X)
+    assert selector.explained_[-1] >= 0.9
+    assert len(selector.explained_) == selector.n_features_ == selector.support_.sum()
+    assert len(selector.explained_) == 1 or selector.explained_[-2] < 0.9
+    with pytest.raises(ValueError, match=r"'auto' needs a criterion that chooses sets.*suggest_n_features"):
+        SpectralSelector("laplacian", n_features_to_select="auto").fit(X)
+    with pytest.raises(TypeError, match="n_features_to_select must be an integer"):
+        SpectralSelector("subset", n_features_to_select="all").fit(X)
+
+
+def test_more_features_than_the_set_has():
+    X = data(30, 12)
+    selector = SpectralSelector("subset", n_features_to_select=11).fit(X)
+    assert len(selector.explained_) == 8
+    assert selector.support_.sum() == 11
+    with pytest.warns(UserWarning, match="1 of the 12 selected features have no score"):
+        SpectralSelector("subset", n_features_to_select=12).fit(X)
+
+
+def test_constants_alone():
+    with pytest.warns(UserWarning, match="have no score"):
+        selector = SpectralSelector("subset", n_features_to_select=2).fit(np.ones((12, 4)))
+    assert selector.order_.tolist() == [0, 1, 2, 3]
+    assert len(selector.explained_) == 0
+
+
+def test_in_a_search_and_a_pipeline(blobs):
+    X, y = blobs
+    pipe = make_pipeline(SpectralSelector("subset", n_features_to_select=3), KNeighborsClassifier(3))
+    grid = {"spectralselector__criterion__power": [0.5, 1.0], "spectralselector__criterion__graph__n_neighbors": [3, 5]}
+    search = GridSearchCV(pipe, grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.5
+    assert clone(search.best_estimator_[0]).criterion.power in (0.5, 1.0)
+
+
+# ---------------------------------------------------------------- near copies
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, lambda X: X + 1e6, lambda X: sp.csc_array(X + 1e6)])
+@pytest.mark.parametrize("limit", [True, 0.3, 0.95])
+def test_pruned_rankings_are_those_of_the_plain_loop(monkeypatch, limit, kind):
+    X = data(40, 60, 3)
+    X[:, 5] = X[:, 8] ** 2
+    for at_once in (256, 7):
+        monkeypatch.setattr("fiedler.selection.redundancy._AT_ONCE", at_once)
+        ranked = SpectralSelector("variance", n_features_to_select=10).fit(kind(X)).order_
+        kept, passed = ref.pruned(ranked.tolist(), X, 0.7 if limit is True else limit, 10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # at .3 there are not ten that differ so much
+            selector = SpectralSelector("variance", n_features_to_select=10, redundancy=limit).fit(kind(X))
+        assert selector.order_[: len(kept)].tolist() == kept
+        behind = np.flatnonzero(selector.stands_for_ >= 0)
+        assert dict(zip(behind.tolist(), selector.stands_for_[behind].tolist(), strict=True)) == passed
+        assert sorted(selector.order_.tolist()) == list(range(60))
+
+
+def test_pruning_reads_no_more_than_it_needs(stored):
+    X, path = stored
+    expected = SpectralSelector("variance", n_features_to_select=12, redundancy=True).fit(X)
+    with config_context(working_memory=0.02):
+        found = SpectralSelector("variance", n_features_to_select=12, redundancy=True).fit(open_source(path))
+    assert found.order_.tolist() == expected.order_.tolist()
+
+
+def test_when_all_others_are_copies():
+    X = np.outer(np.arange(20.0) ** 2, np.arange(1.0, 6.0))
+    with pytest.warns(UserWarning, match="only 1 features are not near copies"):
+        selector = SpectralSelector("variance", n_features_to_select=3, redundancy=True).fit(X)
+    assert selector.order_.tolist() == [4, 3, 2, 1, 0]
+    assert selector.stands_for_.tolist() == [4, 4, 4, 4, -1]
+
+
+@pytest.mark.parametrize("wrong", [0.0, 2.0, "yes", 1])
+def test_a_limit_that_is_none(wrong):
+    with pytest.raises(ValueError, match="redundancy must be True, None or a limit"):
+        SpectralSelector("variance", redundancy=wrong).fit(data(20, 12))
