@@ -104,6 +104,8 @@ class SmoothSubset(Method):
         1 is the exact gain of J; 0.5 multiplies it by the norm of what is left of the feature.
     supervised : bool, default=True
         Whether labels, targets and pairs enter where there are some.
+    task : {"auto", "classes", "target"}, default="auto"
+        What y holds; by default the rule of :meth:`fiedler.Supervision.task`.
     filter : {"smooth", "walk"}, float or callable, default="smooth"
         F, as in :class:`fiedler.Explained`.
 
@@ -121,13 +123,19 @@ class SmoothSubset(Method):
     _default_graph = staticmethod(lambda: KNN(5))
 
     def __init__(
-        self, graph: Recipe | None = None, power: float = 0.5, supervised: bool = True, filter: Any = "smooth"
+        self,
+        graph: Recipe | None = None,
+        power: float = 0.5,
+        supervised: bool = True,
+        task: str = "auto",
+        filter: Any = "smooth",
     ):
-        self.graph, self.power, self.supervised, self.filter = graph, power, supervised, filter
+        self.graph, self.power, self.supervised = graph, power, supervised
+        self.task, self.filter = task, filter
 
     def formula(self) -> Criterion:
         sets = Explained(self._recipe("graph"), self.filter, power=self.power)
-        return Relevance(self._recipe("graph")) * sets if self.supervised else sets
+        return Relevance(self._recipe("graph"), self.task) * sets if self.supervised else sets
 
 
 class LaplacianScore(Method):

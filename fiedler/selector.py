@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .data.arrays import as_source, validate_X
 from .problem import Problem
+from .selection.forward import ENOUGH
 from .selection.ranking import rank
 from .selection.redundancy import LIMIT, prune
 from .syntax import as_criterion
@@ -22,7 +23,6 @@ from .validation import refuse_containers
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
-_ENOUGH = 0.9  # share explained at which "auto" stops
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -120,7 +120,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         n_selected = _number_to_select(self.n_features_to_select, X.shape[1], criterion)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
         problem = Problem(X).with_supervision(y, **told)
-        ranked = rank(criterion, problem, n_selected or X.shape[1], np.inf if n_selected else _ENOUGH)
+        ranked = rank(criterion, problem, n_selected or X.shape[1], np.inf if n_selected else ENOUGH)
         scores, order, explained = ranked
         n_selected = n_selected or max(1, 0 if explained is None else len(explained))
         found: dict[str, Any] = {} if explained is None else {"explained_": explained}

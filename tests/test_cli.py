@@ -102,21 +102,50 @@ def test_rank_with_stability(data):
     assert run(*arguments, "--seed", 1, "--jobs", 1)[1] == out
 
 
-@pytest.mark.parametrize(
-    ("options", "method"),
-    [
-        (("--id", "id", "--id", "kind"), "laplacian"),
-        (common(), "sselect"),
-        (("--id", "id", "--id", "kind", "--target", "f0"), "ssls"),
-        (("--id", "id", "--id", "kind", "--pairs", "pairs.txt"), "constraint"),
-    ],
-)
-def test_the_method_follows_what_is_known(data, options, method):
+KNOWN = {
+    "no labels": (("--id", "id", "--id", "kind"), "laplacian"),
+    "class labels": (common(), "sselect"),
+    "the target": (("--id", "id", "--id", "kind", "--target", "f0"), "ssls"),
+    "pairs": (("--id", "id", "--id", "kind", "--pairs", "pairs.txt"), "constraint"),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_the_method_reads_what_is_known(data, known, monkeypatch):
+    options, ranking = KNOWN[known]
     Path("pairs.txt").write_text("r0 r1 must\nr0 r20 cannot\n")
     code, out, err = run("rank", data, *options)
     assert code == 0
-    assert f"note: method {method}, chosen" in err
+    assert f"note: method subset, a set of features chosen with {known};" in err
+    assert rows(out)[0] == ["feature", "score", "rank", "explained"]
     assert len(rows(out)) > 7
+    monkeypatch.setattr("fiedler.cli.run.can_be_formed", lambda X: False)  # a ranking where a set would be too large
+    assert f"note: method {ranking}, chosen by what is known" in run("rank", data, *options)[2]
+
+
+def test_near_copies_are_passed_over(data):
+    code, out, _ = run("rank", data, *common("-m", "variance", "--top", 3, "--redundancy", "0.2"))
+    assert code == 0
+    header, *body = rows(out)
+    assert header == ["feature", "score", "rank", "stands_for"]
+    assert any(row[3] for row in body)
+    assert run("rank", data, *common("-m", "variance", "--top", 3, "--redundancy"))[0] == 0
+    fails("--redundancy", "rank", data, *common("--redundancy", "2"), code=2)
+
+
+def test_as_many_as_a_set_says(data):
+    assert run("select", data, *common("--top", "auto", "--out", "small.csv"))[0] == 0
+    fails(
+        "--top='auto' needs a criterion that chooses sets",
+        "select",
+        data,
+        *common("-m", "variance", "--top", "auto", "--out", "s.csv"),
+    )
+    code, _, err = run("report", data, *common("-m", "subset", "--out", "sets.html"))
+    assert code == 0, err
+    page = Path("sets.html").read_text(encoding="utf-8")
+    assert "Explained by the first features" in page
+    assert "Nine tenths of what all features explain" in page
 
 
 def test_pairs_and_label_files(data):
@@ -290,7 +319,7 @@ def test_bad_usage(data):
     fails("choose one", "rank", data, "--target", "kind", "--labels", "x", code=2)
     fails("results are written as .csv", "rank", data, "--out", "r.xls", code=2)
     fails("must have the format of data.csv", "select", data, "--top", 2, "--out", "s.npy", code=2)
-    fails("neither a number of features nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
+    fails("neither a number of features, nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
     fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
     fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")
     fails("lam must be a number between 0 and 1", "rank", "no such file", "-m", "sselect[lam=7]")
@@ -353,7 +382,7 @@ def test_the_other_commands_as_processes(data):
 def test_ctrl_c(data, folder):
     command = [sys.executable, "-m", "fiedler", "rank", data, *common("--stability", "100000", "--out", "r.csv")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr.readline().startswith("note: method sselect")  # now it is at work
+        assert process.stderr.readline().startswith("note: method subset")  # now it is at work
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "fiedler: interrupted")

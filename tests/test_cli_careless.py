@@ -26,11 +26,11 @@ def test_a_target_of_whole_numbers_is_a_target_and_said_to_be(diabetes):
     code, _, err = run("rank", diabetes, "--target", "target")
     assert code == 0
     assert "the labels are taken as a real target with 214 values; --task says otherwise" in err
-    assert "method ssls, chosen by what is known" in err
+    assert "method subset, a set of features chosen with the target" in err
     code, _, err = run("rank", diabetes, "--target", "target", "--task", "classes", "-m", "fisher")
     assert code == 0
     code, _, err = run("rank", diabetes, "--target", "target", "--task", "classes")
-    assert "method sselect" in err
+    assert "method subset, a set of features chosen with class labels" in err
     assert "214 classes among 442 labelled rows: hardly any class has two" not in err
     code, out, err = run("compare", diabetes, "--target", "target", "-m", "correlation", "--draws", 1, "--features", 2)
     assert code == 0, err
@@ -74,7 +74,7 @@ def test_outputs_are_what_their_names_say(data):  # noqa: F811
     fails("--out - writes a ranking to standard output", "select", *options, "--top", "2", "--out", "-", code=2)
     code, out, _ = run("rank", *options, "--out", "-")
     assert code == 0
-    assert rows(out)[0] == ["feature", "score", "rank"]
+    assert rows(out)[0] == ["feature", "score", "rank", "explained"]
     assert not Path("-").exists()
 
 

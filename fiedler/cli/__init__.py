@@ -32,17 +32,19 @@ class Examples(click.Command):
 
 
 class NumberOrShare(click.ParamType):
-    """``20`` features, or the share ``0.1`` of them."""
+    """``20`` features, the share ``0.1`` of them, or ``auto``."""
 
-    name = "number|share"
+    name = "number|share|auto"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | float | str:
+        if value == "auto":
+            return "auto"
         try:
             number = float(value) if "." in str(value) else int(value)
         except ValueError:
             number = 0
         if number <= 0 or (isinstance(number, float) and number > 1):
-            self.fail(f"{value!r} is neither a number of features nor a share in (0, 1].", param, ctx)
+            self.fail(f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto.", param, ctx)
         return number
 
 
@@ -106,6 +108,14 @@ method_option = click.option(
     shell_complete=complete_method,
     help="name[param=value,...] of a method, or a formula of them; see 'fiedler methods'.",
 )
+redundancy_option = click.option(
+    "--redundancy",
+    type=click.FloatRange(0, 1, min_open=True),
+    is_flag=False,
+    flag_value=0.7,
+    metavar="[R]",
+    help="Pass over features that correlate more than R (0.7) with a better one.",
+)
 scale_options = _options(
     click.option("--memory", type=Size(), help="Use about so much: 500MB, 2GB. Larger files are read in blocks."),
     click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Share the blocks among N processes."),
@@ -136,6 +146,7 @@ def main() -> None:
 @data_options
 @pair_options
 @method_option
+@redundancy_option
 @scale_options
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
 @click.option(
@@ -157,7 +168,7 @@ def rank(data: str, **options: Any) -> None:
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
-            k = min(top or (10 if options["stability"] else 1), m)
+            k = min(top or run.usual_number(criterion, options), m)
             with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
                 selector = job.fit(criterion, k)
                 drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
@@ -182,7 +193,10 @@ def rank(data: str, **options: Any) -> None:
 @data_options
 @pair_options
 @method_option
-@click.option("--top", type=NumberOrShare(), required=True, help="How many features to keep: 100, or a share: 0.1.")
+@redundancy_option
+@click.option(
+    "--top", type=NumberOrShare(), required=True, help="How many to keep: 100, a share: 0.1, or auto, as a set says."
+)
 @click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
 @scale_options
 @run_options
@@ -258,8 +272,11 @@ def compare(data: str, **options: Any) -> None:
 @data_options
 @pair_options
 @method_option
+@redundancy_option
 @click.option(
-    "--top", metavar="K", type=click.IntRange(min=1), help="How many features to call selected; half by default."
+    "--top",
+    type=NumberOrShare(),
+    help="How many features to call selected; half, or as many as a set says, by default.",
 )
 @click.option("--out", type=_file, default="report.html", show_default=True, help="The report, one HTML file.")
 @run_options
@@ -273,7 +290,7 @@ def report(data: str, **options: Any) -> None:
         with run.limited(options["jobs"]):
             job, criterion = _prepare(data, options, screen)
             with screen.working("ranking"):
-                selector = job.fit(criterion, options["top"])
+                selector = job.fit(criterion, options["top"] or ("auto" if criterion.is_set else None))
             _report(options["out"], job, selector, screen)
 
 

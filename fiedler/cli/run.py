@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..criteria import Criterion
+from ..criteria.setscore import can_be_formed
 from ..data.atomic import replacing
 from ..data.formats import read_table
 from ..data.labels import is_known, read_pairs
 from ..data.scaling import scaled, uneven_columns
 from ..data.tables import Table, fill_missing
 from ..data.write import ranking_text, write_ranking
+from ..methods import SmoothSubset
 from ..selector import SpectralSelector
 from ..supervision import Supervision
 from ..syntax import as_criterion
@@ -27,6 +29,7 @@ from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
 
+_USUAL_SET = 50  # features of a set, where no number is asked for
 _SCALE_FREE = {"ClassGraph", "TargetKNN", "MustLink", "CannotLink", "Precomputed"}  # graphs that compare no columns
 
 
@@ -44,8 +47,9 @@ class Job:
     def y(self) -> np.ndarray | None:
         return self.table.y
 
-    def fit(self, criterion: Criterion, n_features: int | float) -> SpectralSelector:
-        selector = SpectralSelector(criterion, n_features_to_select=n_features, unlabeled=self.unlabeled)
+    def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
+        options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
+        selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
         return selector.fit(self.X, self.y, **self.pairs)
 
     def about(self, criterion: Criterion) -> dict[str, Any]:
@@ -100,16 +104,30 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
     if method is not None:
         criterion = as_criterion(method)
         given = {"--target": job.options["target"], "--labels": job.options["labels"]}
-        if not criterion.reads and any(value is not None for value in given.values()):
+        if not criterion.uses and any(value is not None for value in given.values()):
             screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
     else:
-        labels = job.y is not None and is_known(job.y).any()
-        task = known_task(job, screen) if labels and not job.pairs else "nothing"
-        name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
-        screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
-        criterion = as_criterion(name)
+        criterion = _usual_method(job, screen)
     note_scale(criterion, job, screen)
     return criterion
+
+
+def _usual_method(job: Job, screen: Screen) -> Criterion:
+    """The set of features that keeps the structure of the rows; a ranking where that would be too large."""
+    labels = job.y is not None and is_known(job.y).any()
+    task = known_task(job, screen) if labels and not job.pairs else "nothing"
+    if can_be_formed(job.X):
+        read = "pairs" if job.pairs else {"classes": "class labels", "target": "the target"}.get(task, "no labels")
+        screen.note(f"method subset, a set of features chosen with {read}; --method chooses another")
+        return SmoothSubset(task=job.options["task"])
+    name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
+    screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
+    return as_criterion(name)
+
+
+def usual_number(criterion: Criterion, options: dict[str, Any]) -> int:
+    """How many features are chosen where --top is not given: of a ranking the number changes nothing."""
+    return _USUAL_SET if criterion.is_set else 10 if options["stability"] else 1
 
 
 def known_task(job: Job, screen: Screen) -> str:
@@ -159,6 +177,12 @@ def ranking(
         "score": selector.scores_[order],
         "rank": selector.ranking_[order],
     }
+    explained, behind = (getattr(selector, name, None) for name in ("explained_", "stands_for_"))
+    if explained is not None:
+        columns["explained"] = np.r_[explained, np.full(len(selector.order_), np.nan)][: len(order)]
+    if behind is not None:
+        names = job.table.feature_names
+        columns["stands_for"] = np.array(["; ".join(map(str, names[behind == j])) for j in order], dtype=object)
     if frequency is not None:
         columns["frequency"] = frequency[order]
     return columns

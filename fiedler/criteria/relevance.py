@@ -51,6 +51,8 @@ class Relevance(Criterion):
     ----------
     graph : Recipe, default=KNN(5)
         Over whose neighbours features are averaged.
+    task : {"auto", "classes", "target"}, default="auto"
+        What y holds; by default the rule of :meth:`fiedler.Supervision.task`.
 
     Examples
     --------
@@ -65,8 +67,8 @@ class Relevance(Criterion):
 
     _may_use = frozenset({"classes", "target", "pairs"})
 
-    def __init__(self, graph: Recipe | None = None):
-        self.graph = graph
+    def __init__(self, graph: Recipe | None = None, task: str = "auto"):
+        self.graph, self.task = graph, task
 
     @property
     def greater_is_better(self) -> bool:
@@ -93,7 +95,7 @@ class Relevance(Criterion):
         known, recipe = problem.supervision, self._recipe()
         labelled = known.labelled
         if labelled.any():
-            if known.task() == "target":
+            if known.task(self.task) == "target":
                 return _targets(known) if np.sum(labelled) >= _FEWEST_TARGETS else None
             if len(set(np.asarray(known.y)[labelled].tolist())) < 2 and not known.ambiguous:
                 return None

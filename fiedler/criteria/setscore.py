@@ -27,7 +27,7 @@ from ..problem import Problem
 from ..validation import is_sparse
 from .walks import walk_energies, walk_product, walk_trace
 
-_ROWS, _FEATURES = 16_384, 12_000  # up to which K is formed over the samples, between the features
+_ROWS, _FEATURES = 12_000, 12_000  # up to which K is formed over the samples, between the features
 _PASSES = 16  # over a file, for K between the features
 _FEW_ROWS = 500  # up to which the rank of C is counted
 _RANK = 1e-10  # a direction with less than this share of the largest is rounding
@@ -210,6 +210,13 @@ class _Building:
         if _few_features(n, m, columns.in_memory) and len(_slabs(problem.X)) <= _PASSES:
             return _between_features(problem.X, columns, terms)
         return RowKernel(columns, terms)
+
+
+def can_be_formed(X: Any) -> bool:
+    """Whether K of a matrix can be held over its samples or between its features, or be left to sparse products."""
+    n, m = X.shape
+    in_memory = not isinstance(X, Source)
+    return n <= _ROWS or (in_memory and (m <= _FEATURES or is_sparse(X)))
 
 
 def _few_features(n: int, m: int, in_memory: bool) -> bool:

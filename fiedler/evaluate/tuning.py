@@ -21,6 +21,7 @@ from ..graphs import Recipe
 from ..methods import SSelect
 from ..problem import Problem
 from ..selection.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
+from ..selection.forward import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread, to_frame
@@ -219,8 +220,9 @@ def suggest_n_features(
 ) -> Suggestions:
     """How many features to keep, by three rules that each say why.
 
-    - *turning*: the turning point of the sorted scores ([EV] section 4.4), the point farthest from the straight line
-      between the first and the last;
+    - *explained*, of criteria that choose sets: the fewest that explain nine tenths of what all features together do;
+    - *turning*, of all others: the turning point of the sorted scores ([EV] section 4.4), the point farthest from the
+      straight line between the first and the last;
     - *gap*: the number of features whose graph shows the largest gap λ_{k+1} - λ_k after k clusters, k being the
       number of classes, or without classes the largest gap on all features;
     - *cv*: the fewest features whose held-out accuracy (or error) is within a standard deviation (over 5 repeats)
@@ -251,15 +253,17 @@ def suggest_n_features(
     criterion = as_criterion(criterion)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
-    most = max(check_sizes(n_features, problem.n_features), default=1)
-    ranking = checked_ranking(criterion, problem, most) if criterion.is_set else checked_ranking(criterion, problem)
+    ranking = checked_ranking(criterion, problem)
+    if ranking.explained is not None:  # the first feature was chosen; a set goes on to the largest number
+        ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
     sizes = check_sizes(n_features, ranking.n_scored)
+    first = "turning" if ranking.explained is None else "explained"
     found = [
-        turning_point(ranking.scores[ranking.order]),
+        turning_point(ranking.scores[ranking.order]) if ranking.explained is None else enough(ranking.explained),
         _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph), n_clusters),
         _held_out_choice(criterion, problem, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
     ]
-    return Suggestions(("turning", "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
+    return Suggestions((first, "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
 
 
 def _held_out(
@@ -291,6 +295,16 @@ def _held_out(
 def _column(values: list) -> np.ndarray:
     plain = all(isinstance(value, (Real, str)) for value in values)
     return np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))
+
+
+def enough(explained: np.ndarray) -> tuple[int | None, str]:
+    """The fewest features of a set that explain nine tenths of what all features do."""
+    reached = np.flatnonzero(explained >= ENOUGH)
+    if not len(reached):
+        there = f"{explained[-1]:.0%}" if len(explained) else "nothing"
+        return None, f"the first {len(explained)} explain {there} of what all features do"
+    n = int(reached[0]) + 1
+    return n, f"together they explain {explained[n - 1]:.0%} of what all features do"
 
 
 def turning_point(scores: np.ndarray) -> tuple[int | None, str]:

@@ -30,15 +30,16 @@ def check_ranking(case: Case, data: dict[str, Any], redundancy: dict[str, Any]) 
     taken = int(np.isnan(scores[case.selector.support_]).sum())
     if taken:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
-    _check_ties(case)
-    _check_variance(case)
-    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.reads:
+    if not case.criterion.is_set:  # of sets the scores are only those of the first step
+        _check_ties(case)
+        _check_variance(case)
+    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
         case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
     if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
         share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
         case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
     kind, values, _ = case.labels
-    if "classes" in case.criterion.reads and kind == "classes" and values is not None:
+    if "classes" in case.criterion.uses and kind == "classes" and values is not None:
         rarest = int(np.bincount(values[values >= 0]).min())
         if rarest < 3:
             what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"

@@ -25,11 +25,11 @@ from ..data.arrays import take_columns, take_rows, validate_X
 from ..engine.blocks import is_constant, map_columns
 from ..evaluate.stability import Stability
 from ..evaluate.stability import stability as measure_stability
-from ..evaluate.tuning import suggest_n_features, turning_point
+from ..evaluate.tuning import enough, suggest_n_features, turning_point
 from ..methods import METHODS, Method, Variance
 from ..papers import cited
 from ..problem import Problem
-from ..selection.ranking import rank_features
+from ..selection.ranking import rank, rank_features
 from ..selector import SpectralSelector, feature_names
 from ..syntax import as_criterion, short_text
 from ..validation import check_choice, is_sparse
@@ -174,7 +174,7 @@ def run_section(case: Case, seed: int | None) -> dict[str, Any]:
         "papers": [str(paper) for paper in cited(entry.equation)] if entry else [],
         "greater_is_better": criterion.greater_is_better,
         "direction": direction(criterion.greater_is_better),
-        "reads": sorted(criterion.reads),
+        "reads": _read(case),
         "parameters": {
             k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()
         },
@@ -184,6 +184,16 @@ def run_section(case: Case, seed: int | None) -> dict[str, Any]:
         "seed": seed,
         "versions": _versions(),
     }
+
+
+def _read(case: Case) -> list[str]:
+    """The supervision that was read: what the criterion needs, and of what it may use that which was there."""
+    known, found = case.problem.supervision, set(case.criterion.reads)
+    if "classes" in case.criterion.uses and known.labelled.any():
+        found.add(known.task())
+    elif "pairs" in case.criterion.uses and known.has_pairs:
+        found.add("pairs")
+    return sorted(found)
 
 
 def _versions() -> dict[str, str]:
@@ -209,10 +219,25 @@ def features_section(case: Case, stability: Any) -> dict[str, list]:
         "length": bar_lengths(case.scores[order], case.criterion.greater_is_better),
         "note": np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist(),
     }
+    explained = getattr(case.selector, "explained_", None)
+    if explained is not None:
+        columns["explained"] = np.r_[explained, np.full(len(order) - len(explained), np.nan)][: len(order)]
+    behind = getattr(case.selector, "stands_for_", None)
+    if behind is not None:
+        for place, j in enumerate(order[: case.n_selected]):
+            columns["note"][place] = columns["note"][place] or _stands_for(
+                [case.names[i] for i in np.flatnonzero(behind == j)]
+            )
     if stability is not None:
         for name in ("frequency", "rank_low", "rank_median", "rank_high"):
             columns[name] = np.asarray(getattr(stability, name))[order]
     return columns
+
+
+def _stands_for(names: list[str], shown: int = 3) -> str:
+    """What a kept feature stands for: the near copies that were passed over."""
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"stands for {', '.join(names[:shown])}{more}" if names else ""
 
 
 def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
@@ -265,7 +290,10 @@ def suggestions_section(case: Case, random_state: int, n_clusters: int | None = 
             "The number of features is suggested by the turning point of the scores alone; the other rules of "
             "fiedler.evaluate.suggest_n_features fit many times, which would be slow on these data."
         )
-    if found is None:
+    explained = getattr(case.selector, "explained_", None)
+    if found is None and explained is not None:
+        rules = [("explained", *enough(explained))]
+    elif found is None:
         rules = [("turning", *turning_point(case.scores[case.selector.order_]))]
     else:
         rules = list(zip(found.rules, found.n_features, found.reasons, strict=True))
@@ -292,18 +320,19 @@ def agreement_section(case: Case, comparison: Any) -> dict[str, Any]:
     X = case.problem.X
     if X.shape[1] < 3:
         return {"note": "Agreement between methods needs at least three features."}
-    scored = {short_text(case.criterion): (case.scores, case.criterion.greater_is_better)}
+    k = min(case.n_selected, X.shape[1])
+    own = case.scores, case.selector.order_, case.criterion.is_set, case.criterion.greater_is_better
+    scored = {short_text(case.criterion): own}
     for name, criterion in _others(case, comparison).items():
         if repr(criterion) == repr(case.criterion) or name in scored:
             continue
-        scores = _score(case, criterion)
-        if scores is not None:
-            scored[name] = (scores, criterion.greater_is_better)
+        ranking = _ranked(case, criterion, k)
+        if ranking is not None:
+            scored[name] = (*ranking, criterion.greater_is_better)
     if len(scored) < 2:
         return {"note": "No other method could be scored on these data."}
-    ranks = np.array([ranks_of(*pair) for pair in scored.values()])
-    k = min(case.n_selected, X.shape[1])
-    chosen = [set(rank_features(*pair)[:k].tolist()) for pair in scored.values()]
+    ranks = np.array([_ranks(scores, order, by_order, up) for scores, order, by_order, up in scored.values()])
+    chosen = [set(order[:k].tolist()) for _, order, _, _ in scored.values()]
     overlap = [[len(a & b) / k for b in chosen] for a in chosen]
     return {"methods": list(scored), "spearman": correlations(ranks), "overlap": overlap, "k": k}
 
@@ -316,7 +345,7 @@ def _others(case: Case, comparison: Any) -> dict[str, Criterion]:
         return {name: made for name in quick if (made := _parsed(name, comparison.criteria[name])) is not None}
     names = ["variance"]
     if n * m <= SLOW_CELLS:
-        names += ["laplacian"]
+        names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
         names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
         names += ["constraint"] * case.problem.supervision.has_pairs
     return {name: METHODS[name]() for name in names}
@@ -331,14 +360,24 @@ def _parsed(*texts: str) -> Criterion | None:
     return None
 
 
-def _score(case: Case, criterion: Criterion) -> np.ndarray | None:
+def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.ndarray, bool] | None:
+    """Scores, order, and whether the order alone counts, as of a set; None where a method reads what is not there."""
     if isinstance(criterion, Variance):
-        return case.variance
-    problem = case.problem if "pairs" in criterion.reads else case.without_pairs
+        return case.variance, rank_features(case.variance, True), False
+    problem = case.problem if "pairs" in criterion.uses else case.without_pairs
     try:
-        return _quiet(lambda: criterion.score(problem))
-    except (ValueError, TypeError):  # it reads what is not there
+        ranking = _quiet(lambda: rank(criterion, problem, k))
+    except (ValueError, TypeError):
         return None
+    return ranking.scores, ranking.order, ranking.explained is not None
+
+
+def _ranks(scores: np.ndarray, order: np.ndarray, by_order: bool, greater_is_better: bool) -> np.ndarray:
+    if not by_order:
+        return ranks_of(scores, greater_is_better)
+    places = np.empty(len(order))
+    places[order] = np.arange(1.0, len(order) + 1)
+    return places
 
 
 def ranks_of(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:

@@ -23,7 +23,7 @@ _NEUTRAL = {"random": ("muted", (0, (2, 2))), "all": ("ink", (0, (6, 3)))}
 
 def figures(summary: dict[str, Any]) -> dict[str, Drawing]:
     """Every figure the summary has the numbers for."""
-    drawn = {"scores": score_curve(summary)}
+    drawn = {"scores": explained_curve(summary) if "explained" in summary["features"] else score_curve(summary)}
     comparison = summary["comparison"]
     for metric in comparison["settings"]["metrics"] if comparison else ():
         drawn[f"curve-{metric}"] = metric_curve(comparison, metric)
@@ -50,6 +50,30 @@ def figures(summary: dict[str, Any]) -> dict[str, Drawing]:
 # -------------------------------------------------------------------- curves
 
 
+def explained_curve(summary: dict[str, Any]) -> Drawing | None:
+    """The share of what all features explain that the first ones of a set have, with the suggested cuts."""
+    columns, k = summary["features"], summary["run"]["n_selected"]
+    shares = [share for share in columns["explained"] if share is not None]
+    if len(shares) < 2:
+        return None
+    x, total = np.arange(1, len(shares) + 1), len(shares)
+    about = f"The first {total} features explain {shares[-1]:.0%} of what all do; the first {k} are selected."
+    with Drawing("scores", "Explained by the first features", about) as drawing:
+        ax = drawing.ax
+        ax.axvspan(0.5, min(k, total) + 0.5, color=PAINT["c1"], alpha=0.08, linewidth=0)
+        ax.axhline(1.0, color=PAINT["muted"], linewidth=1.0, linestyle=(0, (2, 2)))
+        ax.plot(x, shares, color=PAINT["c1"], linewidth=1.6)
+        dots = ax.scatter(x, shares, s=14 if total < 80 else 5, color=PAINT["c1"], linewidths=0)
+        names = (printable(name, 60) for name in columns["feature"][:total])
+        drawing.tell(dots, [f"{at}, {n}: {s:.1%}" for at, n, s in zip(x, names, shares, strict=True)])
+        _draw_cuts(ax, summary, total)
+        ax.set_xlim(0.5 - 0.01 * total, total + 0.5)
+        ax.set_ylim(0.0, 1.05)
+        marks.whole_ticks(ax)
+        ax.set(xlabel="number of features", ylabel="share explained")
+    return drawing
+
+
 def score_curve(summary: dict[str, Any]) -> Drawing | None:
     """Sorted scores with the selection and the suggested cuts."""
     columns, k = summary["features"], summary["run"]["n_selected"]
@@ -68,22 +92,7 @@ def score_curve(summary: dict[str, Any]) -> Drawing | None:
         dots = ax.scatter(shown + 1, scores[shown], s=14 if len(shown) < 80 else 5, color=PAINT["c1"], linewidths=0)
         names = (printable(columns["feature"][at], 60) for at in shown)
         drawing.tell(dots, [f"rank {at + 1}, {n}: {scores[at]:.5g}" for at, n in zip(shown, names, strict=True)])
-        for at, (n, rules) in enumerate(_cuts(summary)):
-            ax.axvline(n + 0.5, color=PAINT["c2"], linewidth=1.4, linestyle=(0, (4, 3)))
-            far = n > 0.7 * len(scores)
-            ax.annotate(
-                f"{n}, {rules}",
-                (n + 0.5, 0.99 - 0.075 * at),
-                xycoords=ax.get_xaxis_transform(),
-                xytext=(-5 if far else 5, 0),
-                textcoords="offset points",
-                ha="right" if far else "left",
-                va="top",
-                fontsize=FONT - 1,
-                color=PAINT["c2"],
-                bbox={"facecolor": PAINT["surface"], "alpha": 0.85, "linewidth": 0, "pad": 1.0},
-                zorder=5,
-            )
+        _draw_cuts(ax, summary, len(scores))
         if len(finite) > 500:
             ax.set_xscale("log")
             ax.set_xlim(0.9, len(scores) * 1.05)
@@ -92,6 +101,26 @@ def score_curve(summary: dict[str, Any]) -> Drawing | None:
         marks.whole_ticks(ax, log=len(finite) > 500)
         ax.set(xlabel="rank", ylabel="score")
     return drawing
+
+
+def _draw_cuts(ax: Any, summary: dict[str, Any], total: int) -> None:
+    """Dashed lines after the suggested numbers of features."""
+    for at, (n, rules) in enumerate(_cuts(summary)):
+        ax.axvline(n + 0.5, color=PAINT["c2"], linewidth=1.4, linestyle=(0, (4, 3)))
+        far = n > 0.7 * total
+        ax.annotate(
+            f"{n}, {rules}",
+            (n + 0.5, 0.99 - 0.075 * at),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(-5 if far else 5, 0),
+            textcoords="offset points",
+            ha="right" if far else "left",
+            va="top",
+            fontsize=FONT - 1,
+            color=PAINT["c2"],
+            bbox={"facecolor": PAINT["surface"], "alpha": 0.85, "linewidth": 0, "pad": 1.0},
+            zorder=5,
+        )
 
 
 def _cuts(summary: dict[str, Any]) -> list[tuple[int, str]]:

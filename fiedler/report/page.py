@@ -20,6 +20,7 @@ _EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the
 _NAME, _LONGEST_NAME = 60, 400  # characters of a feature's name in the table, and those shown where one points at it
 _SHORT_NAME = 16  # what fits above a small figure on any screen
 _RULES = {
+    "explained": "Nine tenths of what all features explain",
     "turning": "Turning point of the sorted scores",
     "gap": "Clearest clusters in the graph on the first features",
     "cv": "Best held-out prediction",
@@ -44,7 +45,10 @@ class Column:
         return f"{round(100 * value)} %" if self.share and isinstance(value, (int, float)) else short(value)
 
 
-COLUMNS = (Column("frequency", "often", "Selected again", share=True, down=True),)  # the only list of them
+COLUMNS = (  # the only list of them
+    Column("explained", "explained", "Explained together", share=True),
+    Column("frequency", "often", "Selected again", share=True, down=True),
+)
 
 
 def page(summary: dict[str, Any]) -> str:

@@ -24,6 +24,8 @@ from .between import choose_between_features
 from .rounds import choose_in_rounds
 from .steps import Search, Steps
 
+ENOUGH = 0.9  # share of J of all features at which a set is called large enough: a convention, not a law
+
 
 class Path(NamedTuple):
     """The features of a problem as nested sets: the first k of ``order``, for every k up to the length of the path.
