@@ -37,15 +37,15 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
 
 
-def map_columns(function: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
-    """One value per column of X: ``function(block)`` over all blocks, on all allowed cores."""
+def map_columns(function: Callable[[Any], np.ndarray], X: Matrix, n_values: int | None = None) -> np.ndarray:
+    """One value per column of X, or ``n_values`` rows of them: ``function(block)`` over all blocks, on all cores."""
     if isinstance(X, Source):
-        return np.concatenate(X.map(partial(map_columns, function)))
-    values = np.empty(X.shape[1])
+        return np.concatenate(X.map(partial(map_columns, function, n_values=n_values)), axis=-1)
+    values = np.empty(X.shape[1:] if n_values is None else (n_values, X.shape[1]))
 
     def work(columns: slice) -> None:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values[columns] = function(take_columns(X, columns))
+            values[..., columns] = function(take_columns(X, columns))
 
     for_each(work, column_spans(X), float(X.shape[0]) * X.shape[1])
     return values
@@ -96,14 +96,14 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
         return values
     place = np.argsort(columns, kind="stable")
     columns, run = columns[place], run[alike][place]
-    marks = _fingerprints(X, columns)
+    marks = fingerprints(X, columns)
     _, first, group = np.unique(np.column_stack([run, marks]), axis=0, return_index=True, return_inverse=True)
     levelled = values.copy()
     levelled[columns] = values[columns[first]][group.ravel()]
     return levelled
 
 
-def _fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
+def fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
     """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
     drawn = np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64)
     factors = 2 * drawn + 1  # odd, so that none loses bits

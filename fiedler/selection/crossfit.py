@@ -1,0 +1,80 @@
+"""Cross-fitting over features: a feature is tested on a graph that other features have built.
+
+    columns -> folds;   the graph of a fold = the recipe on all columns but those of the fold
+
+A graph that read a feature is bent towards it, so that on pure noise nearly every feature looks smooth. Columns that
+say the same, copies and groups the caller names, share a fold: one of them would speak for the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..criteria import Criterion
+from ..engine.blocks import fingerprints
+from ..graphs import CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
+from ..problem import Problem
+
+_BLIND = (ClassGraph, TargetKNN, MustLink, CannotLink, Precomputed)  # recipes that do not look at X
+
+
+def reads_features(part: Criterion | Recipe) -> bool:
+    """Whether a formula has a graph that is built from X; recipes that are not known here are taken to read it.
+
+    Examples
+    --------
+    >>> from fiedler import LaplacianScore, SupervisedLaplacianScore
+    >>> from fiedler.selection.crossfit import reads_features
+    >>> reads_features(LaplacianScore()), reads_features(SupervisedLaplacianScore())
+    (True, False)
+    """
+    if isinstance(part, Criterion):
+        return any(reads_features(inside) for inside in part.parts())
+    if isinstance(part, Diffusion) and part.graph is not None:
+        return reads_features(as_recipe(part.graph))
+    return type(part) not in _BLIND
+
+
+def columns_together(X: np.ndarray | sp.csc_array, groups: Any = None) -> np.ndarray:
+    """A number per column, the same for those that must share a fold: identical ones, and those of one group."""
+    m = X.shape[1]
+    same = np.unique(fingerprints(X, np.arange(m)), return_inverse=True)[1].ravel()
+    if groups is None:
+        return same
+    groups = np.asarray(groups)
+    if groups.shape != (m,):
+        raise ValueError(f"groups has shape {groups.shape}, but X has {m} columns; give one label per column.")
+    group = np.unique(groups, return_inverse=True)[1].ravel()
+    linked = sp.coo_array((np.ones(m), (same, m + group)), shape=(2 * m, 2 * m))
+    return connected_components(linked, directed=False)[1][same]
+
+
+def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """The columns in folds of about the same size, in random order, those with the same number in one fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.crossfit import deal
+    >>> deal(np.array([0, 1, 0, 2, 3]), 2, np.random.default_rng(0))
+    [array([0, 2, 3]), array([1, 4])]
+    """
+    sizes = np.bincount(together)
+    order = rng.permutation(np.flatnonzero(sizes))
+    ends = np.cumsum(sizes[order])
+    fold = np.zeros(len(sizes), dtype=np.intp)
+    # On a line of all columns a unit goes where its middle lies: two units are never all in one fold.
+    fold[order] = (2 * ends - sizes[order]) * n_folds // (2 * len(together))
+    of_column = fold[together]
+    return [np.flatnonzero(of_column == k) for k in np.unique(of_column)]
+
+
+def without_columns(problem: Problem, columns: np.ndarray) -> Problem:
+    """The same rows and what is known about them, without some columns."""
+    kept = np.ones(problem.n_features, dtype=bool)
+    kept[columns] = False
+    return Problem(problem.X[:, np.flatnonzero(kept)], problem.supervision)
