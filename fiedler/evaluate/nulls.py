@@ -1,9 +1,9 @@
 """Which null a formula has: in closed form, by permuted labels, by permuted features, or none.
 
-    Rayleigh(G), Phi(G, 2, gamma=1), Fisher      Pearson III, and never below the normal tail
-    Ratio(G, H)                                  Pearson III
-    a Rayleigh(G) + b Disagreement(G)            permuted labels, B = 999 unless n_permutations says otherwise
-    anything else                                permuted features, where n_permutations is given
+Rayleigh(G), Phi(G, 2, gamma=1), Fisher      Pearson III, and never below the normal tail
+Ratio(G, H)                                  Pearson III
+a Rayleigh(G) + b Disagreement(G)            permuted labels, B = 999 unless n_permutations says otherwise
+anything else                                permuted features, where n_permutations is given
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FALLBACK = "n_permutations=999 tests it by permutations"
 
 
 def null_of(criterion: Criterion, n_permutations: int | None) -> tuple[Builder, int | None]:
-    """How the test of a criterion is built on given graphs, and how many permutations it makes; or why there is none."""
+    """How the test of a criterion is built on its graphs, and how many permutations it makes; or why there is none."""
     core = _core(criterion)
     for part in core.walk():
         if isinstance(part, Sensitivity):
@@ -67,7 +67,12 @@ def _core(criterion: Criterion) -> Criterion:
         return _core(criterion.criterion)
     if isinstance(criterion, FisherScore):
         return Rayleigh(ClassGraph())  # F = 1 / LS - 1 on that graph
-    if isinstance(criterion, Phi) and criterion.kind == 2 and isinstance(criterion.gamma, Real) and criterion.gamma == 1:
+    if (
+        isinstance(criterion, Phi)
+        and criterion.kind == 2
+        and isinstance(criterion.gamma, Real)
+        and criterion.gamma == 1
+    ):
         return Rayleigh(criterion.graph)
     if isinstance(criterion, Sum):
         for one, other in ((criterion.left, criterion.right), (criterion.right, criterion.left)):

@@ -11,22 +11,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..criteria import Criterion
+from ..data.arrays import Block, Matrix
 from ..data.source import Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
 from ..problem import Problem
-from ..selection.crossfit import columns_together, deal, reads_features, without_columns
+from ..selection.crossfit import InMemory, apart, columns_together, deal, reads_features
 from ..selection.significance import Verdict
+from ..supervision import Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer, check_share
 from .cautions import warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
 from .curves import to_frame
-from .nulls import Builder, null_of
+from .nulls import Builder, Test, null_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,11 +155,13 @@ def significance(
     builder, orders = null_of(criterion, n_permutations)
     folds: tuple[int | None, int | None] = None, None
     if reads_features(criterion):
-        folds = _check_folds(criterion, problem, n_folds), check_integer("n_repeats", n_repeats, 1)
-        found = _crossfitted(builder, problem, columns_together(problem.X, groups), *folds, random_state)
+        folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
+        found = _crossfitted(
+            builder, _in_memory(criterion, problem.X), problem.supervision, groups, *folds, random_state
+        )
     else:
         test = builder(problem, random_state)
-        found = Verdict(*map_columns(lambda F: np.array(test(F)), problem.X, 4))
+        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X, 4))
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
     q = adjusted(p, correction)
@@ -187,17 +192,16 @@ def adjusted(p: np.ndarray, correction: str = "bh") -> np.ndarray:
     return q
 
 
-def _check_folds(criterion: Criterion, problem: Problem, n_folds: Any) -> int:
-    if isinstance(problem.X, Source):
+def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
+    if isinstance(X, Source):
         raise ValueError(
-            f"{criterion!r} builds its graph from X, which is then needed in memory for every fold, but X is read from "
-            f"{problem.X.label} in blocks; load it first, or pass a graph as Precomputed(W)."
+            f"{criterion!r} builds its graph from X, which is then needed in memory for every fold, but {X.label} is "
+            "read in blocks; load it first, or pass a graph as Precomputed(W)."
         )
-    if problem.n_features < 2:
-        raise ValueError(
-            f"X has {problem.n_features} column, and no others to build a graph from that has not read it; pass a "
-            "graph as Precomputed(W)."
-        )
+    return X
+
+
+def _check_folds(n_folds: Any) -> int:
     if n_folds == 1:
         raise ValueError(
             "n_folds=1 would test features on a graph they built themselves, on which noise looks real; use 2 or more."
@@ -206,33 +210,36 @@ def _check_folds(criterion: Criterion, problem: Problem, n_folds: Any) -> int:
 
 
 def _crossfitted(
-    builder: Builder, problem: Problem, together: np.ndarray, n_folds: int, n_repeats: int, random_state: int
+    builder: Builder, X: InMemory, known: Supervision, groups: Any, n_folds: int, n_repeats: int, random_state: int
 ) -> Verdict:
     """The median over repeats of what each column's fold says about it."""
+    together = columns_together(X, groups)
     if together.min() == together.max():
         raise ValueError(
-            f"all {problem.n_features} columns are identical or in one of groups, and leave no others to build a graph "
-            "from; name smaller groups, or pass a graph as Precomputed(W)."
+            f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from that "
+            "has not read them; name smaller groups, or pass a graph as Precomputed(W)."
         )
-    found = np.empty((n_repeats, 4, problem.n_features))
+    found = np.empty((n_repeats, 4, X.shape[1]))
     for number, (repeat, columns) in enumerate(_folds(together, n_folds, n_repeats, random_state)):
-        rest = without_columns(problem, columns)
+        part, others = apart(X, columns)
+        rest = Problem(others, known)
         with warnings.catch_warnings():
             if number:  # what one graph warns of, the others do too
                 warnings.simplefilter("ignore", UserWarning)
             test = builder(rest, [random_state, repeat])
-            part = problem.X[:, columns]
-            found[repeat][:, columns] = map_columns(lambda F, test=test: np.array(test(F)), part, 4)
+            found[repeat][:, columns] = map_columns(partial(_rows_of_verdict, test), part, 4)
         if not number:
-            warn_of_sizes(problem.X)
+            warn_of_sizes(X)
             warn_of_order(rest)
-    check_range(problem.X, np.flatnonzero(np.isnan(found[0, 0])))
+    check_range(X, np.flatnonzero(np.isnan(found[0, 0])))
     return Verdict(*np.median(found, axis=0))
 
 
-def _folds(
-    together: np.ndarray, n_folds: int, n_repeats: int, random_state: int
-) -> Iterator[tuple[int, np.ndarray]]:
+def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
+    return np.array(test(F))
+
+
+def _folds(together: np.ndarray, n_folds: int, n_repeats: int, random_state: int) -> Iterator[tuple[int, np.ndarray]]:
     for repeat in range(n_repeats):
         for columns in deal(together, n_folds, np.random.default_rng([random_state, repeat])):
             yield repeat, columns

@@ -8,7 +8,7 @@ say the same, copies and groups the caller names, share a fold: one of them woul
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from ..criteria import Criterion
 from ..engine.blocks import fingerprints
 from ..graphs import CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
-from ..problem import Problem
+
+InMemory: TypeAlias = np.ndarray | sp.csc_array
 
 _BLIND = (ClassGraph, TargetKNN, MustLink, CannotLink, Precomputed)  # recipes that do not look at X
 
@@ -39,7 +40,7 @@ def reads_features(part: Criterion | Recipe) -> bool:
     return type(part) not in _BLIND
 
 
-def columns_together(X: np.ndarray | sp.csc_array, groups: Any = None) -> np.ndarray:
+def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
     """A number per column, the same for those that must share a fold: identical ones, and those of one group."""
     m = X.shape[1]
     same = np.unique(fingerprints(X, np.arange(m)), return_inverse=True)[1].ravel()
@@ -73,8 +74,8 @@ def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[n
     return [np.flatnonzero(of_column == k) for k in np.unique(of_column)]
 
 
-def without_columns(problem: Problem, columns: np.ndarray) -> Problem:
-    """The same rows and what is known about them, without some columns."""
-    kept = np.ones(problem.n_features, dtype=bool)
-    kept[columns] = False
-    return Problem(problem.X[:, np.flatnonzero(kept)], problem.supervision)
+def apart(X: InMemory, columns: np.ndarray) -> tuple[InMemory, InMemory]:
+    """Some columns of X, and all the others."""
+    left = np.ones(X.shape[1], dtype=bool)
+    left[columns] = False
+    return X[:, columns], X[:, np.flatnonzero(left)]

@@ -240,7 +240,7 @@ def invariants(W: Weights, shift: np.ndarray, e: float, d: np.ndarray) -> Invari
 
 
 def standard_sums(F: Block, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Σf³, Σf⁴ and Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n; zeros are never filled in."""
+    """Σf³, Σf⁴, Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n; zeros are never filled in."""
     nodes = np.flatnonzero(rows)
     with np.errstate(divide="ignore", invalid="ignore"):  # a constant column is 0 / 0
         if is_sparse(F):
@@ -260,7 +260,7 @@ def _sparse_standard_sums(F: sp.csc_array) -> tuple[np.ndarray, np.ndarray, np.n
     stored = np.diff(F.indptr)
     column, zeros = np.repeat(np.arange(m), stored), n - stored
     reference, shift = sparse_centre(F, np.ones(n))
-    largest = np.abs(F).max(axis=0).toarray().ravel()
+    largest = abs(F).max(axis=0).toarray().ravel()
     value, at_zero = ((F.data - reference[column]) - shift[column]) / largest[column], -(reference + shift) / largest
     scale = np.sqrt((np.bincount(column, value**2, m) + zeros * at_zero**2) / n)
     value, at_zero = value / scale[column], at_zero / scale

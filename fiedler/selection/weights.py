@@ -9,7 +9,7 @@ graphs of classes, W = Z C Z' is never formed: its powers entry by entry are Z^k
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -82,7 +82,8 @@ def mixed(first: Matrix, second: Matrix, t: float) -> Matrix:
     """(1 - t) first - t second."""
     if isinstance(first, Groups) and isinstance(second, Groups) and _alike(first.Z, second.Z):
         return Groups(first.Z, (1.0 - t) * first.core - t * second.core)
-    return (1.0 - t) * _entries(first) - t * _entries(second)
+    both: Any = (1.0 - t) * _entries(first) - t * _entries(second)  # csr, or dense where one of them is
+    return both
 
 
 def summed(W: Matrix, d: np.ndarray) -> Weights:
