@@ -70,7 +70,7 @@ def warn_of_rare_values(rarer: np.ndarray) -> None:
 
 
 def _has_vectors(graph: Graph) -> bool:
-    return graph.storage != "summed" and graph.n_edges > 0
+    return graph.storage != "summed" and bool(graph.active.any())
 
 
 def _autocorrelation(v: np.ndarray) -> float:

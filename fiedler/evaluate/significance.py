@@ -21,6 +21,7 @@ from ..data.arrays import Block, Matrix
 from ..data.source import Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
+from ..engine.leftout import AllColumns
 from ..problem import Problem
 from ..selection.crossfit import InMemory, apart, columns_together, deal, reads_features
 from ..selection.significance import Verdict
@@ -44,7 +45,8 @@ class Significance:
     qvalues : ndarray of shape (n_features,)
         The smallest false discovery rate at which the feature is among those found, by the correction.
     z : ndarray of shape (n_features,)
-        Standard deviations between the score and its mean under H₀, negative where the score is the better one.
+        Standard deviations from what H₀ expects, negative where the score is the better one; in closed form those of
+        the quadratic form f'Af whose sign compares the score with that of another order.
     effect : ndarray of shape (n_features,)
         1 - r / its mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. Unlike a p-value it
         does not grow with the number of rows. Of a score for which large is good, 1 - mean / score.
@@ -119,8 +121,8 @@ def significance(
         How often they are dealt; the p-value is the median. Twice the median is valid however the repeats depend on
         each other; the median itself was measured to hold, see the page "Is it real?".
     groups : array-like of shape (n_features,), optional
-        Columns with the same label share a fold: probes of one gene, channels of one sensor. Noise that columns share
-        looks like structure otherwise. Identical columns share one in any case.
+        Where the graph reads X, columns with the same label share a fold: probes of one gene, channels of one sensor.
+        Noise that columns share looks like structure otherwise. Identical columns share one in any case.
     correction : {"bh", "by"}, default="bh"
         Benjamini and Hochberg's step-up procedure, or that of Benjamini and Yekutieli, valid under any dependence.
     n_permutations : int, optional
@@ -219,10 +221,10 @@ def _crossfitted(
             f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from that "
             "has not read them; name smaller groups, or pass a graph as Precomputed(W)."
         )
-    found = np.empty((n_repeats, 4, X.shape[1]))
+    found, distances = np.empty((n_repeats, 4, X.shape[1])), AllColumns.of(X)
     for number, (repeat, columns) in enumerate(_folds(together, n_folds, n_repeats, random_state)):
         part, others = apart(X, columns)
-        rest = Problem(others, known)
+        rest = Problem(others, known, distances=distances and distances.without(columns, others))
         with warnings.catch_warnings():
             if number:  # what one graph warns of, the others do too
                 warnings.simplefilter("ignore", UserWarning)
