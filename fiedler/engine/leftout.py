@@ -4,7 +4,7 @@
 
 Ten folds of the columns then cost two products instead of ten. The keys carry the rounding error of both, relative to
 the norms of *all* columns, and the bound says so: neighbours are chosen on distances computed from the rest itself, and
-are those the rest alone would give. Where the columns left out are so large that little is known of the rest, the search
+are those the rest alone would give. Where the columns left out are so large that little is known of the rest, a search
 gives these keys up, as it does all in single precision.
 """
 

@@ -9,7 +9,6 @@ of X is cross-fitted: features are dealt into folds, and each fold is tested on 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,11 +20,9 @@ from ..data.arrays import Block, Matrix
 from ..data.source import Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
-from ..engine.leftout import AllColumns
 from ..problem import Problem
-from ..selection.crossfit import InMemory, apart, columns_together, deal, reads_features
+from ..selection.crossfit import CrossFit, InMemory, reads_features
 from ..selection.significance import Verdict
-from ..supervision import Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer, check_share
 from .cautions import warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
@@ -158,9 +155,8 @@ def significance(
     folds: tuple[int | None, int | None] = None, None
     if reads_features(criterion):
         folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        found = _crossfitted(
-            builder, _in_memory(criterion, problem.X), problem.supervision, groups, *folds, random_state
-        )
+        dealt = CrossFit(criterion, _in_memory(criterion, problem.X), problem.supervision, groups)
+        found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
         found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X, 4))
@@ -211,37 +207,23 @@ def _check_folds(n_folds: Any) -> int:
     return check_integer("n_folds", n_folds, 2)
 
 
-def _crossfitted(
-    builder: Builder, X: InMemory, known: Supervision, groups: Any, n_folds: int, n_repeats: int, random_state: int
-) -> Verdict:
+def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
     """The median over repeats of what each column's fold says about it."""
-    together = columns_together(X, groups)
-    if together.min() == together.max():
-        raise ValueError(
-            f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from that "
-            "has not read them; name smaller groups, or pass a graph as Precomputed(W)."
-        )
-    found, distances = np.empty((n_repeats, 4, X.shape[1])), AllColumns.of(X)
-    for number, (repeat, columns) in enumerate(_folds(together, n_folds, n_repeats, random_state)):
-        part, others = apart(X, columns)
-        rest = Problem(others, known, distances=distances and distances.without(columns, others))
-        with warnings.catch_warnings():
-            if number:  # what one graph warns of, the others do too
-                warnings.simplefilter("ignore", UserWarning)
-            test = builder(rest, [random_state, repeat])
-            found[repeat][:, columns] = map_columns(partial(_rows_of_verdict, test), part, 4)
-        if not number:
-            warn_of_sizes(X)
-            warn_of_order(rest)
-    check_range(X, np.flatnonzero(np.isnan(found[0, 0])))
+    found = np.empty((n_repeats, 4, dealt.X.shape[1]))
+    for repeat in range(n_repeats):
+        seed = [random_state, repeat]
+        for number, fold in enumerate(dealt.folds(n_folds, seed)):
+            with warnings.catch_warnings():
+                if repeat or number:  # what one graph warns of, the others do too
+                    warnings.simplefilter("ignore", UserWarning)
+                test = builder(fold.others, seed)
+                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X, 4)
+            if not (repeat or number):
+                warn_of_sizes(dealt.X)
+                warn_of_order(fold.others)
+    check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
     return Verdict(*np.median(found, axis=0))
 
 
 def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
     return np.array(test(F))
-
-
-def _folds(together: np.ndarray, n_folds: int, n_repeats: int, random_state: int) -> Iterator[tuple[int, np.ndarray]]:
-    for repeat in range(n_repeats):
-        for columns in deal(together, n_folds, np.random.default_rng([random_state, repeat])):
-            yield repeat, columns

@@ -8,7 +8,8 @@ say the same, copies and groups the caller names, share a fold: one of them woul
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,10 @@ from scipy.sparse.csgraph import connected_components
 
 from ..criteria import Criterion
 from ..engine.blocks import fingerprints
-from ..graphs import CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
+from ..engine.leftout import AllColumns
+from ..graphs import KNN, CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
+from ..problem import Problem
+from ..supervision import Supervision
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
 
@@ -38,6 +42,47 @@ def reads_features(part: Criterion | Recipe) -> bool:
     if isinstance(part, Diffusion) and part.graph is not None:
         return reads_features(as_recipe(part.graph))
     return type(part) not in _BLIND
+
+
+class Fold(NamedTuple):
+    """Some columns by number, their values, and the problem of all other columns."""
+
+    columns: np.ndarray
+    X: InMemory
+    others: Problem
+
+
+class CrossFit:
+    """The columns of X, to be dealt into folds.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Whose graphs the folds will build.
+    X : ndarray or csc_array
+    known : Supervision
+    groups : array-like of shape (n_features,), optional
+        Columns that must share a fold, beside identical ones.
+    """
+
+    def __init__(self, criterion: Criterion, X: InMemory, known: Supervision, groups: Any = None):
+        self.X, self._known, self._together = X, known, columns_together(X, groups)
+        if self._together.min() == self._together.max():
+            raise ValueError(
+                f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from "
+                "that has not read them; name smaller groups, or pass a graph as Precomputed(W)."
+            )
+        searched = any(isinstance(part, KNN) and part.metric == "euclidean" for part in criterion.walk())
+        self._distances = AllColumns.of(X) if searched else None
+
+    def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
+        """The folds of one dealing, one after the other."""
+        for columns in deal(self._together, n_folds, np.random.default_rng(seed)):
+            left = np.ones(self.X.shape[1], dtype=bool)
+            left[columns] = False
+            rest = self.X[:, np.flatnonzero(left)]
+            distances = None if self._distances is None else self._distances.without(columns, rest)
+            yield Fold(columns, self.X[:, columns], Problem(rest, self._known, distances=distances))
 
 
 def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
@@ -72,10 +117,3 @@ def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[n
     fold[order] = (2 * ends - sizes[order]) * n_folds // (2 * len(together))
     of_column = fold[together]
     return [np.flatnonzero(of_column == k) for k in np.unique(of_column)]
-
-
-def apart(X: InMemory, columns: np.ndarray) -> tuple[InMemory, InMemory]:
-    """Some columns of X, and all the others."""
-    left = np.ones(X.shape[1], dtype=bool)
-    left[columns] = False
-    return X[:, columns], X[:, np.flatnonzero(left)]
