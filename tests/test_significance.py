@@ -642,6 +642,15 @@ def test_rare_values_are_noticed(rng):
         significance(Rayleigh(KNN().build(X[:, [0, 3]])), X)
 
 
+def test_heavy_tails_on_hubs_are_noticed(rng):
+    X = rng.lognormal(size=(100, 200))
+    with pytest.warns(UserWarning, match=r"features are heavy-tailed on a graph with hubs.*conservative"):
+        p = significance("laplacian", X, n_repeats=1).pvalues
+    assert np.mean(p <= 0.05) < 0.03
+    drawn = significance("laplacian", X, n_repeats=1, n_permutations=99).pvalues
+    assert 0.02 < np.mean(drawn <= 0.05) < 0.1
+
+
 def test_what_a_fold_warns_of_is_said_once(rng):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -658,9 +667,17 @@ def test_the_page_says_what_was_measured():
 
     cells = [calibration.cell(kind, 40, 12, 1) for kind in ("normal", "lognormal")]
     cells.append(calibration.cell("normal", 40, 12, 1, 5))
-    known = {"name": "wine", "shape": (178, 13), "copies": 300, "tested": 13, "ours": [0.07, 0.01, 0.0]}
+    known = {"name": "wine", "graph": "knn", "shape": (178, 13), "copies": 300, "tested": 13, "ours": [0.07, 0.01, 0.0]}
     sets = [known | {"found": 12, "copies found": 2}]
-    cost = {"shape": (10, 20), "some": 5, "closed": 0.01, "orders": 3.0, "apart": 1.0, "score": 1.0, "whole": 50.0}
+    cost = {
+        "shape": (10, 20),
+        "some": 5,
+        "closed": 0.01,
+        "orders": 3.0,
+        "apart": 1.0,
+        "score": 1.0,
+        "whole": (5.0, 9.0),
+    }
     sections = [
         calibration.noise_section(cells),
         calibration.supervised_section(calibration.supervised(quick=True)),
@@ -670,7 +687,7 @@ def test_the_page_says_what_was_measured():
         speed.section(cost | {"ratio": 5.0}),
     ]
     text = page.markdown(sections)
-    assert "| wine | 178 × 13 | 300 | .070 | .010 | .0000 | 12 of 13 | 2 |" in text
+    assert "| wine | `knn` | 178 × 13 | 300 | .070 | .010 | .0000 | 12 of 13 | 2 |" in text
     holds = {finding.key: finding.holds for section in sections for finding in section.findings}
     assert holds["naive"]
     assert holds["madelon"]

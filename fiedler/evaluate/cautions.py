@@ -16,6 +16,7 @@ _ALPHA = 0.1
 _VECTORS, _IN_ORDER, _CHANCE = 3, 0.5, 4.0  # leading vectors, their autocorrelation, and its size in units of 1/√n
 _UNEQUAL = 0.2  # spread of the row totals of counts, relative to their mean
 _RARE = 10  # rows with the rarer of two values
+_SKEWED, _MANY = 0.5, 0.1  # skewness of the null, and the share of features with such a one
 
 
 def warn_of_structure(q: np.ndarray) -> None:
@@ -66,6 +67,17 @@ def warn_of_rare_values(rarer: np.ndarray) -> None:
         _warn(
             f"{rare} columns take two values, one of them in fewer than {_RARE} rows: their p-values are rough; leave "
             "them out, or check them with n_permutations=999."
+        )
+
+
+def warn_of_heavy_tails(skewness: np.ndarray) -> None:
+    """Few orders of a feature with a heavy tail, those with its extremes at hubs of the graph, carry the variance."""
+    heavy, tested = int(np.sum(skewness > _SKEWED)), int(np.sum(~np.isnan(skewness)))
+    if heavy > _MANY * tested:
+        _warn(
+            f"{heavy} of {tested} features are heavy-tailed on a graph with hubs, where the null in closed form is "
+            "conservative: their p-values are too large; take ranks or logarithms, for counts KNN(metric='cosine'), or "
+            "test by n_permutations=999."
         )
 
 

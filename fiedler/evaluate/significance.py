@@ -25,9 +25,11 @@ from ..selection.crossfit import CrossFit, InMemory, reads_features
 from ..selection.significance import Verdict
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer, check_share
-from .cautions import warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
+from .cautions import warn_of_heavy_tails, warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
 from .curves import to_frame
 from .nulls import Builder, Test, null_of
+
+_VALUES = len(Verdict._fields)  # per feature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,11 +161,12 @@ def significance(
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
-        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X, 4))
+        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X, _VALUES))
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
     q = adjusted(p, correction)
     warn_of_rare_values(found.rarer)
+    warn_of_heavy_tails(found.skewness)
     if folds[0] is not None:
         warn_of_structure(q)
     columns = names if names is not None else getattr(problem.X, "names", None)
@@ -209,7 +212,7 @@ def _check_folds(n_folds: Any) -> int:
 
 def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
     """The median over repeats of what each column's fold says about it."""
-    found = np.empty((n_repeats, 4, dealt.X.shape[1]))
+    found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
     for repeat in range(n_repeats):
         seed = [random_state, repeat]
         for number, fold in enumerate(dealt.folds(n_folds, seed)):
@@ -217,7 +220,7 @@ def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int
                 if repeat or number:  # what one graph warns of, the others do too
                     warnings.simplefilter("ignore", UserWarning)
                 test = builder(fold.others, seed)
-                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X, 4)
+                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X, _VALUES)
             if not (repeat or number):
                 warn_of_sizes(dealt.X)
                 warn_of_order(fold.others)

@@ -102,7 +102,7 @@ class Draws:
         z = np.divide(-away, spread, out=np.where(np.isnan(away), np.nan, 0.0), where=spread > 0)
         p = np.where(np.isnan(self._score), np.nan, (1.0 + self._as_good) / (1.0 + self._n))
         n = int(np.count_nonzero(rows))
-        return Verdict(p, z, effect, rarer_value(*standard_sums(F, rows)[:2], n))
+        return Verdict(p, z, effect, rarer_value(*standard_sums(F, rows)[:2], n), np.zeros(len(p)))
 
 
 def reordered(F: Block, order: np.ndarray) -> Block:

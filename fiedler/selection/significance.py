@@ -45,12 +45,15 @@ class Verdict(NamedTuple):
         1 - r / r₀ with r₀ the quotient at which Q is 0 on average: 1 is a feature that is constant on each component.
     rarer : ndarray
         Of a column of two values the rows that hold the rarer one, else inf.
+    skewness : ndarray
+        Of Q at the null mean: where it is large, the larger of two tails is far too large. 0 without a closed form.
     """
 
     p: np.ndarray
     z: np.ndarray
     effect: np.ndarray
     rarer: np.ndarray
+    skewness: np.ndarray
 
 
 class Null(ABC):
@@ -66,6 +69,7 @@ class Null(ABC):
     """
 
     normal_too: bool  # whether p is at least that of the normal distribution
+    centre: float  # t of the null mean
 
     def __init__(self, rows: np.ndarray, matrix: Callable[[float], Invariants], last: float):
         self.rows, self.n = rows, int(np.count_nonzero(rows))
@@ -83,15 +87,17 @@ class Null(ABC):
     def __call__(self, F: Block) -> Verdict:
         t, share = self.quotient(F)
         t = np.where(is_constant(F, self.rows), np.nan, t)
-        s3, s4, s6 = standard_sums(F, self.rows)
-        mean, variance, third = self.moments(t, s3, s4, s6)
+        sums = standard_sums(F, self.rows)
+        mean, variance, third = self.moments(t, *sums)
+        at_centre = self.moments(np.full(len(t), self.centre), *sums)
         with np.errstate(divide="ignore", invalid="ignore"):
-            z, skewness = -mean / np.sqrt(variance), third / variance**1.5
-            p = pearson_tail(z, skewness)
+            z, p = -mean / np.sqrt(variance), pearson_tail(-mean / np.sqrt(variance), third / variance**1.5)
+            skewness = at_centre[2] / at_centre[1] ** 1.5
         p = np.maximum(p, ndtr(z)) if self.normal_too else p
         flat = variance <= _DEGENERATE * self._spread(t)
         p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)
-        return Verdict(p, z, np.where(np.isnan(t), np.nan, 1.0 - share), rarer_value(s3, s4, self.n))
+        effect = np.where(np.isnan(t), np.nan, 1.0 - share)
+        return Verdict(p, z, effect, rarer_value(*sums[:2], self.n), skewness)
 
     def invariants(self, t: np.ndarray) -> Invariants:
         """Those of A at each t."""
@@ -151,11 +157,11 @@ class RayleighNull(Null):
         self._graph = graph
         super().__init__(graph.active, matrix, 2.0)
         at_zero, at_two = self._traces
-        self._null_mean = 2.0 * at_zero / (at_zero - at_two)
+        self.centre = 2.0 * at_zero / (at_zero - at_two)
 
     def quotient(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         r = self._graph.energy(F) / self._graph.mass(F)
-        return r, r / self._null_mean
+        return r, r / self.centre
 
 
 class RatioNull(Null):
@@ -181,6 +187,7 @@ class RatioNull(Null):
         super().__init__(active, matrix, 1.0)
         at_zero, at_one = self._traces
         self._null_mean = -at_zero / at_one
+        self.centre = self._null_mean / (1.0 + self._null_mean)
 
     def quotient(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         above, below = (graph.energy(F) for graph in self._graphs)
