@@ -434,7 +434,7 @@ def test_ssls_is_tested_by_permutations(rng):
 
 
 def test_rows_move_in_sparse_blocks_as_in_dense_ones(rng):
-    F = sp.random_array((20, 5), density=0.4, rng=rng, format="csc")
+    F = sp.csc_array(rng.normal(size=(20, 5)) * (rng.random((20, 5)) < 0.4))
     order = rng.permutation(20)
     np.testing.assert_array_equal(reordered(F, order).toarray(), F.toarray()[order])
     assert reordered(F, order).nnz == F.nnz
@@ -569,6 +569,25 @@ def test_a_display_shows_the_noise_line_and_the_cut(rng):
     nothing = SignificanceDisplay(pvalues=np.ones(3), qvalues=np.ones(3), effect=np.zeros(3)).plot()
     assert nothing.axes_[1].get_title() == "0 of 3 features with q ≤ 0.1"
     plt.close("all")
+
+
+def test_edges_to_nodes_without_a_degree_do_not_count_for_others(rng):
+    """A vertex measure of one's own may be 0 at a node with edges; its value is not exchanged."""
+    W, degree = weights("weighted", 8, rng), np.ones(8)
+    degree[3] = 0.0
+    graphs = [Graph.from_weights(kind(W), degree=degree) for kind in (np.asarray, sp.csr_array)]
+    first, second = (RayleighNull(graph) for graph in graphs)
+    assert first.n == 7
+    for one, other in zip(first.invariants(np.array([0.4])), second.invariants(np.array([0.4])), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_constants_are_nan_and_say_nothing(given):
+    graph, X = given
+    X[:, 2] = 4.0
+    verdict = RayleighNull(graph)(X)
+    for values in (verdict.p, verdict.z, verdict.effect):
+        np.testing.assert_array_equal(np.isnan(values), np.arange(7) == 2)
 
 
 def test_where_every_order_is_alike_nothing_is_significant(rng):

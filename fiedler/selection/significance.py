@@ -85,14 +85,15 @@ class Null(ABC):
         """t of each column, and its quotient in units of the null mean."""
 
     def __call__(self, F: Block) -> Verdict:
-        t, share = self.quotient(F)
-        t = np.where(is_constant(F, self.rows), np.nan, t)
-        sums = standard_sums(F, self.rows)
-        mean, variance, third = self.moments(t, *sums)
-        at_centre = self.moments(np.full(len(t), self.centre), *sums)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z, p = -mean / np.sqrt(variance), pearson_tail(-mean / np.sqrt(variance), third / variance**1.5)
-            skewness = at_centre[2] / at_centre[1] ** 1.5
+        with np.errstate(divide="ignore", invalid="ignore"):  # constants are 0 / 0, and so are degenerate graphs
+            t, share = self.quotient(F)
+            t = np.where(is_constant(F, self.rows), np.nan, t)
+            sums = standard_sums(F, self.rows)
+            mean, variance, third = self.moments(t, *sums)
+            z = -mean / np.sqrt(variance)
+            p = pearson_tail(z, third / variance**1.5)
+            _, spread, lean = self.moments(np.full(len(t), self.centre), *sums)
+            skewness = lean / spread**1.5
         p = np.maximum(p, ndtr(z)) if self.normal_too else p
         flat = variance <= _DEGENERATE * self._spread(t)
         p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)

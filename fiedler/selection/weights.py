@@ -74,7 +74,8 @@ def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> Matrix:
     i, j, w = graph.edges
     place = np.full(graph.n_nodes, -1)
     place[nodes] = np.arange(len(nodes))
-    i, j, shape = place[i], place[j], (len(nodes), len(nodes))
+    inside = (place[i] >= 0) & (place[j] >= 0)
+    i, j, w, shape = place[i[inside]], place[j[inside]], w[inside], (len(nodes), len(nodes))
     return sp.csr_array((scale * np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=shape)
 
 
