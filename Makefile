@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-quick test-lowest lint coverage fuzz docs dist bench bench-quick papers scale clean
+.PHONY: demo test test-quick test-lowest lint coverage fuzz docs dist bench bench-quick papers significance scale clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -54,6 +54,9 @@ bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
 papers: $(READY)  ## rerun the papers and the study on the data in FIEDLER_DATA, rewrite docs/ (under an hour)
 	$(BIN)/python -W ignore -m benchmarks.papers
 	$(BIN)/python -W ignore -m benchmarks.study
+
+significance: $(READY)  ## calibrate p-values on noise, planted and real sets in FIEDLER_DATA, rewrite docs/is-it-real.md
+	$(BIN)/python -W ignore -m benchmarks.significance
 
 scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 9 GB of disk)
 	$(BIN)/python -W ignore -m benchmarks.scale

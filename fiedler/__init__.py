@@ -14,7 +14,7 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 - ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
 - ``problem``      X, what is known about its rows (``supervision``), and every graph built once
 - ``selector``     the scikit-learn estimator
-- ``evaluate``     how good and how stable a ranking is; tuning, comparing
+- ``evaluate``     how good, how stable, how real; tuning, comparing
 - ``report``       a summary, and one HTML file of it;  ``plots``  figures
 - ``cli``          the command line
 - ``engine``       the work on plain arrays: blocks, distances, neighbours, moments, compiled loops
@@ -75,7 +75,16 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
-    from .plots import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
+    from .plots import (
+        CurveDisplay,
+        RankingDisplay,
+        SignificanceDisplay,
+        StabilityDisplay,
+        plot_curves,
+        plot_ranking,
+        plot_significance,
+        plot_stability,
+    )
     from .report import summarize, write_html
     from .selector import SpectralSelector
     from .supervision import Pairs, Supervision, pairs_from_labels
@@ -85,7 +94,8 @@ _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
-    "plots": ["CurveDisplay", "RankingDisplay", "StabilityDisplay", "plot_curves", "plot_ranking", "plot_stability"],
+    "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")]
+    + [f"plot_{kind}" for kind in ("curves", "ranking", "significance", "stability")],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],
     "supervision": ["Pairs", "Supervision", "pairs_from_labels"],

@@ -15,6 +15,7 @@ from collections.abc import Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from .data.arrays import Matrix, validate_X
+from .engine.distances import RowDistances
 from .supervision import Supervision
 from .validation import refuse_containers
 
@@ -50,10 +51,19 @@ class Problem:
         By default nothing is known.
     by_rows : bool, default=False
         Whether graphs are summed over blocks of rows in one pass instead of being held.
+    distances : RowDistances, optional
+        Between the rows of X, where someone has them.
     """
 
-    def __init__(self, X: Matrix, supervision: Supervision | None = None, *, by_rows: bool = False):
-        self.X, self.by_rows = X, by_rows
+    def __init__(
+        self,
+        X: Matrix,
+        supervision: Supervision | None = None,
+        *,
+        by_rows: bool = False,
+        distances: RowDistances | None = None,
+    ):
+        self.X, self.by_rows, self.distances = X, by_rows, distances
         self.n_samples, self.n_features = X.shape
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
         self._free: dict[Hashable, Built[Any]] = {}  # graphs that read no supervision, shared with all relatives
@@ -74,7 +84,7 @@ class Problem:
     ) -> Problem:
         """The same X with other labels or pairs; graphs that do not read them are shared, whoever builds them."""
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        twin = Problem(self.X, known, by_rows=self.by_rows)
+        twin = Problem(self.X, known, by_rows=self.by_rows, distances=self.distances)
         twin._free = self._free
         return twin
 

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from plain import check, plain
 
 from fiedler.engine.distances import RowDistances
-from fiedler.engine.search import nearest_rows
+from fiedler.engine.leftout import AllColumns
+from fiedler.engine.search import find_neighbors, nearest_rows
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, bool])
@@ -45,3 +46,42 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
     counts = rng.integers(0, 3, size=(60, 9)).astype(float)
     check(RowDistances(sp.csc_array(counts)), plain(counts), 4)
     check(RowDistances(sp.csc_array(X)), plain(X), 6)
+
+
+@pytest.mark.parametrize("case", ["plain", "offset", "scales", "one giant", "whole numbers", "float32", "duplicates"])
+def test_leaving_columns_out_changes_no_neighbour(case, rng):
+    """Those of the rest alone, to the last bit of a distance where single precision was enough to find them."""
+    X = rng.normal(size=(340, 10_000))
+    if case == "offset":
+        X += 1e8 * rng.integers(0, 2, size=X.shape[1])
+    if case == "scales":
+        X *= 10.0 ** rng.integers(-6, 7, size=X.shape[1])
+    if case == "one giant":
+        X[:, 5] *= 1e9
+    if case == "whole numbers":
+        X = rng.integers(0, 3, size=X.shape).astype(float)
+    if case == "float32":
+        X = X.astype(np.float32)
+    if case == "duplicates":
+        X[170:] = X[:170]
+    shared = AllColumns.of(X)
+    columns = np.arange(0, X.shape[1], 10) + 5
+    rest = np.delete(X, columns, axis=1)
+    known = shared.without(columns, rest)
+    expected, got = find_neighbors(rest, 7), find_neighbors(rest, 7, known=known)
+    assert known.single == (case != "one giant")
+    for near, squared in (expected[:2], got[:2]):  # a row's neighbours come in no order
+        order = np.argsort(near, axis=1)
+        near[:], squared[:] = (np.take_along_axis(part, order, axis=1) for part in (near, squared))
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_allclose(got[1], expected[1], rtol=0.0 if known.single else 1e-14)
+
+
+def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
+    assert AllColumns.of(rng.normal(size=(50, 20))) is None
+    assert AllColumns.of(sp.csc_array(rng.poisson(0.1, size=(50, 20)))) is None
+    shared = AllColumns.of(rng.normal(size=(340, 10_000)))
+    few = np.ascontiguousarray(shared._dense[:, :100])
+    known = shared.without(np.arange(100, 10_000), few)
+    got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (known, None))
+    np.testing.assert_array_equal(got, expected)

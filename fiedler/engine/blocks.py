@@ -97,14 +97,14 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
         return values
     place = np.argsort(columns, kind="stable")
     columns, run = columns[place], run[alike][place]
-    marks = _fingerprints(X, columns)
+    marks = fingerprints(X, columns)
     _, first, group = np.unique(np.column_stack([run, marks]), axis=0, return_index=True, return_inverse=True)
     levelled = values.copy()
     levelled[columns] = values[columns[first]][group.ravel()]
     return levelled
 
 
-def _fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
+def fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
     """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
     drawn = np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64)
     factors = 2 * drawn + 1  # odd, so that none loses bits

@@ -20,7 +20,7 @@ from ..validation import is_sparse
 from .kernels import as_block, kernels
 from .threads import for_each, n_threads, one_blas_thread
 
-_CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
+CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
 _SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
 _TIED = 2.0**-38  # relative difference of distances that count as equal, and somewhat more
 EXACT_COSINE = 2.0**26  # squared norms of whole numbers up to which cosines are free of rounding
@@ -244,7 +244,7 @@ class RowDistances(Distances):
     @property
     def _width(self) -> int:
         """Columns per piece: in single precision few enough to bound the error, else what memory allows."""
-        return _CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
+        return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
 
     def _pieces(self, centred: bool) -> Iterator[np.ndarray]:
         """X in pieces of columns, float64, scaled, centred for the product and as they are for differences."""

@@ -27,9 +27,15 @@ _CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, a
 
 
 def find_neighbors(
-    X: Matrix, k: int, metric: str = "euclidean", algorithm: str = "auto"
+    X: Matrix,
+    k: int,
+    metric: str = "euclidean",
+    algorithm: str = "auto",
+    known: RowDistances | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
+
+    ``known`` are Euclidean distances between the rows of X, where someone has them.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
     installed, X is sparse, or an approximate search would be slower; for a source up to 20,000 rows that take no more
@@ -42,7 +48,7 @@ def find_neighbors(
         if len(first) < len(X):
             near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
             return (*_expand(near, squared, group, k), recall)
-    distances = RowDistances(X, metric)
+    distances = RowDistances(X, metric) if known is None or metric != "euclidean" else known
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
     usable = not is_sparse(X) and approximate.available()
     if algorithm == "approximate" and not usable:

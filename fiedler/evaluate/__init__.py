@@ -4,12 +4,14 @@
 - ``curves``     accuracy, error, clusters, neighbourhoods against the number of features
 - ``tuning``     λ by cut value, any parameter, how many features
 - ``stability``  the same ranking on resampled rows, labels or pairs
+- ``significance``  p-values that hold on noise: ``nulls`` which test a formula has, ``cautions`` what it cannot see
 - ``compare``    many methods, draws and sizes at once; ``cells`` runs and keeps them
 """
 
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
+from .significance import Significance, significance
 from .stability import Stability, stability
 from .tuning import Suggestions, Tuning, cut_value, suggest_n_features, tune, tune_lambda
 
@@ -17,6 +19,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "LabelBudget",
+    "Significance",
     "Stability",
     "Suggestions",
     "Tuning",
@@ -31,6 +34,7 @@ __all__ = [
     "label_budget",
     "neighborhood_jaccard",
     "rank_sums",
+    "significance",
     "stability",
     "suggest_n_features",
     "top_k_overlap",

@@ -68,7 +68,7 @@ class KNN(Recipe):
         k = check_neighbors(self.n_neighbors, problem.n_samples)
         if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
             return self._by_anchors(problem)
-        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm)
+        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm, problem.distances)
         if recall is not None and recall < _POOR_RECALL:
             warnings.warn(
                 f"only {recall:.0%} of the {k} nearest neighbours of {problem.n_samples} rows were found in reasonable "

@@ -1,3 +1,12 @@
 """Figures: ``displays`` for notebooks and papers, ``marks`` what all of them are drawn with, ``svg`` for pages."""
 
-from .displays import CurveDisplay, RankingDisplay, StabilityDisplay, plot_curves, plot_ranking, plot_stability
+from .displays import (
+    CurveDisplay,
+    RankingDisplay,
+    SignificanceDisplay,
+    StabilityDisplay,
+    plot_curves,
+    plot_ranking,
+    plot_significance,
+    plot_stability,
+)

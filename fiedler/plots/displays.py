@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..evaluate.compare import Comparison
+from ..evaluate.significance import Significance
 from ..evaluate.stability import Stability
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
-from ..validation import check_integer
+from ..validation import check_integer, check_share
 from ..words import direction
 from . import marks
 
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CurveDisplay",
     "RankingDisplay",
+    "SignificanceDisplay",
     "StabilityDisplay",
     "plot_curves",
     "plot_ranking",
+    "plot_significance",
     "plot_stability",
 ]
 
@@ -299,6 +302,76 @@ class StabilityDisplay(_Display):
         return self
 
 
+class SignificanceDisplay(_Display):
+    """A histogram of the p-values with the line of noise, and the effects by rank, in colour those of features found.
+
+    Parameters
+    ----------
+    pvalues, qvalues, effect : ndarray
+        As in :class:`fiedler.evaluate.Significance`.
+    alpha : float, default=0.1
+        Largest q-value of a feature found.
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import SignificanceDisplay
+    >>> from fiedler.evaluate import significance
+    >>> X, y = load_wine(return_X_y=True)
+    >>> SignificanceDisplay.from_significance(significance("fisher", X, y)).axes_[1].get_title()
+    '13 of 13 features with q ≤ 0.1'
+    """
+
+    axes_: tuple[Axes, Axes]
+
+    def __init__(self, *, pvalues: Any, qvalues: Any, effect: Any, alpha: float = 0.1):
+        check_share("alpha", alpha)
+        self.pvalues, self.qvalues, self.effect = map(np.asarray, (pvalues, qvalues, effect))
+        self.alpha = alpha
+
+    @classmethod
+    def from_significance(
+        cls, significance: Significance, *, alpha: float = 0.1, axes: Sequence[Axes] | None = None, **style: Any
+    ) -> SignificanceDisplay:
+        """Draw the result of :func:`fiedler.evaluate.significance` on two axes, ``style`` for ``Axes.hist``."""
+        values = {name: getattr(significance, name) for name in ("pvalues", "qvalues", "effect")}
+        return cls(alpha=alpha, **values).plot(axes, **style)
+
+    def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> SignificanceDisplay:
+        """Draw on two ``axes``, or on new ones."""
+        left, right = self._start_two(axes)
+        p = self.pvalues[~np.isnan(self.pvalues)]
+        look: dict[str, Any] = {"bins": 20, "range": (0.0, 1.0), "color": "C0", "alpha": 0.7} | style
+        left.hist(p, **look)
+        left.axhline(len(p) / 20.0, linestyle="--", color="0.25", label="noise alone")
+        left.set(xlabel="p-value", ylabel="features", xlim=(0, 1))
+        left.legend(frameon=False)
+        order = np.argsort(-self.effect)[: np.count_nonzero(~np.isnan(self.effect))]
+        rank, found = np.arange(1, len(order) + 1), self.qvalues[order] <= self.alpha
+        for chosen, colour in ((~found, "0.75"), (found, "C0")):
+            right.plot(rank[chosen], self.effect[order][chosen], ".", markersize=4, color=colour)
+        if found.any():
+            right.axhline(self.effect[order][found].min(), linestyle="--", color="0.25")
+        right.axhline(0.0, linewidth=0.8, color="0.75")
+        title = f"{int(found.sum())} of {len(p)} features with q ≤ {self.alpha:g}"
+        right.set(xlabel="rank by effect", ylabel="effect", title=title)
+        return self
+
+    def _start_two(self, axes: Sequence[Axes] | None) -> tuple[Axes, Axes]:
+        if axes is None:
+            first = self._start(None, (9.6, 4.0))
+            first.remove()
+            axes = self.figure_.subplots(1, 2)
+        left, right = axes
+        self.axes_, self.figure_ = (left, right), left.figure
+        return self.axes_
+
+
 def plot_ranking(selector: SpectralSelector, **options: Any) -> RankingDisplay:
     """:meth:`RankingDisplay.from_estimator`."""
     return RankingDisplay.from_estimator(selector, **options)
@@ -312,3 +385,8 @@ def plot_curves(comparison: Comparison, **options: Any) -> CurveDisplay:
 def plot_stability(stability: Stability, **options: Any) -> StabilityDisplay:
     """:meth:`StabilityDisplay.from_stability`."""
     return StabilityDisplay.from_stability(stability, **options)
+
+
+def plot_significance(significance: Significance, **options: Any) -> SignificanceDisplay:
+    """:meth:`SignificanceDisplay.from_significance`."""
+    return SignificanceDisplay.from_significance(significance, **options)

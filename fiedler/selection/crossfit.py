@@ -1,0 +1,119 @@
+"""Cross-fitting over features: a feature is tested on a graph that other features have built.
+
+    columns -> folds;   the graph of a fold = the recipe on all columns but those of the fold
+
+A graph that read a feature is bent towards it, so that on pure noise nearly every feature looks smooth. Columns that
+say the same, copies and groups the caller names, share a fold: one of them would speak for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..criteria import Criterion
+from ..engine.blocks import fingerprints
+from ..engine.leftout import AllColumns
+from ..graphs import KNN, CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
+from ..problem import Problem
+from ..supervision import Supervision
+
+InMemory: TypeAlias = np.ndarray | sp.csc_array
+
+_BLIND = (ClassGraph, TargetKNN, MustLink, CannotLink, Precomputed)  # recipes that do not look at X
+
+
+def reads_features(part: Criterion | Recipe) -> bool:
+    """Whether a formula has a graph that is built from X; recipes that are not known here are taken to read it.
+
+    Examples
+    --------
+    >>> from fiedler import LaplacianScore, SupervisedLaplacianScore
+    >>> from fiedler.selection.crossfit import reads_features
+    >>> reads_features(LaplacianScore()), reads_features(SupervisedLaplacianScore())
+    (True, False)
+    """
+    if isinstance(part, Criterion):
+        return any(reads_features(inside) for inside in part.parts())
+    if isinstance(part, Diffusion) and part.graph is not None:
+        return reads_features(as_recipe(part.graph))
+    return type(part) not in _BLIND
+
+
+class Fold(NamedTuple):
+    """Some columns by number, their values, and the problem of all other columns."""
+
+    columns: np.ndarray
+    X: InMemory
+    others: Problem
+
+
+class CrossFit:
+    """The columns of X, to be dealt into folds.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Whose graphs the folds will build.
+    X : ndarray or csc_array
+    known : Supervision
+    groups : array-like of shape (n_features,), optional
+        Columns that must share a fold, beside identical ones.
+    """
+
+    def __init__(self, criterion: Criterion, X: InMemory, known: Supervision, groups: Any = None):
+        self.X, self._known, self._together = X, known, columns_together(X, groups)
+        if self._together.min() == self._together.max():
+            raise ValueError(
+                f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from "
+                "that has not read them; name smaller groups, or pass a graph as Precomputed(W)."
+            )
+        searched = any(isinstance(part, KNN) and part.metric == "euclidean" for part in criterion.walk())
+        self._distances = AllColumns.of(X) if searched else None
+
+    def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
+        """The folds of one dealing, one after the other."""
+        for columns in deal(self._together, n_folds, np.random.default_rng(seed)):
+            left = np.ones(self.X.shape[1], dtype=bool)
+            left[columns] = False
+            rest = self.X[:, np.flatnonzero(left)]
+            distances = None if self._distances is None else self._distances.without(columns, rest)
+            yield Fold(columns, self.X[:, columns], Problem(rest, self._known, distances=distances))
+
+
+def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
+    """A number per column, the same for those that must share a fold: identical ones, and those of one group."""
+    m = X.shape[1]
+    same = np.unique(fingerprints(X, np.arange(m)), return_inverse=True)[1].ravel()
+    if groups is None:
+        return same
+    groups = np.asarray(groups)
+    if groups.shape != (m,):
+        raise ValueError(f"groups has shape {groups.shape}, but X has {m} columns; give one label per column.")
+    group = np.unique(groups, return_inverse=True)[1].ravel()
+    linked = sp.coo_array((np.ones(m), (same, m + group)), shape=(2 * m, 2 * m))
+    return connected_components(linked, directed=False)[1][same]
+
+
+def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """The columns in folds of about the same size, in random order, those with the same number in one fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.crossfit import deal
+    >>> deal(np.array([0, 1, 0, 2, 3]), 2, np.random.default_rng(0))
+    [array([0, 2, 3]), array([1, 4])]
+    """
+    sizes = np.bincount(together)
+    order = rng.permutation(np.flatnonzero(sizes))
+    ends = np.cumsum(sizes[order])
+    fold = np.zeros(len(sizes), dtype=np.intp)
+    # On a line of all columns a unit goes where its middle lies: two units are never all in one fold.
+    fold[order] = (2 * ends - sizes[order]) * n_folds // (2 * len(together))
+    of_column = fold[together]
+    return [np.flatnonzero(of_column == k) for k in np.unique(of_column)]

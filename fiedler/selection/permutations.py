@@ -1,0 +1,126 @@
+"""Nulls by permutation, where no closed form is known: the feature's values, or the labels, in other orders.
+
+    p = (1 + number of orders with a score at least as good) / (B + 1)        never below 1 / (B + 1)
+
+Both are exact whatever the graph, as long as it has not read the feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import entr
+
+from ..criteria import Scorer
+from ..data.arrays import Block
+from ..engine.blocks import is_constant
+from ..graphs import Graph
+from ..validation import is_sparse
+from .significance import Verdict, rarer_value, standard_sums
+
+_TIED = 1e-12  # relative difference of scores that count as equal
+_AT_ONCE = 64  # orders of the labels that are counted in one product
+
+
+def permuted_features(
+    scorer: Scorer, n_permutations: int, greater_is_better: bool, nonnegative: bool, seed: Any
+) -> Callable[[Block], Verdict]:
+    """The null of any score: the values of a feature in other orders, on the rows the score reads.
+
+    The effect is 1 - score / mean where small is good, 1 - mean / score where large is; NaN for scores of either sign.
+    """
+    rows, score = scorer
+    sign, nodes = -1.0 if greater_is_better else 1.0, np.flatnonzero(rows)
+
+    def test(F: Block) -> Verdict:
+        raw = np.where(is_constant(F, rows), np.nan, score(F))
+        drawn = Draws(sign * raw)
+        rng, order = np.random.default_rng(seed), np.arange(F.shape[0])  # the same orders for every block of columns
+        for _ in range(n_permutations):
+            order[nodes] = rng.permutation(nodes)
+            drawn.add(sign * score(reordered(F, order)))
+        ratio = raw / (sign * drawn.mean) if nonnegative else np.full(len(raw), np.nan)
+        return drawn.verdict(1.0 - (1.0 / ratio if greater_is_better else ratio), F, rows)
+
+    return test
+
+
+def permuted_labels(
+    scorer: Scorer, weight: float, graph: Graph, codes: np.ndarray, n_permutations: int, seed: Any
+) -> Callable[[Block], Verdict]:
+    """The null of a score with ``weight`` (1 - NMI(sign(f̃), y)) in it: the labels in other orders, the rest held.
+
+    What changes are the counts of positive signs by class, those of all orders and features in a few products.
+    """
+    rows, labelled = scorer.rows, np.flatnonzero(codes >= 0)
+    known, classes = codes[labelled], np.arange(codes.max() + 1)[:, None]
+    sizes = np.bincount(known).astype(np.float64)[:, None]
+
+    def test(F: Block) -> Verdict:
+        positive = (graph.centred_rows(F, labelled) >= 0).astype(np.float64)
+        raw = np.where(is_constant(F, rows), np.nan, scorer.score(F))
+        rest = raw - weight * _disagreement((known == classes) @ positive, sizes)
+        drawn, rng = Draws(raw), np.random.default_rng(seed)
+        for start in range(0, n_permutations, _AT_ONCE):
+            orders = rng.permuted(np.tile(known, (min(_AT_ONCE, n_permutations - start), 1)), axis=1)
+            member = (orders[:, None, :] == classes).astype(np.float64)
+            for counts in member @ positive:
+                drawn.add(rest + weight * _disagreement(counts, sizes))
+        return drawn.verdict(1.0 - raw / drawn.mean, F, rows)
+
+    return test
+
+
+class Draws:
+    """How a score, small is good, compares with those of other orders."""
+
+    def __init__(self, score: np.ndarray):
+        self._score = score
+        self._limit = score + np.where(np.isfinite(score), _TIED * np.abs(score), 0.0)
+        self._n, self._as_good = 0, np.zeros(len(score))
+        self._sum, self._squares = np.zeros(len(score)), np.zeros(len(score))
+
+    def add(self, drawn: np.ndarray) -> None:
+        """One more order; a score that is not defined counts as one as good."""
+        away = drawn - self._score
+        self._n += 1
+        self._as_good += ~(drawn > self._limit)
+        self._sum += away
+        self._squares += away * away
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self._score + self._sum / self._n
+
+    def verdict(self, effect: np.ndarray, F: Block, rows: np.ndarray) -> Verdict:
+        """What follows for the columns of F."""
+        away = self._sum / self._n
+        spread = np.sqrt(np.maximum(self._squares / self._n - away**2, 0.0))
+        z = np.divide(-away, spread, out=np.where(np.isnan(away), np.nan, 0.0), where=spread > 0)
+        p = np.where(np.isnan(self._score), np.nan, (1.0 + self._as_good) / (1.0 + self._n))
+        n = int(np.count_nonzero(rows))
+        return Verdict(p, z, effect, rarer_value(*standard_sums(F, rows)[:2], n), np.zeros(len(p)))
+
+
+def reordered(F: Block, order: np.ndarray) -> Block:
+    """The rows of a block in another order, row i being what row order[i] was; zeros are never filled in."""
+    if not is_sparse(F):
+        return F[order]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    moved = sp.csc_array((F.data.copy(), place[F.indices].astype(F.indices.dtype), F.indptr), shape=F.shape)
+    moved.sort_indices()
+    return moved
+
+
+def _disagreement(positive: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """1 - NMI from the number of positive signs in each class, as :class:`fiedler.Disagreement` has it."""
+    n = sizes.sum()
+    of_class, share = entr(sizes / n).sum(), positive.sum(axis=0) / n
+    of_sign = entr(share) + entr(1.0 - share)
+    joint = (entr(positive / n) + entr((sizes - positive) / n)).sum(axis=0)
+    entropy = np.maximum(of_sign, of_class)
+    return 1.0 - np.maximum(of_sign + of_class - joint, 0.0) / np.where(entropy > 0, entropy, 1.0)

@@ -1,0 +1,144 @@
+"""Sums over the entries of W that the permutation null asks for, from any storage: csr, dense, or groups of rows.
+
+    (W∘W) 1,   (W∘W) d,   Σ_ij w_ij³,   tr W³ = Σ_ij w_ij (WW)_ij
+
+The diagonal of W may be anything, as it cancels in L = diag(W1) - W. Where every row is in one group at most, as in
+graphs of classes, W = Z C Z' is never formed: its powers entry by entry are Z^k C^k Z'^k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..graphs import Graph
+from ..graphs.factored import Factored
+
+_ROWS_AT_ONCE = 1024  # of W, while sums over its entries are taken
+
+
+class Groups(NamedTuple):
+    """W = Z C Z', every row in one group at most."""
+
+    Z: sp.csr_array
+    core: np.ndarray
+
+
+class Factors(NamedTuple):
+    """W = Z C Z', rows in several groups."""
+
+    Z: sp.csr_array
+    core: sp.csr_array
+
+
+Matrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
+
+
+class Weights(NamedTuple):
+    """W as the null sees it.
+
+    Attributes
+    ----------
+    dot : callable
+        v -> W v.
+    degree, diagonal : ndarray of shape (n,)
+        W1, and w_ii.
+    squares : ndarray of shape (n, 2)
+        (W∘W) 1 and (W∘W) d.
+    cubes, triangles : float
+        Σ_ij w_ij³ and tr W³.
+    """
+
+    dot: Callable[[np.ndarray], np.ndarray]
+    degree: np.ndarray
+    diagonal: np.ndarray
+    squares: np.ndarray
+    cubes: float
+    triangles: float
+
+
+def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> Matrix:
+    """``scale`` W between some nodes, its diagonal left as it comes."""
+    storage = graph.weights
+    if isinstance(storage, Factored):
+        Z = sp.csr_array(storage.Z[nodes])
+        if np.diff(Z.indptr).max(initial=0) <= 1:
+            return Groups(Z, scale * (np.diag(storage.core) if storage.diagonal else storage.core))
+        core = sp.diags_array(storage.core, format="csr") if storage.diagonal else sp.csr_array(storage.core)
+        return Factors(Z, scale * core)
+    if graph.storage == "dense":
+        return scale * storage.submatrix(nodes)  # type: ignore[attr-defined]
+    i, j, w = graph.edges
+    place = np.full(graph.n_nodes, -1)
+    place[nodes] = np.arange(len(nodes))
+    inside = (place[i] >= 0) & (place[j] >= 0)
+    i, j, w, shape = place[i[inside]], place[j[inside]], w[inside], (len(nodes), len(nodes))
+    return sp.csr_array((scale * np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=shape)
+
+
+def mixed(first: Matrix, second: Matrix, t: float) -> Matrix:
+    """(1 - t) first - t second."""
+    if isinstance(first, Groups) and isinstance(second, Groups) and _alike(first.Z, second.Z):
+        return Groups(first.Z, (1.0 - t) * first.core - t * second.core)
+    both: Any = (1.0 - t) * _entries(first) - t * _entries(second)  # csr, or dense where one of them is
+    return both
+
+
+def summed(W: Matrix, d: np.ndarray) -> Weights:
+    """The sums over the entries of W."""
+    sides = np.column_stack([np.ones(len(d)), d])
+    if isinstance(W, Groups):
+        return _summed_groups(W, sides)
+    if isinstance(W, np.ndarray):
+        square = W * W
+        sums = np.diag(W), square @ sides, float(np.vdot(square, W)), float(np.vdot(W @ W, W))
+        return Weights(lambda v: W @ v, W.sum(axis=1), *sums)
+    return _summed_rows(W, sides)
+
+
+def _summed_groups(W: Groups, sides: np.ndarray) -> Weights:
+    Z, core = W
+    Z2, Z3 = Z.power(2), Z.power(3)
+    sizes2, sizes3 = Z2.sum(axis=0), Z3.sum(axis=0)
+    step = core * sizes2  # C Z'Z
+    squares = Z2 @ (core**2 @ (Z2.T @ sides))
+    degree = Z @ (core @ Z.sum(axis=0))
+    cubes, triangles = float(sizes3 @ core**3 @ sizes3), float(np.vdot(step @ step, step.T))
+    return Weights(lambda v: Z @ (core @ (Z.T @ v)), degree, Z2 @ np.diag(core), squares, cubes, triangles)
+
+
+def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> Weights:
+    """The same, a few rows at a time."""
+    n = len(sides)
+    degree, diagonal, squares, cubes, triangles = np.empty(n), np.empty(n), np.empty((n, 2)), 0.0, 0.0
+    for start in range(0, n, _ROWS_AT_ONCE):
+        rows = slice(start, min(start + _ROWS_AT_ONCE, n))
+        part = W.Z[rows] @ W.core @ W.Z.T if isinstance(W, Factors) else W[rows]
+        square = part.multiply(part)
+        degree[rows], squares[rows] = part.sum(axis=1), square @ sides
+        diagonal[rows] = part.diagonal(start)
+        cubes += float(square.multiply(part).sum())
+        if not isinstance(W, Factors):
+            triangles += float((part @ W).multiply(part).sum())
+    if isinstance(W, Factors):
+        step = (W.core @ (W.Z.T @ W.Z)).toarray()
+        return Weights(_product(*W), degree, diagonal, squares, cubes, float(np.vdot(step @ step, step.T)))
+    return Weights(lambda v: W @ v, degree, diagonal, squares, cubes, triangles)
+
+
+def _product(Z: sp.csr_array, core: sp.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda v: Z @ (core @ (Z.T @ v))
+
+
+def _entries(W: Matrix) -> sp.csr_array | np.ndarray:
+    if isinstance(W, (Groups, Factors)):
+        return sp.csr_array(W.Z @ sp.csr_array(W.core) @ W.Z.T)
+    return W
+
+
+def _alike(a: sp.csr_array, b: sp.csr_array) -> bool:
+    parts = ("indptr", "indices", "data")
+    return a.shape == b.shape and all(np.array_equal(getattr(a, p), getattr(b, p)) for p in parts)
