@@ -72,6 +72,9 @@ class Method(Criterion):
     def _set(self) -> SetFormula | None:
         return self.formula()._set()
 
+    def _tested(self) -> Criterion:
+        return self.formula()._tested()
+
     def _recipe(self, name: str) -> Recipe:
         """The graph parameter of that name, or what None stands for: the class attribute ``_default_<name>``."""
         value = getattr(self, name)
@@ -424,6 +427,9 @@ class FisherScore(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
+    def _tested(self) -> Criterion:
+        return Rayleigh(ClassGraph())  # F = 1 / LS - 1 on that graph
+
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(ClassGraph())
         return Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
@@ -474,6 +480,12 @@ class Variance(Criterion):
     @property
     def greater_is_better(self) -> bool:
         return True
+
+    def _tested(self) -> Criterion:
+        raise ValueError(
+            f"{self!r} is the same for a feature's values in any order, so there is nothing to test; test "
+            "LaplacianScore() instead."
+        )
 
     def _scorer(self, problem: Problem) -> Scorer:
         n = problem.n_samples

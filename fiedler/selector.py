@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .data.arrays import as_source, validate_X
 from .problem import Problem
-from .selection.forward import ENOUGH
-from .selection.ranking import rank
-from .selection.redundancy import LIMIT, prune
+from .selection.choice import SOMETIMES, choose
 from .syntax import as_criterion
 from .validation import refuse_containers
 from .words import direction, html_table
@@ -34,16 +32,20 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         What to score features by: a method such as ``SSelect(lam=0.1)``, a formula of your own such as
         ``LaplacianScore() * ConstraintScore(1)``, or text: a name in ``fiedler.METHODS``, with parameters as in
         ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
-    n_features_to_select : int, float, "auto" or None, default=None
+    n_features_to_select : int, float, "auto", "fdr" or None, default=None
         A number of features, a share of them in (0, 1], or None for half. "auto", for criteria that choose sets such as
         "subset": as many as explain nine tenths of what all features together do (a convention: accuracy is then
-        usually close to its best).
+        usually close to its best). "fdr": those that are more than noise, at a false discovery rate of ``alpha``, as
+        :func:`fiedler.evaluate.significance` tells with its defaults; of sets as many of these as explain nine tenths
+        of what they all do. That finds junk: where features share structure nearly all are real.
     unlabeled : object, default=-1
         The class label in y that means "unknown"; None when -1 is a class like any other. None, NaN and "" are
         unknown in any case.
     redundancy : bool or float, default=None
         Pass over features whose absolute correlation with a better one that is kept exceeds this limit; True is 0.7.
         For rankings: a set holds no near copies anyway.
+    alpha : float in [0, 1], default=0.1
+        The false discovery rate of "fdr": the share of noise expected among what is selected.
 
     Attributes
     ----------
@@ -63,6 +65,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         were chosen one beside the other. What follows them in ``order_`` is ordered by what it would still add.
     stands_for_ : ndarray of shape (n_features_in_,)
         With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
+    pvalues_, qvalues_, effects_ : ndarray of shape (n_features_in_,)
+        With "fdr": as in :class:`fiedler.evaluate.Significance`; NaN for constant columns.
 
     Examples
     --------
@@ -87,11 +91,13 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         n_features_to_select: int | float | str | None = None,
         unlabeled: Any = -1,
         redundancy: bool | float | None = None,
+        alpha: float = 0.1,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
         self.unlabeled = unlabeled
         self.redundancy = redundancy
+        self.alpha = alpha
 
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> SpectralSelector:
         """Score and rank the features of X.
@@ -116,25 +122,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
         validate_data(seen, X, skip_check_array=True)  # feature names and their number only
         X = validate_X(X, getattr(seen, "feature_names_in_", None))
-        limit = _limit(self.redundancy)
-        n_selected = _number_to_select(self.n_features_to_select, X.shape[1], criterion)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
         problem = Problem(X).with_supervision(y, **told)
-        ranked = rank(criterion, problem, n_selected or X.shape[1], np.inf if n_selected else ENOUGH)
-        scores, order, explained = ranked
-        n_selected = n_selected or max(1, 0 if explained is None else len(explained))
-        found: dict[str, Any] = {} if explained is None else {"explained_": explained}
-        if limit is not None:
-            pruned = prune(order, X, limit, n_selected, ranked.n_scored)
-            order, found["stands_for_"] = pruned.order, pruned.stands_for
-            if pruned.n_kept < n_selected:
-                warnings.warn(
-                    f"only {pruned.n_kept} features are not near copies (|r| > {limit:g}) of a better one; the other "
-                    f"{n_selected - pruned.n_kept} of the {n_selected} selected are; lower n_features_to_select or "
-                    "raise redundancy.",
-                    UserWarning,
-                    stacklevel=2,
-                )
+        choice = choose(criterion, problem, self.n_features_to_select, self.redundancy, self.alpha)
+        scores, order, n_selected, found = choice
         useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
             warnings.warn(
@@ -147,9 +138,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         ranking[order] = np.arange(1, len(order) + 1)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
-        for name in ("feature_names_in_", "explained_", "stands_for_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        self.__dict__.update(fitted | found, n_features_=n_selected, criterion_=criterion)
+        for name in ("feature_names_in", *SOMETIMES):  # of an earlier fit
+            self.__dict__.pop(f"{name}_", None)
+        sometimes = {f"{name}_": values for name, values in found.items()}
+        self.__dict__.update(fitted | sometimes, n_features_=n_selected, criterion_=criterion)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -216,38 +208,3 @@ def feature_names(selector: SpectralSelector, given: Any = None) -> list[str]:
     if len(names) != m:
         raise ValueError(f"feature_names has {len(names)} names for the {m} features of the selector.")
     return [str(name) for name in names]
-
-
-def _limit(redundancy: Any) -> float | None:
-    if redundancy is None or redundancy is False:
-        return None
-    if redundancy is True:
-        return LIMIT
-    if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
-        raise ValueError(f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}.")
-    return float(redundancy)
-
-
-def _number_to_select(wanted: Any, n_features: int, criterion: Criterion) -> int:
-    """How many; 0 where the criterion decides."""
-    if wanted is None:
-        return max(1, n_features // 2)
-    if isinstance(wanted, str) and wanted == "auto":
-        if not criterion.is_set:
-            raise ValueError(
-                f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
-                "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it."
-            )
-        return 0
-    if isinstance(wanted, (bool, np.bool_)) or not isinstance(wanted, (int, float, np.integer, np.floating)):
-        raise TypeError(
-            f"n_features_to_select must be an integer, a share in (0, 1], 'auto' or None, got {wanted!r} of type "
-            f"{type(wanted).__name__}."
-        )
-    if isinstance(wanted, (float, np.floating)):
-        if not 0 < wanted <= 1:
-            raise ValueError(f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number.")
-        return max(1, int(n_features * wanted))
-    if not 1 <= wanted <= n_features:
-        raise ValueError(f"n_features_to_select={wanted} must be between 1 and the {n_features} features of X.")
-    return int(wanted)

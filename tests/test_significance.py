@@ -23,6 +23,7 @@ from fiedler import (
     Diffusion,
     Disagreement,
     Energy,
+    Explained,
     FisherScore,
     Graph,
     LaplacianScore,
@@ -33,15 +34,16 @@ from fiedler import (
     ReliefF,
     ReliefGraph,
     SemiSupervisedLaplacianScore,
+    SpectralSelector,
     SSelect,
     SupervisedLaplacianScore,
     TargetKNN,
     Variance,
 )
 from fiedler.evaluate import significance
-from fiedler.evaluate.significance import adjusted
 from fiedler.problem import Problem
 from fiedler.selection.crossfit import columns_together, deal, reads_features
+from fiedler.selection.discovery import adjusted
 from fiedler.selection.permutations import permuted_labels, reordered
 from fiedler.selection.significance import RatioNull, RayleighNull, pearson_tail, standard_sums
 
@@ -715,3 +717,94 @@ def test_the_page_says_what_was_measured():
     assert not holds["graphs"]
     assert "300 times" in text
     assert "order of rows" in text
+
+
+# ---------------------------------------------------------------- the selector, the command line, the report
+
+
+@pytest.fixture
+def planted(rng):
+    """80 rows in two groups, ten of sixty columns follow them."""
+    groups = np.repeat([0, 1], 40)[rng.permutation(80)]
+    X = rng.normal(size=(80, 60))
+    X[:, :10] += 2.5 * groups[:, None]
+    return X, groups
+
+
+@pytest.mark.parametrize("criterion", ["laplacian", "fisher", "subset"])
+def test_a_selector_by_false_discovery_rate(planted, criterion):
+    X, groups = planted
+    selector = SpectralSelector(criterion, n_features_to_select="fdr", alpha=0.05).fit(X, groups)
+    result = significance(criterion, X, groups)
+    np.testing.assert_array_equal(selector.pvalues_, result.pvalues)
+    np.testing.assert_array_equal(selector.qvalues_, result.qvalues)
+    np.testing.assert_array_equal(selector.effects_, result.effect)
+    real = np.flatnonzero(result.qvalues <= 0.05)
+    assert set(range(10)) <= set(real.tolist())
+    chosen = np.flatnonzero(selector.support_)
+    assert set(chosen) <= set(real) if criterion == "subset" else chosen.tolist() == real.tolist()
+    assert set(selector.order_[: len(chosen)]) == set(chosen)
+    assert selector.n_features_ == len(chosen) == selector.transform(X).shape[1]
+
+
+def test_sets_and_pruned_rankings_among_what_is_real(planted):
+    X, _ = planted
+    X = np.column_stack([X, X[:, 0] + 1e-3 * X[:, 30]])
+    subset = SpectralSelector("subset", n_features_to_select="fdr").fit(X)
+    assert subset.support_.sum() <= len(subset.explained_) == 11
+    assert not {0, 60} <= set(np.flatnonzero(subset.support_)), "of two near copies one"
+    pruned = SpectralSelector("laplacian", n_features_to_select="fdr", redundancy=0.9).fit(X)
+    assert pruned.support_[[0, 60]].sum() == 1
+    assert 0 < pruned.n_features_ <= 11
+    again = pruned.set_params(n_features_to_select=3, redundancy=None).fit(X)
+    assert not hasattr(again, "pvalues_")
+    assert not hasattr(again, "stands_for_")
+
+
+def test_noise_selects_nothing(rng):
+    X = rng.normal(size=(60, 40))
+    for criterion in ("laplacian", "subset"):
+        selector = SpectralSelector(criterion, n_features_to_select="fdr", redundancy=True, alpha=0.01).fit(X)
+        assert selector.n_features_ == 0
+        assert sorted(selector.order_.tolist()) == list(range(40))
+        with pytest.warns(UserWarning, match="No features were selected"):
+            assert selector.transform(X).shape == (60, 0)
+    with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
+        SpectralSelector("laplacian", n_features_to_select="fdr", alpha=2).fit(X)
+    with pytest.raises(ValueError, match="has no graph, so no feature can be more than noise"):
+        SpectralSelector(Explained(None, "identity"), n_features_to_select="fdr").fit(X)
+
+
+def test_a_report_shows_them(planted):
+    pytest.importorskip("jinja2")
+    from fiedler.report import render_html, summarize
+
+    X, _ = planted
+    selector = SpectralSelector("laplacian", n_features_to_select=5).fit(X)
+    summary = summarize(selector, X, significance=significance("laplacian", X))
+    assert summary["significance"]["n_tested"] == 60
+    assert sum(summary["significance"]["histogram"]) == 60
+    assert summary["features"]["p"][0] < 0.01
+    assert "Is it real?" in render_html(summary)
+    own = summarize(SpectralSelector("laplacian", n_features_to_select="fdr").fit(X), X)
+    assert own["significance"]["n_significant"] == own["run"]["n_selected"]
+    more, tested = np.column_stack([X, X[:, 0] * X[:, 1]]), significance("laplacian", X)
+    with pytest.raises(ValueError, match="significance is about 60 features, X has 61"):
+        summarize(SpectralSelector("laplacian").fit(more), more, significance=tested)
+
+
+def test_the_command_line_adds_them(planted, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from fiedler.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    X, _ = planted
+    np.savetxt("X.csv", X, delimiter=",", header=",".join(f"f{j}" for j in range(60)), comments="")
+    result = CliRunner().invoke(main, ["rank", "X.csv", "-m", "laplacian", "--significance", "--alpha", "0.05"])
+    assert result.exit_code == 0, result.output
+    assert "features are more than noise at a false discovery rate of 0.05" in result.stderr
+    assert result.stdout.splitlines()[0] == "feature,score,rank,p,q,effect"
+    result = CliRunner().invoke(main, ["select", "X.csv", "-m", "laplacian", "--top", "fdr", "--out", "small.csv"])
+    assert result.exit_code == 0, result.output
+    assert len((tmp_path / "small.csv").read_text().partition("\n")[0].split(",")) < 20

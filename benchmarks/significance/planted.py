@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from fiedler import SignificanceDisplay
 from fiedler.evaluate import significance
-from fiedler.evaluate.significance import adjusted
+from fiedler.selection.discovery import adjusted
 
 from ..papers.page import Section
 from .noise import generator

@@ -32,19 +32,19 @@ class Examples(click.Command):
 
 
 class NumberOrShare(click.ParamType):
-    """``20`` features, the share ``0.1`` of them, or ``auto``."""
+    """``20`` features, the share ``0.1`` of them, ``auto`` or ``fdr``."""
 
-    name = "number|share|auto"
+    name = "number|share|auto|fdr"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | float | str:
-        if value == "auto":
-            return "auto"
+        if value in ("auto", "fdr"):
+            return value
         try:
             number = float(value) if "." in str(value) else int(value)
         except ValueError:
             number = 0
         if number <= 0 or (isinstance(number, float) and number > 1):
-            self.fail(f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto.", param, ctx)
+            self.fail(f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto or fdr.", param, ctx)
         return number
 
 
@@ -138,6 +138,7 @@ def main() -> None:
     cls=Examples,
     epilog="""
     fiedler rank genes.csv --target label --top 50 --out ranking.csv
+    fiedler rank genes.csv --significance --alpha 0.05 --out ranking.csv
     fiedler rank cells.h5ad --target kind -m 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --stability 50
     fiedler rank spectra.parquet --pairs pairs.csv --id sample -m 'laplacian * constraint[variant=1]' | head
     fiedler rank big.zarr --memory 2GB --workers 2 --out ranking.csv
@@ -151,6 +152,14 @@ def main() -> None:
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
 @click.option(
     "--stability", type=click.IntRange(min=2), metavar="N", help="Also how often each is selected in N draws."
+)
+@click.option("--significance", is_flag=True, help="Also p, q and effect: is a feature more than noise?")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="False discovery rate of --significance.",
 )
 @click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather; - is standard output.")
 @click.option("--escape-formulas", is_flag=True, help="Defuse names that a spreadsheet would run.")
@@ -172,7 +181,8 @@ def rank(data: str, **options: Any) -> None:
             with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
                 selector = job.fit(criterion, k)
                 drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
-        columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency)
+                tested = run.tested(job, criterion, screen) if options["significance"] else None
+        columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
         if drawn is not None:
             screen.note(f"{drawn.n_draws} draws of 80 % of the rows: first {k} features overlap by {drawn.jaccard:.2f}")
         if not run.deliver(columns, options, job.about(criterion)):
@@ -180,7 +190,8 @@ def rank(data: str, **options: Any) -> None:
         elif options["out"] != "-":
             screen.done(f"wrote {options['out']}")
         if options["report"]:
-            _report(options["report"], job, selector, screen, stability=drawn, seed=options["seed"])
+            results = {"stability": drawn, "significance": tested, "seed": options["seed"]}
+            _report(options["report"], job, selector, screen, **results)
 
 
 @main.command(
@@ -194,9 +205,7 @@ def rank(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
-@click.option(
-    "--top", type=NumberOrShare(), required=True, help="How many to keep: 100, a share: 0.1, or auto, as a set says."
-)
+@click.option("--top", type=NumberOrShare(), required=True, help="How many to keep: 100, a share: 0.1, auto or fdr.")
 @click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
 @scale_options
 @run_options

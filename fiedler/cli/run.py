@@ -49,6 +49,7 @@ class Job:
 
     def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
         options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
+        options["alpha"] = self.options.get("alpha", 0.1)
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
         return selector.fit(self.X, self.y, **self.pairs)
 
@@ -168,9 +169,9 @@ def limited(jobs: int | None) -> Iterator[None]:
 
 
 def ranking(
-    job: Job, selector: SpectralSelector, top: int | None, frequency: np.ndarray | None = None
+    job: Job, selector: SpectralSelector, top: int | None, frequency: np.ndarray | None = None, tested: Any = None
 ) -> dict[str, np.ndarray]:
-    """Feature, score and rank (and selection frequency), best first."""
+    """Feature, score and rank (and what else was asked for), best first."""
     order = selector.order_[:top]
     columns = {
         "feature": job.table.feature_names[order],
@@ -185,6 +186,8 @@ def ranking(
         columns["stands_for"] = np.array(["; ".join(map(str, names[behind == j])) for j in order], dtype=object)
     if frequency is not None:
         columns["frequency"] = frequency[order]
+    if tested is not None:
+        columns |= {"p": tested.pvalues[order], "q": tested.qvalues[order], "effect": tested.effect[order]}
     return columns
 
 
@@ -204,6 +207,18 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
             random_state=job.options["seed"],
             **job.pairs,
         )
+
+
+def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
+    """Which features are more than noise; how many, said in a note."""
+    from ..evaluate import significance
+
+    alpha = job.options["alpha"]
+    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
+    found = significance(criterion, job.X, job.y, **options, **job.pairs)
+    real, m = found.n_significant(alpha), len(found.pvalues)
+    screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
+    return found
 
 
 def comparison(job: Job, screen: Screen) -> Any:

@@ -147,6 +147,10 @@ class Criterion(BaseEstimator):
         """The formula as one over sets of features, if it is one."""
         return None
 
+    def _tested(self) -> Criterion:
+        """The formula whose null tells whether a feature is real: without names and factors that change no order."""
+        return self
+
     def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
         """Values that order the features whose score is infinite, best by the criterion's own direction."""
         return None
@@ -208,6 +212,12 @@ class Sum(Criterion):
             raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}.")
         return SetFormula(left.terms + right.terms, (), left.power)
 
+    def _tested(self) -> Criterion:
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            if isinstance(other, Scaled) and other.factor == 0:
+                return one._tested()
+        return self
+
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
         left, right = self.left._scorer(problem), self.right._scorer(problem)
@@ -247,6 +257,11 @@ class Product(Criterion):
         sets, factor = (left, self.right) if left is not None else (right, self.left)
         return None if sets is None else sets._replace(factors=(*sets.factors, factor))
 
+    def _tested(self) -> Criterion:
+        """Of a set its graph is tested, whatever its gains are multiplied by."""
+        sets = [part for part in (self.left, self.right) if part.is_set]
+        return sets[0]._tested() if sets else self
+
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
         left, right = self.left._scorer(problem), self.right._scorer(problem)
@@ -278,6 +293,9 @@ class Scaled(Criterion):
         if self.factor <= 0:
             raise ValueError(f"{self!r}: a kernel can be scaled by a positive number only, not by {self.factor!r}.")
         return sets._replace(terms=tuple(term._replace(factor=term.factor * self.factor) for term in sets.terms))
+
+    def _tested(self) -> Criterion:
+        return self.criterion._tested() if self.factor != 0 else self
 
     def _scorer(self, problem: Problem) -> Scorer:
         factor, (rows, score) = self.factor, self.criterion._scorer(problem)

@@ -8,6 +8,7 @@ from ..graphs import Recipe, as_recipe
 from ..graphs.smoothing import FILTERS
 from ..validation import check_choice, check_share
 from .criterion import Criterion
+from .energy import Rayleigh
 from .setscore import SetFormula, Term
 
 
@@ -51,6 +52,12 @@ class Explained(Criterion):
     @property
     def greater_is_better(self) -> bool:
         return True
+
+    def _tested(self) -> Criterion:
+        """A feature of the set is real where it is smooth on the graph."""
+        if self.graph is None:
+            raise ValueError(f"{self!r} has no graph, so no feature can be more than noise on it; give it one.")
+        return Rayleigh(as_recipe(self.graph))
 
     def _set(self) -> SetFormula:
         check_choice("of", self.of, ("features", "graph"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
 from .criterion import Criterion, Scorer
+from .energy import Rayleigh
 
 
 class Phi(Criterion):
@@ -55,6 +57,10 @@ class Phi(Criterion):
     @property
     def nonnegative(self) -> bool:
         return not as_recipe(self.graph).signed
+
+    def _tested(self) -> Criterion:
+        plain = self.kind == 2 and isinstance(self.gamma, Real) and self.gamma == 1
+        return Rayleigh(self.graph) if plain else self
 
     def _scorer(self, problem: Problem) -> Scorer:
         check_choice("kind", self.kind, (1, 2, 3))

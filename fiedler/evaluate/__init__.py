@@ -4,7 +4,7 @@
 - ``curves``     accuracy, error, clusters, neighbourhoods against the number of features
 - ``tuning``     λ by cut value, any parameter, how many features
 - ``stability``  the same ranking on resampled rows, labels or pairs
-- ``significance``  p-values that hold on noise: ``nulls`` which test a formula has, ``cautions`` what it cannot see
+- ``significance``  p-values that hold on noise
 - ``compare``    many methods, draws and sizes at once; ``cells`` runs and keeps them
 """
 

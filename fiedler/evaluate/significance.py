@@ -8,28 +8,17 @@ of X is cross-fitted: features are dealt into folds, and each fold is tested on 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..criteria import Criterion
-from ..data.arrays import Block, Matrix
-from ..data.source import Source
-from ..engine.blocks import level_copies, map_columns
-from ..engine.distances import check_range
 from ..problem import Problem
-from ..selection.crossfit import CrossFit, InMemory, reads_features
-from ..selection.significance import Verdict
+from ..selection.discovery import discover
 from ..syntax import as_criterion
-from ..validation import check_choice, check_integer, check_share
-from .cautions import warn_of_heavy_tails, warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
+from ..validation import check_share
 from .curves import to_frame
-from .nulls import Builder, Test, null_of
-
-_VALUES = len(Verdict._fields)  # per feature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,86 +136,9 @@ def significance(
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     criterion, names = as_criterion(criterion), getattr(X, "columns", None)
-    check_choice("correction", correction, ("bh", "by"))
-    check_integer("random_state", random_state, 0)
-    if n_permutations is not None:
-        check_integer("n_permutations", n_permutations, 19)  # fewer cannot reach .05
-    told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
-    problem = Problem.of(X, y, **told)
-    builder, orders = null_of(criterion, n_permutations)
-    folds: tuple[int | None, int | None] = None, None
-    if reads_features(criterion):
-        folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        dealt = CrossFit(criterion, _in_memory(criterion, problem.X), problem.supervision, groups)
-        found = _crossfitted(builder, dealt, *folds, random_state)
-    else:
-        test = builder(problem, random_state)
-        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X))
-        check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
-    p, z, effect = (level_copies(values, problem.X) for values in found[:3])
-    q = adjusted(p, correction)
-    warn_of_rare_values(found.rarer)
-    warn_of_heavy_tails(found.skewness)
-    if folds[0] is not None:
-        warn_of_structure(q)
+    problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction}
+    found = discover(criterion, problem, **options, n_permutations=n_permutations, random_state=random_state)
     columns = names if names is not None else getattr(problem.X, "names", None)
     columns = np.arange(problem.n_features) if columns is None else np.asarray(columns, dtype=object)
-    return Significance(p, q, z, effect, correction, *folds, orders, columns)
-
-
-def adjusted(p: np.ndarray, correction: str = "bh") -> np.ndarray:
-    """q-values by Benjamini and Hochberg, or by Benjamini and Yekutieli; NaN stays NaN and is not counted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fiedler.evaluate.significance import adjusted
-    >>> adjusted(np.array([0.01, 0.5, np.nan, 0.02]))
-    array([0.03, 0.5 ,  nan, 0.03])
-    """
-    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN sorts last
-    m = len(order)
-    rank = np.arange(1, m + 1)
-    scaled = p[order] * m / rank * (np.sum(1.0 / rank) if correction == "by" else 1.0)
-    q = np.full(len(p), np.nan)
-    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return q
-
-
-def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
-    if isinstance(X, Source):
-        raise ValueError(
-            f"{criterion!r} builds its graph from X, which is then needed in memory for every fold, but {X.label} is "
-            "read in blocks; load it first, or pass a graph as Precomputed(W)."
-        )
-    return X
-
-
-def _check_folds(n_folds: Any) -> int:
-    if n_folds == 1:
-        raise ValueError(
-            "n_folds=1 would test features on a graph they built themselves, on which noise looks real; use 2 or more."
-        )
-    return check_integer("n_folds", n_folds, 2)
-
-
-def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
-    """The median over repeats of what each column's fold says about it."""
-    found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
-    for repeat in range(n_repeats):
-        seed = [random_state, repeat]
-        for number, fold in enumerate(dealt.folds(n_folds, seed)):
-            with warnings.catch_warnings():
-                if repeat or number:  # what one graph warns of, the others do too
-                    warnings.simplefilter("ignore", UserWarning)
-                test = builder(fold.others, seed)
-                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)
-            if not (repeat or number):
-                warn_of_sizes(dealt.X)
-                warn_of_order(fold.others)
-    check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
-    return Verdict(*np.median(found, axis=0))
-
-
-def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
-    return np.array(test(F))
+    return Significance(*found[:4], correction, *found[4:], columns)

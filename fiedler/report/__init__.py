@@ -19,6 +19,7 @@ import numpy as np
 
 from ..data.atomic import replacing
 from ..evaluate.compare import Comparison
+from ..evaluate.significance import Significance
 from ..evaluate.stability import Stability
 from ..selector import SpectralSelector
 from ..version import __version__
@@ -32,6 +33,7 @@ from .facts import (
     measured_stability,
     redundancy_section,
     run_section,
+    significance_section,
     suggestions_section,
 )
 from .graph import graph_section
@@ -52,6 +54,7 @@ def summarize(
     cannot_link: Any = None,
     stability: Stability | None = None,
     comparison: Comparison | None = None,
+    significance: Significance | None = None,
     seed: int | None = None,
     task: str = "auto",
 ) -> dict[str, Any]:
@@ -75,6 +78,8 @@ def summarize(
         measured on a few draws of four fifths of the rows where that is quick, and a note says where it is not.
     comparison : Comparison, optional
         Result of :func:`fiedler.evaluate.compare`; gives the curves.
+    significance : Significance, optional
+        Result of :func:`fiedler.evaluate.significance`; gives every feature p, q and effect.
     seed : int, optional
         The seed of stability and comparison, where it is known; a ranking itself draws nothing.
     task : {"auto", "classes", "target"}
@@ -85,9 +90,9 @@ def summarize(
     -------
     dict
         Sections ``data``, ``run``, ``features`` (columns, best first), ``suggestions``, ``comparison``,
-        ``agreement``, ``stability``, ``graph``, ``redundancy``, ``distributions`` (of the best features), ``missing``
-        (section to why it is None), ``warnings``, ``notes``. Only dicts with string keys, lists, strings, numbers,
-        booleans and None; NaN is None, and infinity the string "inf".
+        ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``, ``distributions`` (of the best
+        features), ``missing`` (section to why it is None), ``warnings``, ``notes``. Only dicts with string keys,
+        lists, strings, numbers, booleans and None; NaN is None, and infinity the string "inf".
 
     Examples
     --------
@@ -104,6 +109,8 @@ def summarize(
     case = make_case(selector, X, y, feature_names, must_link, cannot_link, task)
     if stability is not None and len(stability.frequency) != len(case.names):
         raise ValueError(f"stability is about {len(stability.frequency)} features, X has {len(case.names)}.")
+    if significance is not None and len(significance.pvalues) != len(case.names):
+        raise ValueError(f"significance is about {len(significance.pvalues)} features, X has {len(case.names)}.")
     if comparison is not None and seed is None:
         seed = comparison.settings["random_state"]
     missing: dict[str, str] = {}
@@ -116,7 +123,7 @@ def summarize(
         else:
             stability, seed = measured, seed or 0
     data, run = data_section(case, source), run_section(case, seed)
-    columns = features_section(case, stability)
+    columns = features_section(case, stability, significance)
     graph = graph_section(case)
     redundancy = redundancy_section(case, columns)
     check_ranking(case, data, redundancy)
@@ -131,6 +138,7 @@ def summarize(
         "comparison": None if comparison is None else comparison.summary(),
         "agreement": agreement_section(case, comparison),
         "stability": None if stability is None else _stability_section(stability, given),
+        "significance": significance_section(case, significance),
         "graph": graph,
         "redundancy": redundancy,
         "distributions": distributions_section(case),

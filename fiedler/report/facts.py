@@ -209,7 +209,23 @@ def _versions() -> dict[str, str]:
 # -------------------------------------------------------------------- the ranking
 
 
-def features_section(case: Case, stability: Any) -> dict[str, list]:
+def significance_section(case: Case, tested: Any) -> dict[str, Any] | None:
+    """How many features are more than noise, and their p-values as a histogram; of a selector by "fdr" its own."""
+    p, q, _ = _tests(case, tested)
+    if p is None or q is None:
+        return None
+    known, alpha = p[~np.isnan(p)], float(case.selector.alpha)
+    counts = np.histogram(known, bins=20, range=(0.0, 1.0))[0]
+    return {"alpha": alpha, "n_significant": int(np.sum(q <= alpha)), "n_tested": len(known), "histogram": counts}
+
+
+def _tests(case: Case, tested: Any) -> tuple[np.ndarray | None, ...]:
+    if tested is not None:
+        return tested.pvalues, tested.qvalues, tested.effect
+    return tuple(getattr(case.selector, name, None) for name in ("pvalues_", "qvalues_", "effects_"))
+
+
+def features_section(case: Case, stability: Any, tested: Any = None) -> dict[str, list]:
     """The ranking as columns, best first."""
     order = case.selector.order_
     columns: dict[str, Any] = {
@@ -228,6 +244,9 @@ def features_section(case: Case, stability: Any) -> dict[str, list]:
             columns["note"][place] = columns["note"][place] or _stands_for(
                 [case.names[i] for i in np.flatnonzero(behind == j)]
             )
+    for name, values in zip(("p", "q", "effect"), _tests(case, tested), strict=True):
+        if values is not None:
+            columns[name] = values[order]
     if stability is not None:
         for name in ("frequency", "rank_low", "rank_median", "rank_high"):
             columns[name] = np.asarray(getattr(stability, name))[order]

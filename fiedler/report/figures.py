@@ -24,6 +24,8 @@ _NEUTRAL = {"random": ("muted", (0, (2, 2))), "all": ("ink", (0, (6, 3)))}
 def figures(summary: dict[str, Any]) -> dict[str, Drawing]:
     """Every figure the summary has the numbers for."""
     drawn = {"scores": explained_curve(summary) if "explained" in summary["features"] else score_curve(summary)}
+    if summary.get("significance"):
+        drawn["pvalues"] = pvalues(summary["significance"])
     comparison = summary["comparison"]
     for metric in comparison["settings"]["metrics"] if comparison else ():
         drawn[f"curve-{metric}"] = metric_curve(comparison, metric)
@@ -71,6 +73,25 @@ def explained_curve(summary: dict[str, Any]) -> Drawing | None:
         ax.set_ylim(0.0, 1.05)
         marks.whole_ticks(ax)
         ax.set(xlabel="number of features", ylabel="share explained")
+    return drawing
+
+
+def pvalues(tested: dict[str, Any]) -> Drawing:
+    """How many features have which p-value, beside what noise would give."""
+    counts = np.array(tested["histogram"])
+    edges, even = np.linspace(0.0, 1.0, len(counts) + 1), counts.sum() / max(len(counts), 1)
+    about = f"p-values of {tested['n_tested']} features in {len(counts)} steps; the line is what noise would give."
+    with Drawing("pvalues", "p-values", about) as drawing:
+        ax = drawing.ax
+        bars = ax.bar(edges[:-1], counts, width=edges[1] * 0.92, align="edge", color=PAINT["c1"])
+        for bar, low, high, count in zip(bars, edges[:-1], edges[1:], counts, strict=True):
+            drawing.tell(bar, [f"p from {low:.2f} to {high:.2f}: {count:,} features"])
+        ax.axhline(even, color=PAINT["c2"], linewidth=1.4, linestyle=(0, (4, 3)))
+        ax.annotate(
+            "noise alone", (1.0, even), xytext=(0, 4), textcoords="offset points", ha="right", fontsize=FONT - 1
+        )
+        ax.set_xlim(0.0, 1.0)
+        ax.set(xlabel="p-value", ylabel="features")
     return drawing
 
 

@@ -32,7 +32,8 @@ _BASELINES = {"all": "all features", "random": "random features"}
 class Column:
     """A further column of the ranking: ``key`` of the summary's features, shown where the summary has it.
 
-    ``name`` is its class on the page, ``share`` writes 0.25 as 25 %, ``down`` sorts the largest first.
+    ``name`` is its class on the page, ``share`` writes 0.25 as 25 %, ``down`` sorts the largest first, other numbers
+    have so many ``digits``.
     """
 
     key: str
@@ -40,14 +41,20 @@ class Column:
     label: str
     share: bool = False
     down: bool = False
+    digits: int = 5
 
     def text(self, value: Any) -> str:
-        return f"{round(100 * value)} %" if self.share and isinstance(value, (int, float)) else short(value)
+        return (
+            f"{round(100 * value)} %" if self.share and isinstance(value, (int, float)) else short(value, self.digits)
+        )
 
 
 COLUMNS = (  # the only list of them
     Column("explained", "explained", "Explained together", share=True),
     Column("frequency", "often", "Selected again", share=True, down=True),
+    Column("p", "p", "p", digits=2),
+    Column("q", "q", "q", digits=2),
+    Column("effect", "effect", "Effect", down=True, digits=2),
 )
 
 
@@ -87,6 +94,7 @@ def page(summary: dict[str, Any]) -> str:
         comparison=_comparison(s["comparison"], METRICS, curve_styles),
         distributions=_distributions(s),
         stability_words=_stability_words(s),
+        real_words=_real_words(s.get("significance")),
         notes=[note for note in s["notes"] if note not in s.get("missing", {}).values()],
         graph_words=_graph_words(s["graph"]),
         gap_words=_gap_words(s["graph"]),
@@ -120,7 +128,7 @@ def _shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) else value
 
 
-def short(value: Any) -> str:
+def short(value: Any, digits: int = 5) -> str:
     """A number for a reader.
 
     Examples
@@ -130,7 +138,7 @@ def short(value: Any) -> str:
     """
     if value is None or isinstance(value, str):
         return value or "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
 # -------------------------------------------------------------------- head
@@ -152,6 +160,7 @@ def _sections(s: dict[str, Any]) -> list[tuple[str, str]]:
     """The navigation: one entry for each section that is there."""
     names = [("data", "Data"), ("run", "Run"), ("features", "Features"), ("scores", "How many")]
     names = [("warnings", "Warnings")] * bool(s["warnings"]) + names
+    names += [("real", "Is it real")] * bool(s.get("significance"))
     names += [("values", "Values")] * bool(s.get("distributions", {}).get("features"))
     names += [("comparison", "Comparison")] * bool(s["comparison"])
     names += [("agreement", "Agreement"), ("stability", "Stability"), ("graph", "Graph"), ("redundancy", "Redundancy")]
@@ -320,6 +329,16 @@ def _suggestions(s: dict[str, Any]) -> list[dict[str, str]]:
 
 
 # -------------------------------------------------------------------- evaluation
+
+
+def _real_words(tested: dict[str, Any] | None) -> str:
+    if not tested:
+        return ""
+    found, alpha = tested["n_significant"], tested["alpha"]
+    share = f"a share of {alpha:g} of these is expected to be noise" if found else "no feature stands out from noise"
+    return (
+        f"{found:,} of {tested['n_tested']:,} features are significant at a false discovery rate of {alpha:g}: {share}."
+    )
 
 
 def _comparison(comparison: dict[str, Any] | None, names: dict[str, str], styles: Any) -> dict[str, Any] | None:

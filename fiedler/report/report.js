@@ -65,11 +65,11 @@
   const state = { key: "rank", down: false, words: "", only: false, shown: data.page };
   const number = new Intl.NumberFormat("en");
 
-  const short = (value) => {
+  const short = (value, digits = 5) => {
     if (value === null) return "–";
     if (typeof value === "string") return value;
-    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6)) return value.toExponential(3);
-    return String(Number(value.toPrecision(5)));
+    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6)) return value.toExponential(Math.min(digits - 1, 3));
+    return String(Number(value.toPrecision(digits)));
   };
   const order = (value) => (value === null ? NaN : Number(String(value).replace("inf", "Infinity")));
   const compare = (a, b) => {
@@ -101,7 +101,7 @@
     made.append(bar);
     for (const column of data.columns) {
       const value = row[column.name], share = column.share && typeof value === "number";
-      made.append(cell("td", "more " + column.name, share ? Math.round(100 * value) + " %" : short(value)));
+      made.append(cell("td", "more " + column.name, share ? Math.round(100 * value) + " %" : short(value, column.digits)));
     }
     made.append(cell("td", "note", row.note || (row.rank <= data.selected ? "selected" : "")));
     return made;

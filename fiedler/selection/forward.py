@@ -45,13 +45,21 @@ class Path(NamedTuple):
     explained: np.ndarray
 
 
-def forward(criterion: Criterion, problem: Problem, n_features: int, share: float = np.inf) -> Path:
-    """Choose up to n_features, or as many as explain a share of J of all features."""
+def forward(
+    criterion: Criterion,
+    problem: Problem,
+    n_features: int,
+    share: float = np.inf,
+    among: np.ndarray | None = None,
+) -> Path:
+    """Choose up to n_features, or as many as explain a share of J of all features; among some, by a mask."""
     sets = criterion._set()
     if sets is None:
         raise TypeError(f"{criterion!r} scores features one by one; it does not choose sets.")
     kernel, relevance = sets.kernel(problem), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
+    if among is not None:
+        relevance = np.where(among, 1.0 if relevance is None else relevance, 0.0)
     search = Search(kernel, sets.power, relevance, double=problem.X.dtype not in (np.float32, np.float16))
     enough = share * kernel.total if kernel.total > 0.0 else np.inf
     if isinstance(kernel, FeatureKernel):

@@ -32,13 +32,30 @@ class Ranking(NamedTuple):
         return int(np.sum(~np.isnan(self.scores)))
 
 
-def rank(criterion: Criterion, problem: Problem, n_features: int | None = None, share: float = np.inf) -> Ranking:
+def rank(
+    criterion: Criterion,
+    problem: Problem,
+    n_features: int | None = None,
+    share: float = np.inf,
+    among: np.ndarray | None = None,
+) -> Ranking:
     """Score and order the features; infinite scores are ordered by the criterion's own tie breaker.
 
     Of a criterion that chooses sets the first n_features (or all) are chosen as a set, or as many as explain a share.
+    Features that are not ``among`` those of a mask come after all that are.
     """
     if criterion.is_set:
-        return Ranking(*forward(criterion, problem, problem.n_features if n_features is None else n_features, share))
+        most = problem.n_features if n_features is None else n_features
+        ranking = Ranking(*forward(criterion, problem, most, share, among))
+    else:
+        ranking = _ranked(criterion, problem)
+    if among is None:
+        return ranking
+    order = ranking.order
+    return ranking._replace(order=np.concatenate([order[among[order]], order[~among[order]]]))
+
+
+def _ranked(criterion: Criterion, problem: Problem) -> Ranking:
     scores = criterion.score(problem)
     infinite = np.flatnonzero(np.isinf(scores))
     ties = np.zeros(len(scores))

@@ -9,17 +9,15 @@ anything else                                permuted features, where n_permutat
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
-from ..criteria import Criterion, Disagreement, Phi, Ratio, Rayleigh, Scaled, Sensitivity, Sum
+from ..criteria import Criterion, Disagreement, Ratio, Rayleigh, Scaled, Sensitivity, Sum
 from ..data.arrays import Block
-from ..graphs import ClassGraph, as_recipe
-from ..methods import FisherScore, Method, Variance
+from ..graphs import as_recipe
 from ..problem import Problem
-from ..selection.crossfit import reads_features
-from ..selection.permutations import permuted_features, permuted_labels
-from ..selection.significance import RatioNull, RayleighNull, Verdict
+from .crossfit import reads_features
+from .permutations import permuted_features, permuted_labels
+from .significance import RatioNull, RayleighNull, Verdict
 
 Test = Callable[[Block], Verdict]
 Builder = Callable[[Problem, Any], Test]  # a problem whose graphs have not read the columns, a seed -> their test
@@ -31,18 +29,13 @@ _FALLBACK = "n_permutations=999 tests it by permutations"
 
 def null_of(criterion: Criterion, n_permutations: int | None) -> tuple[Builder, int | None]:
     """How the test of a criterion is built on its graphs, and how many permutations it makes; or why there is none."""
-    core = _core(criterion)
+    core = criterion._tested()
     for part in core.walk():
         if isinstance(part, Sensitivity):
             raise ValueError(
                 f"{criterion!r} measures how a graph's own spectrum moves with a feature that is in it, so that no "
                 "graph without the feature can test it; test LaplacianScore() instead."
             )
-    if isinstance(core, Variance):
-        raise ValueError(
-            f"{criterion!r} is the same for a feature's values in any order, so there is nothing to test; test "
-            "LaplacianScore() instead."
-        )
     weight = _label_weight(core)
     if weight is not None:
         orders = _LABEL_ORDERS if n_permutations is None else n_permutations
@@ -57,28 +50,6 @@ def null_of(criterion: Criterion, n_permutations: int | None) -> tuple[Builder, 
         f"{criterion!r} has no null in closed form, which Rayleigh quotients on graphs of similarities, the Fisher "
         f"score and C1 have; {_FALLBACK}."
     )
-
-
-def _core(criterion: Criterion) -> Criterion:
-    """The formula without names and factors, and with the Laplacian score under all its names as Rayleigh."""
-    if isinstance(criterion, Method):
-        return _core(criterion.formula())
-    if isinstance(criterion, Scaled) and criterion.factor != 0:
-        return _core(criterion.criterion)
-    if isinstance(criterion, FisherScore):
-        return Rayleigh(ClassGraph())  # F = 1 / LS - 1 on that graph
-    if (
-        isinstance(criterion, Phi)
-        and criterion.kind == 2
-        and isinstance(criterion.gamma, Real)
-        and criterion.gamma == 1
-    ):
-        return Rayleigh(criterion.graph)
-    if isinstance(criterion, Sum):
-        for one, other in ((criterion.left, criterion.right), (criterion.right, criterion.left)):
-            if isinstance(other, Scaled) and other.factor == 0:
-                return _core(one)
-    return criterion
 
 
 def _label_weight(core: Criterion) -> float | None:

@@ -1,0 +1,99 @@
+"""How many features, and which: by number, by what a set explains, by significance, with or without near copies."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..criteria import Criterion
+from ..problem import Problem
+from ..validation import check_share
+from .discovery import discover
+from .forward import ENOUGH
+from .ranking import rank
+from .redundancy import LIMIT, prune
+
+SOMETIMES = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what not every choice has
+
+
+class Choice(NamedTuple):
+    """Raw scores, columns best first, how many of them are chosen, and what else was found: some of ``SOMETIMES``."""
+
+    scores: np.ndarray
+    order: np.ndarray
+    n_features: int
+    found: dict[str, np.ndarray]
+
+
+def choose(criterion: Criterion, problem: Problem, wanted: Any, redundancy: Any = None, alpha: float = 0.1) -> Choice:
+    """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`."""
+    limit, m = _limit(redundancy), problem.n_features
+    found: dict[str, np.ndarray] = {}
+    if isinstance(wanted, str) and wanted == "fdr":
+        check_share("alpha", alpha)
+        tested = discover(criterion, problem)
+        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
+        real = tested.qvalues <= alpha
+        ranking, last = rank(criterion, problem, among=real), int(real.sum())
+        n = last if ranking.explained is None else _reaching(ENOUGH, ranking.explained)
+    else:
+        number = _number(wanted, m, criterion)
+        ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH)
+        chosen = 0 if ranking.explained is None else len(ranking.explained)
+        n, last = number or max(1, chosen), ranking.n_scored
+    if ranking.explained is not None:
+        found["explained"] = ranking.explained
+    order = ranking.order
+    if limit is not None and n:
+        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last)
+        if wanted != "fdr" and kept < n:
+            warnings.warn(
+                f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "
+                f"the {n} selected are; lower n_features_to_select or raise redundancy.",
+                UserWarning,
+                stacklevel=3,
+            )
+        n = kept if wanted == "fdr" else n
+    return Choice(ranking.scores, order, n, found)
+
+
+def _reaching(share: float, explained: np.ndarray) -> int:
+    """How many of a set reach a share of what all of it explains."""
+    return int(np.argmax(explained >= share * explained[-1])) + 1 if len(explained) else 0
+
+
+def _limit(redundancy: Any) -> float | None:
+    if redundancy is None or redundancy is False:
+        return None
+    if redundancy is True:
+        return LIMIT
+    if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
+        raise ValueError(f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}.")
+    return float(redundancy)
+
+
+def _number(wanted: Any, n_features: int, criterion: Criterion) -> int:
+    """How many; 0 where the criterion decides."""
+    if wanted is None:
+        return max(1, n_features // 2)
+    if isinstance(wanted, str) and wanted == "auto":
+        if not criterion.is_set:
+            raise ValueError(
+                f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
+                "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it."
+            )
+        return 0
+    if isinstance(wanted, (bool, np.bool_)) or not isinstance(wanted, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            "n_features_to_select must be an integer, a share in (0, 1], 'auto', 'fdr' or None, got "
+            f"{wanted!r} of type {type(wanted).__name__}."
+        )
+    if isinstance(wanted, (float, np.floating)):
+        if not 0 < wanted <= 1:
+            raise ValueError(f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number.")
+        return max(1, int(n_features * wanted))
+    if not 1 <= wanted <= n_features:
+        raise ValueError(f"n_features_to_select={wanted} must be between 1 and the {n_features} features of X.")
+    return int(wanted)
