@@ -157,7 +157,7 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fiedler.selector.rank", interrupted)
+    monkeypatch.setattr("fiedler.selector.choose", interrupted)
     with pytest.raises(KeyboardInterrupt):
         selector.fit(WINE[:, :4])
     assert selector.n_features_in_ == 13

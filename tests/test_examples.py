@@ -17,6 +17,7 @@ REAL = {
     "plot_genes_with_pairs": "colon_alon",
     "plot_spectra_regression": "juice",
     "plot_image_pixels": "pixraw10P",
+    "plot_sets_on_faces": "ORL",
 }
 
 
@@ -108,6 +109,13 @@ def test_ten_pixels_by_any_score_beat_ten_random_ones(run):
     assert min(first[name] for name in ("Laplacian score", "EVSC", "variance")) > first["random"] + 0.1
 
 
+@pytest.mark.usefixtures("generated")
+def test_a_set_of_pixels_tells_more_than_a_list(run):
+    results = run("plot_sets_on_faces")
+    ten = {name: curve[4] for name, curve in results.items()}
+    assert ten["subset"] > ten["CUR"] > max(ten["Laplacian score"], ten["Laplacian score, pruned"])
+
+
 def test_each_criterion_finds_the_field_it_describes(run):
     results = run("plot_own_criterion")
     assert results["smooth"] == {"trend": 1, "soil": 2, "ridges": 3}
@@ -138,6 +146,8 @@ def test_examples_on_the_papers_data(run, paper_data, name):
         assert results["kendall"]["C4"][-1] > 2 * results["kendall"]["C1"][-1]
     elif name == "plot_spectra_regression":
         assert results["SSLS"] < results["correlation"] < 1
+    elif name == "plot_sets_on_faces":
+        assert results["subset"][4] > results["Laplacian score"][4] + 0.1
     else:
         random = results.pop("random")[0]
         assert all(first < random for first, _ in results.values())  # neighbours say the same

@@ -1,7 +1,7 @@
 """The third factor, selection: from scores to a choice.
 
 - ``ranking``       scores to an order: direction, NaN, ties, in one place
-- ``forward``       sets, one feature beside the other, by two engines, ``rounds`` and ``between``, which share ``steps``
+- ``forward``       sets, one feature beside the other, by two engines: ``rounds``, ``between``; both share ``steps``
 - ``redundancy``    a ranking without near copies
 - ``significance``  the permutation null of energies;  ``weights``  what it asks of W;  ``permutations``  other nulls
 - ``crossfit``      features in folds, each tested on the graph of the others;  ``nulls``  which test a formula has
