@@ -23,7 +23,11 @@ _MODULES = {
     "skrebate": "skrebate",
     "fast-select": "fast_select",
     "scanpy": "scanpy",
+    "scikit-matter CUR": "skmatter.feature_selection",
+    "scikit-matter FPS": "skmatter.feature_selection",
+    "fastcan": "fastcan",
 }
+_PACKAGES = {"scikit-matter CUR": "skmatter", "scikit-matter FPS": "skmatter"}  # where they differ from the name
 
 
 def missing(name: str) -> str | None:
@@ -45,7 +49,8 @@ def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}
-    for name in ("fiedler", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", *_MODULES):
+    packages = dict.fromkeys(_PACKAGES.get(name, name) for name in _MODULES)
+    for name in ("fiedler", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", *packages):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -128,6 +133,48 @@ def gearys_c(W: sp.csr_matrix, by_feature: sp.csr_matrix) -> np.ndarray:
     from scanpy.metrics import gearys_c as compute
 
     return compute(W, by_feature)
+
+
+# -------------------------------------------------------------------- sets of columns
+
+
+def skmatter_cur(X: np.ndarray, k: int) -> np.ndarray:
+    """CUR of scikit-matter: the column of largest leverage, orthogonalised, again and again."""
+    from skmatter.feature_selection import CUR
+
+    return CUR(n_to_select=k).fit(X - X.mean(axis=0)).selected_idx_
+
+
+def skmatter_fps(X: np.ndarray, k: int) -> np.ndarray:
+    """Farthest points among the columns, by scikit-matter."""
+    from skmatter.feature_selection import FPS
+
+    return FPS(n_to_select=k, initialize=0).fit(X - X.mean(axis=0)).selected_idx_
+
+
+def fastcan_columns(X: np.ndarray, k: int) -> np.ndarray:
+    """fastcan's columns that correlate most with the first principal components, as its documentation shows."""
+    from fastcan import FastCan
+    from sklearn.decomposition import PCA
+
+    components = PCA(n_components=min(k, *X.shape) // 2, random_state=0).fit_transform(X)
+    return FastCan(k, verbose=0).fit(X, components).indices_
+
+
+def pivoted_qr(X: np.ndarray, k: int) -> np.ndarray:
+    """The first pivots of LAPACK's QR."""
+    from scipy.linalg import qr
+
+    return qr(X - X.mean(axis=0), mode="r", pivoting=True)[1][:k]
+
+
+def sequential(X: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    """scikit-learn's forward selection with 1-NN in five folds."""
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.neighbors import KNeighborsClassifier
+
+    model = KNeighborsClassifier(1)
+    return SequentialFeatureSelector(model, n_features_to_select=k, cv=5, n_jobs=-1).fit(X, y).get_support(True)
 
 
 # -------------------------------------------------------------------- limits

@@ -21,6 +21,7 @@ from ..data.memory import working_bytes
 from ..data.source import Source
 from ..engine.blocks import fold_rows
 from ..engine.centred import CentredColumns, column_squares, without
+from ..engine.threads import one_blas_thread
 from ..graphs import Graph, Recipe
 from ..graphs.smoothing import Smoother, smoother
 from ..problem import Problem
@@ -120,7 +121,8 @@ class RowKernel(Kernel):
         self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
         self._K: np.ndarray | None = None
         if columns.shape[0] <= _ROWS:
-            self._form(terms)
+            with one_blas_thread(float(columns.shape[0]) ** 3):
+                self._form(terms)
         else:
             self._walk(terms)
 

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from scipy.linalg import eigh
 
+from ..engine.threads import one_blas_thread
 from ..validation import check_choice
 from .filters import ALL_PAIRS, chebyshev_coefficients, spectral_function
 from .graph import Graph
@@ -65,9 +66,10 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
         return _walk(graph, trivial)
     if n_nodes <= _EXACT_UP_TO:
         F = _adjacency(graph) - np.outer(trivial, trivial)
-        values, vectors = eigh(F)
-        positive = values > 0
-        F = (vectors[:, positive] * values[positive]) @ vectors[:, positive].T
+        with one_blas_thread(float(n_nodes) ** 3):
+            values, vectors = eigh(F)
+            positive = values > 0
+            F = (vectors[:, positive] * values[positive]) @ vectors[:, positive].T
     else:
         coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
         F = _polynomial(graph, coefficients, trivial)(np.eye(n_nodes))

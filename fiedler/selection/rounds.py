@@ -134,12 +134,18 @@ class _Rounds:
         replay = _Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
         if self.columns.in_memory:
-            when, num, den = replay(self.columns.project(V), slice(0, len(self.num)))
+            along, everything = self.columns.project(V), slice(0, len(self.num))
+            when, num, den = replay(along, everything)
         else:
             when, num, den = self.columns.map_slabs(V, replay)
         better = np.flatnonzero(when < _NEVER)
         if len(better):
-            return self.base + int(when.min()), better[np.argsort(when[better], kind="stable")][:_POOL_OF_FILES]
+            first = int(when.min())
+            wrong = self.base + first
+            if self.columns.in_memory:  # what was right need not be replayed again
+                self.num, self.den = replay.after(first, along, everything)
+                self.base = wrong
+            return wrong, better[np.argsort(when[better], kind="stable")][:_POOL_OF_FILES]
         self.num, self.den, self.base = num, den, len(self.steps)
         return None, better
 
@@ -167,6 +173,14 @@ class _Replay:
             if columns.start <= column < columns.stop:
                 den[column - columns.start] = 0.0
         return np.array([when, num, den])
+
+    def after(self, n_steps: int, along: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
+        """num and den of the columns after the first steps."""
+        num, den = self.num[columns], self.den[columns].copy()
+        for place, (column, _, e) in enumerate(self.steps[:n_steps]):
+            num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
+            den[column - columns.start] = 0.0
+        return num, den
 
 
 def _replayed(
