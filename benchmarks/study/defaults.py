@@ -185,14 +185,12 @@ def defaults(results: Results, folder: Path | None) -> Section:
 
 def better_settings(results: Results) -> list[str]:
     """Settings that the methods with the papers' names do not have by default, in each block."""
-    rows = []
+    blocks, rows = results.blocks(), []
+    header = ["setting", *blocks, "verdict"]
     for better, usual, how, values in BETTER:
-        parts = {title: values(block, [better, usual]) for title, block in results.blocks().items()}
-        parts = {title: part for title, part in parts.items() if part.n_sets > 1}
-        found = [part.duel(better, usual) for part in parts.values()]
+        found = [values(block, [better, usual]).duel(better, usual) for block in blocks.values()]
         sure = found[-1].gain >= WORTH and found[-1].p_value < 0.05
         rows.append([how, *map(score, found), "better" if sure else "not told apart"])
-        header = ["setting", *parts, "verdict"]
     table = "\n".join([line(header), "|---|" + "---|" * (len(header) - 1), *map(line, rows)])
     said = (
         "Methods with the papers' names keep the papers' defaults. Settings that may be passed, gain over the default:"

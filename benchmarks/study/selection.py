@@ -196,10 +196,11 @@ def few_labels(results: Results, folder: Path | None) -> Section:
         "sets together (those that can show so many labels):"
     )
     by_budget(section, results, "labels", ["subset", *others, *rivals, "all"], "per class")
+    section.text(_at_five(results, [name for name in rivals if name in PEERS_TOLD]))
     _labels_figure(section, results)
     section.text("Accuracy that `subset` gains, sets where it is better : worse, and Wilcoxon's p:")
     reads = {f"{span(group)} per class: ": told("labels", group) for group in groups}
-    duels(section, results, reads, "subset", [*others, *rivals, "all"])
+    duels(section, results, reads, "subset", [*others, *(name for name in rivals if name not in LABELS), "all"])
     section.heading("What the labels add, by kind of data")
     section.text(f"`subset` over `{UNTOLD}`:")
     _gain_by_kind(section, results, "labels", "subset", UNTOLD, "per class")
@@ -255,6 +256,17 @@ def _told_conclusion(results: Results, budgets: Sequence[int], rivals: Sequence[
     )
 
 
+def _at_five(results: Results, peers: Sequence[str]) -> str:
+    said = []
+    for title, block in results.blocks().items():
+        part = block.told("labels", [5], ["subset", *peers])
+        if part.n_sets and peers:
+            best = max(peers, key=part.mean)
+            means = f"{number(part.mean('subset'))}, the best of the peers that read labels ({best}) "
+            said.append(f"{means}{number(part.mean(best))} on the {part.n_sets} sets {_named(title)}")
+    return f"With five labels per class `subset` reaches {'; '.join(said)}."
+
+
 def _labels_figure(section: Section, results: Results) -> None:
     budgets = results.budgets("labels")
     names = results.known("labels", ["subset", UNTOLD, "sselect pruned", "relieff pruned", "forest", "mrmr"], budgets)
@@ -302,7 +314,7 @@ def few_pairs(results: Results, folder: Path | None) -> Section:
     )
     by_budget(section, results, "pairs", ["subset", UNTOLD, "subset, labels", *rivals, "all"], "pairs")
     reads = {f"{span(group)} pairs: ": told("pairs", group) for group in grouped(budgets, 20)}
-    duels(section, results, reads, "subset", [UNTOLD, *rivals])
+    duels(section, results, reads, "subset", [UNTOLD, *(name for name in rivals if name not in CONSTRAINTS)])
     return section
 
 
@@ -321,5 +333,6 @@ def few_targets(results: Results, folder: Path | None) -> Section:
     )
     section.text("RMSE in standard deviations of the target, mean over the sets; a gain is a smaller RMSE.")
     by_budget(section, results, "targets", ["subset", *others, *rivals, "all"], "targets")
+    rivals = [name for name in rivals if name not in TARGETS]
     duels(section, results, {"": told("targets", budgets)}, "subset", [*others, *rivals, "all"])
     return section
