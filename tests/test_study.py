@@ -312,7 +312,7 @@ def test_who_wants_a_papers_ranking_is_not_told_to_take_a_set():
     assert found.candidates == ("fisher", "fisher pruned")
 
 
-@pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS])
+@pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS, "subset", UNTOLD, "c4[graph=knn]"])
 def test_advice_names_methods_as_the_library_takes_them(method):
     assert parse(spelled(method).strip("`")) is not None
     assert spelled(f"{method} pruned") == f"{spelled(method)} with `redundancy=True`"

@@ -60,10 +60,6 @@ class Results:
         """The sets of one block: "study" or "fresh"."""
         return Results([result for result in self.found if result["block"] == name])
 
-    def without(self, names: Sequence[str]) -> Results:
-        """All but some sets."""
-        return Results([result for result in self.found if result["name"] not in names])
-
     def blocks(self) -> dict[str, Results]:
         """The blocks that have sets, and all sets together."""
         found = {name: self.block(name) for name in ("study", "fresh")}

@@ -16,6 +16,7 @@ from .questions import CONSTRAINTS, FREE, LABELS, TARGETS
 from .ranks import Duel
 from .results import Results, Slice
 from .sets import CURVE
+from .sources import SOURCES
 from .words import KINDS, listed, number, p_text, rank_row, signed
 
 PEERS = ("cur", "fps", "fastcan", "mcfs")
@@ -113,6 +114,8 @@ def without_labels(results: Results, folder: Path | None) -> Section:
     standings(section, results, read, ["subset", *rivals], ["all"])
     section.text("Accuracy that `subset` gains, sets where it is better : worse, and Wilcoxon's p:")
     duels(section, results, {"": read}, "subset", [*rivals, "all"])
+    shown = [m for m in ("cur", "variance pruned", "random") if m in rivals]
+    _unrelated(section, results, "Told nothing", read, shown)
     _over_sizes(section, results, rivals)
     section.text("By kind of data, all sets together, average ranks:")
     _by_kind(section, results.free(["subset", *rivals]))
@@ -134,6 +137,15 @@ def _free_conclusion(results: Results, rivals: Sequence[str]) -> str:
         f"{score(whole.duel('subset', 'random'))}. All features stay ahead of it by "
         f"{number(-whole.duel('subset', 'all').gain)}."
     )
+
+
+def _unrelated(section: Section, results: Results, when: str, read: Read, rivals: Sequence[str]) -> None:
+    """The same on the fresh sets that share no rows with one of the study."""
+    fresh = results.block("fresh").found
+    part = read(Results([r for r in fresh if SOURCES[r["name"]].relative is None]), ["subset", *rivals])
+    if part.n_sets > 1:
+        said = [f"over {rival} {score(part.duel('subset', rival))}" for rival in rivals]
+        section.text(f"{when}, on the {part.n_sets} fresh sets that share no rows with the study's: {listed(said)}.")
 
 
 def _named(block: str) -> str:
@@ -201,6 +213,8 @@ def few_labels(results: Results, folder: Path | None) -> Section:
     section.text("Accuracy that `subset` gains, sets where it is better : worse, and Wilcoxon's p:")
     reads = {f"{span(group)} per class: ": told("labels", group) for group in groups}
     duels(section, results, reads, "subset", [*others, *(name for name in rivals if name not in LABELS), "all"])
+    shown = [name for name in (UNTOLD, "sselect pruned", "relieff pruned", "forest") if name in [*others, *rivals]]
+    _unrelated(section, results, f"With {span(groups[-1])} labels per class", told("labels", groups[-1]), shown)
     section.heading("What the labels add, by kind of data")
     section.text(f"`subset` over `{UNTOLD}`:")
     _gain_by_kind(section, results, "labels", "subset", UNTOLD, "per class")
