@@ -295,8 +295,8 @@ def test_advice_is_measured_on_sets_that_had_no_say():
     # On x and y one of each wins on the other two sets: equal ranks go to the first candidate; on z, a is chosen.
     assert (found.use, found.chosen, found.peer) == ("a", 1, "peer")
     assert found.left_out.tolist() == [0.5, 0.5, 0.45]
-    assert found.over("random").gain == pytest.approx(np.mean([0.5, 0.5, 0.45]) - 0.4)
-    assert found.row()[:3] == ["nothing", "`a` (1 of 3)", ".483"]
+    assert found.over("random").gain == pytest.approx(np.mean([0.9, 0.9, 0.45]) - 0.4)
+    assert found.row()[:3] == ["nothing", "`a` (1 of 3)", ".750 (.483)"]
 
 
 def test_a_kind_that_asks_for_another_method_is_named():

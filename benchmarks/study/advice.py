@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .questions import CONSTRAINTS, FREE, LABELS, TARGETS
-from .ranks import Duel, duel
+from .ranks import Duel
 from .results import Results, Slice
 from .selection import PEERS, PEERS_TOLD, UNTOLD, grouped, pruned, score, span
 from .words import KINDS, number, signed
@@ -43,7 +43,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use in one situation, and what following such advice brought on sets left out of the choice."""
+    """What to use in one situation, what it brings, and what following the advice of the other sets brings to each."""
 
     have: str
     use: str
@@ -53,13 +53,16 @@ class Advice:
     peer: str | None  # the one with the best mean
 
     def over(self, other: str) -> Duel:
-        return duel(self.left_out, self.part.values[other])
+        return self.part.duel(self.use, other)
 
     def row(self) -> list[str]:
         peer = f"{self.peer}: {score(self.over(self.peer))}" if self.peer else "–"
         use = f"{spelled(self.use)} ({self.chosen} of {self.part.n_sets})"
-        gains = [score(self.over("variance pruned")), score(self.over("random")), signed(self.over("all").gain)]
-        return [self.have, use, number(abs(float(self.left_out.mean()))), peer, *gains]
+        value = number(abs(self.part.mean(self.use)))
+        if self.chosen < self.part.n_sets:
+            value += f" ({number(abs(float(self.left_out.mean())))})"
+        gains = [score(self.over(name)) if name != self.use else "–" for name in ("variance pruned", "random")]
+        return [self.have, use, value, peer, *gains, signed(self.over("all").gain)]
 
 
 def spelled(method: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .questions import FREE, TARGETS
 from .ranks import Duel
 from .results import Results, Slice
-from .selection import UNTOLD, grouped, score, span
+from .selection import PEERS, PEERS_TOLD, UNTOLD, grouped, pruned, score, span
 from .words import listed, number, p_text, signed
 
 LARGE = 0.03  # a difference of accuracy that is named set by set
@@ -12,7 +13,8 @@ LARGE = 0.03  # a difference of accuracy that is named set by set
 
 def losses(results: Results) -> str:
     """Bullets, one per way to lose."""
-    said = [_all_features(results), *_to_rivals(results), _few_labels(results), _pairs(results), _targets(results)]
+    said = [_all_features(results), _fresh(results), *_to_rivals(results)]
+    said += [_few_labels(results), _pairs(results), _targets(results)]
     return "\n".join(f"- {text}" for text in said if text)
 
 
@@ -25,6 +27,23 @@ def _all_features(results: Results) -> str:
         f"**Against all features.** At the largest number of features (50, or half of a narrow table) all features are "
         f"still ahead by {signed(found.gain)}, {_record(found)}: select to read, measure or store fewer features, "
         "not to gain accuracy."
+    )
+
+
+def _fresh(results: Results) -> str:
+    """Which rivals it cannot be told apart from, or loses to, on sets that had no say in its defaults."""
+    fresh = results.block("fresh")
+    rivals = fresh.known("free", [*PEERS, *pruned(FREE), *FREE])
+    part = fresh.free(["subset", *rivals])
+    if part.n_sets < 2:
+        return ""
+    level = [name for name in rivals if part.duel("subset", name).p_value >= 0.05]
+    said = [f"{name} ({score(part.duel('subset', name))})" for name in sorted(level, key=part.mean, reverse=True)]
+    return (
+        f"**On fresh sets, without labels,** the lead over the closest is not beyond chance. Of {len(rivals)} rivals, "
+        f"{len(level)} are level on these {part.n_sets} sets: {listed(said)}."
+        if level
+        else ""
     )
 
 
@@ -75,20 +94,23 @@ def _pairs(results: Results) -> str:
     if not part.n_sets:
         return ""
     found = part.duel("subset", UNTOLD)
+    most = results.told("pairs", numbers[-1:], ["subset", UNTOLD]).duel("subset", UNTOLD)
     sure = "beyond chance" if found.p_value < 0.05 else "not beyond chance"
     return (
-        f"**Pairs.** {span(numbers)} pairs change `subset` by {score(found)}, which is {sure}; where the classes of "
-        "the rows are known, give them instead."
+        f"**Pairs.** {span(numbers)} pairs change `subset` by {score(found)}, which is {sure}; {numbers[-1]} alone by "
+        f"{score(most)}. Where the classes of the rows are known, give them instead."
     )
 
 
 def _targets(results: Results) -> str:
-    budgets = results.budgets("targets")
-    names = results.known("targets", ["subset", "forest", "mrmr", "correlation pruned"], budgets)
-    part = results.told("targets", budgets, names)
-    ahead = [name for name in names if name != "subset" and part.n_sets and part.mean(name) > part.mean("subset")]
-    said = [f"{name} ({score(part.duel(name, 'subset'))})" for name in ahead]
-    return f"**Real targets.** Ahead in the mean over {part.n_sets} sets: {listed(said)}." if ahead else ""
+    said = []
+    for budget in results.budgets("targets"):
+        names = results.known("targets", [*PEERS_TOLD, *pruned(TARGETS), "cur", "random"], [budget])
+        part = results.told("targets", [budget], ["subset", *names])
+        ahead = [name for name in names if part.mean(name) > part.mean("subset")]
+        won = [f"{name} ({score(part.duel(name, 'subset'))})" for name in ahead]
+        said += [f"with {budget} {listed(won)}"] if won else []
+    return f"**Real targets.** Ahead of `subset` in the mean: {'; '.join(said)}." if said else ""
 
 
 def _record(found: Duel) -> str:

@@ -83,7 +83,7 @@ def _decision_table(results: Results) -> list[str]:
     pairs = zip(advised, known, strict=True)
     apart = [text for advice, situation in pairs for text in exceptions(advice, situation.candidates)]
     said = "Kinds of data that ask for something else:" if apart else "No kind of data asks for something else."
-    wanted = "Where a ranking of one of the papers is wanted, a score for every feature on its own:"
+    wanted = "Where a ranking is wanted, one score per feature, of the papers' methods and the variance:"
     papers = [advise(of_papers(situation)) for situation in known]
     listed = ["\n".join(f"- {text}" for text in apart)] if apart else []
     return [_advice_table(advised), said, *listed, wanted, _advice_table(papers), *better_settings(results)]
@@ -150,11 +150,11 @@ few labels, with pairs, with few real targets, beside random features, the varia
 gives the same."""
 
 _READING = """\
-- *use*: the method of the library with the best average rank over all sets, with its defaults. In brackets how often
-  the other sets alone would have chosen it.
-- *Value*, the mean accuracy, and all gains are honest about the choice: every set is judged by the method that the
-  **other** sets choose. A cell reads gain, sets better : worse, Wilcoxon's p; *over all* is against keeping every
-  feature. For real targets the values are RMSEs in standard deviations of the target, and a gain is a smaller one.
+- *use*: the method of the library with the best average rank over all sets, with its defaults. In brackets for how
+  many sets the **other** sets alone choose it. Where they do so for all, the numbers are honest about the choice; where
+  not, the value in brackets is that of the methods they choose.
+- *Value*: the mean accuracy; for real targets the RMSE in standard deviations of the target, and a gain is a smaller
+  one. Other cells read gain, sets better : worse, Wilcoxon's p.
 - *The best peer* is the one with the best mean, chosen with hindsight.
 - *`redundancy=True`*, in tables *pruned*: going down a ranking, features that correlate above .7 with a better one are
   passed over.

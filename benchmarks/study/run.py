@@ -45,7 +45,7 @@ class Settings:
     draws: int = 5  # twice as many where they cost little
     random_draws: int = 30
     max_rows: int = sets.MAX_ROWS
-    most_labels: int = 20  # budgets above this are left out: labels per class, half as many as targets and pairs
+    most_labels: int = 20  # labels per class, half the number of targets, a tenth of that of pairs; no budget above
 
 
 QUICK = Settings(draws=2, random_draws=10, max_rows=300, most_labels=5)
@@ -88,7 +88,7 @@ class Cells:
         found["free"] = self._free()
         if data.has_classes:
             found["labels"] = self._budgets(data.budgets(), self._draw_labels, self.settings.most_labels)
-            found["pairs"] = self._budgets(sets.N_PAIRS, self._draw_pairs, 5 * self.settings.most_labels)
+            found["pairs"] = self._budgets(sets.N_PAIRS, self._draw_pairs, 10 * self.settings.most_labels)
         else:
             found["targets"] = self._budgets(data.budgets(), self._draw_targets, 2 * self.settings.most_labels)
         return found

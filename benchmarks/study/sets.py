@@ -23,7 +23,7 @@ from .sources import SOURCES
 MAX_ROWS = 1000  # leave-one-out distances and full kernels cost n²
 LABELS_PER_CLASS = (1, 2, 3, 5, 10, 20)  # of two classes: 2, 4, 6, 10, 20, 40 labels
 N_TARGETS = (4, 6, 10, 20, 40)  # with two known targets every feature has correlation 1
-N_PAIRS = (4, 10, 20, 40, 100)
+N_PAIRS = (4, 10, 20, 40, 100, 200)
 CURVE = (2, 5, 10, 20, 50)
 KINDS = ("text", "images", "genes", "tables")
 

@@ -172,9 +172,13 @@ STUDY: dict[str, Source] = {
     "diabetes": Source("tables", "patients, progress of disease", _from_sklearn("diabetes"), real_target=True),
 }
 FRESH: dict[str, Source] = {
-    "PCMAC_18828": Source("text", "its posts, another vocabulary", _stored("PCMAC_18828"), relative="PCMAC"),
-    "HOCKBASE_18828": Source("text", "its posts, another vocabulary", _stored("HOCKBASE_18828"), relative="BASEHOCK"),
-    "RELATHE_18828": Source("text", "its posts, another vocabulary", _stored("RELATHE_18828"), relative="RELATHE"),
+    "PCMAC_18828": Source("text", "newsgroups, PC or Mac, more terms", _stored("PCMAC_18828"), relative="PCMAC"),
+    "HOCKBASE_18828": Source(
+        "text", "newsgroups, hockey or baseball, more terms", _stored("HOCKBASE_18828"), relative="BASEHOCK"
+    ),
+    "RELATHE_18828": Source(
+        "text", "newsgroups, religion or atheism, other terms", _stored("RELATHE_18828"), relative="RELATHE"
+    ),
     "MACBASE": Source("text", "newsgroups, Mac or baseball", _stored("MACBASE"), relative="PCMAC"),
     "NEWS_COMP": Source(
         "text",
@@ -188,9 +192,11 @@ FRESH: dict[str, Source] = {
     ),
     "FASHION_SHOES": Source("images", "three kinds of shoes", _fashion(slice(60_000, None), (5, 7, 9), 300)),
     "PHOTOS": Source("images", "pieces of two photographs", _photos),
-    "colon_disc": Source("genes", "its patients, values -2, 0, 2", _stored("colon_disc"), relative="colon_alon"),
+    "colon_disc": Source(
+        "genes", "colon, tumour or normal, three levels", _stored("colon_disc"), relative="colon_alon"
+    ),
     "leukemia_disc": Source(
-        "genes", "its patients, values -2, 0, 2", _stored("leukemia_disc"), relative="leukemia_5147"
+        "genes", "leukemia, ALL or AML, three levels", _stored("leukemia_disc"), relative="leukemia_5147"
     ),
     "KDD": Source("tables", "network connections, twelve kinds", _connections),
     "CENSUS_THIRDS": Source(
