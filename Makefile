@@ -51,7 +51,7 @@ bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RES
 bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks --quick
 
-papers: $(READY)  ## rerun the papers and the study on the data in FIEDLER_DATA, rewrite docs/ (under an hour)
+papers: $(READY) $(BENCH)/.ready  ## rerun the papers and the study on the data in FIEDLER_DATA, rewrite docs/ (an hour)
 	$(BIN)/python -W ignore -m benchmarks.papers
 	$(BIN)/python -W ignore -m benchmarks.study
 

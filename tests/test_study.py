@@ -1,23 +1,27 @@
-"""The study "which method when": its statistics, its fast evaluation and rankings against plain ones, a small run."""
+"""The study "which method when": its fast evaluation, rankings, sets and peers against plain ones, a small run."""
 
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import friedmanchisquare
+from sklearn.feature_selection import SequentialFeatureSelector, mutual_info_classif
+from sklearn.model_selection import LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.study import run
-from benchmarks.study.advice import advise, spelled
+from benchmarks.study import outside, peers, run
+from benchmarks.study.advice import WIDER, Situation, advise, exceptions, of_papers, spelled
+from benchmarks.study.choices import SAFER, Choices
 from benchmarks.study.judge import Judge
 from benchmarks.study.page import markdown, summary
 from benchmarks.study.questions import CONSTRAINTS, FREE, LABELS, TARGETS, no_labels
 from benchmarks.study.rankings import Rankings, TraceOfChanges
-from benchmarks.study.ranks import critical_difference, duel, friedman, holm, rank_methods
+from benchmarks.study.ranks import duel
 from benchmarks.study.redundancy import RECIPE
 from benchmarks.study.results import Results, Slice
+from benchmarks.study.selection import UNTOLD, few_labels, few_pairs, grouped, pruned, span, without_labels
 from benchmarks.study.sets import DataSet
+from benchmarks.study.sources import FRESH, STUDY
 from benchmarks.study.words import number, overtakes, signed
 from fiedler import (
     EVSC,
@@ -29,100 +33,18 @@ from fiedler import (
     ReliefF,
     SemiSupervisedLaplacianScore,
     SemiTarget,
+    SmoothSubset,
+    SpectralSelector,
     SSelect,
     SupervisedLaplacianScore,
     TargetKNN,
+    Variance,
     pairs_from_labels,
 )
 from fiedler.evaluate import accuracy_curve, tune
 from fiedler.problem import Problem
 from fiedler.selection.ranking import rank
 from fiedler.syntax import parse
-
-# Demšar (2006), Table 6: AUC of C4.5, +m, +cf, +m+cf on 14 sets. Both .975 of the set "voting" are ranked by digits
-# that are not printed (+cf second, +m+cf third), hence the one in the last place.
-DEMSAR = np.array(
-    [
-        [0.763, 0.768, 0.771, 0.798],
-        [0.599, 0.591, 0.590, 0.569],
-        [0.954, 0.971, 0.968, 0.967],
-        [0.628, 0.661, 0.654, 0.657],
-        [0.882, 0.888, 0.886, 0.898],
-        [0.936, 0.931, 0.916, 0.931],
-        [0.661, 0.668, 0.609, 0.685],
-        [0.583, 0.583, 0.563, 0.625],
-        [0.775, 0.838, 0.866, 0.875],
-        [1.000, 1.000, 1.000, 1.000],
-        [0.940, 0.962, 0.965, 0.962],
-        [0.619, 0.666, 0.614, 0.669],
-        [0.972, 0.981, 0.97501, 0.975],
-        [0.957, 0.978, 0.946, 0.970],
-    ]
-)
-NAMES = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
-
-
-def test_ranks_are_those_printed_by_demsar():
-    ranking = rank_methods(dict(zip(NAMES, DEMSAR.T, strict=True)))
-    assert ranking.methods == ("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5")
-    assert np.round(ranking.ranks, 3).tolist() == [1.964, 2.0, 2.893, 3.143]
-    assert ranking.chi_square == pytest.approx(9.28, abs=0.005)
-    statistic = 13 * ranking.chi_square / (14 * 3 - ranking.chi_square)
-    assert statistic == pytest.approx(3.69, abs=0.005)  # F_F, "the critical value of F(3, 39) is 2.85"
-    assert 0.01 < ranking.p_value < 0.05
-    assert ranking.critical_difference == pytest.approx(1.25, abs=0.005)
-    assert critical_difference(4, 14, alpha=0.1) == pytest.approx(1.12, abs=0.005)
-    assert not ranking.differ("C4.5+m+cf", "C4.5")
-    assert ranking.groups() == [(0, 3)]
-
-
-@pytest.mark.parametrize(
-    ("n_methods", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (8, 3.031), (10, 3.164)]
-)
-def test_critical_values_are_those_of_demsars_table_5(n_methods, q):
-    scale = np.sqrt(n_methods * (n_methods + 1) / 6.0)
-    assert critical_difference(n_methods, 1) / scale == pytest.approx(q, abs=1.5e-3)
-
-
-def test_average_ranks_equal_a_plain_count(rng):
-    values = rng.integers(0, 4, size=(9, 5)).astype(float)
-    ranking = rank_methods({str(j): values[:, j] for j in range(5)})
-    for j in range(5):
-        plain = [1 + sum(v > row[j] for v in row) + (sum(v == row[j] for v in row) - 1) / 2 for row in values]
-        assert ranking.rank(str(j)) == pytest.approx(np.mean(plain))
-        assert ranking.mean(str(j)) == pytest.approx(values[:, j].mean())
-
-
-def test_friedman_equals_scipys_without_ties(rng):
-    values = rng.normal(size=(12, 4))
-    ranking = rank_methods({str(j): values[:, j] for j in range(4)})
-    assert ranking.chi_square == pytest.approx(friedmanchisquare(*values.T).statistic)
-
-
-def test_friedman_of_the_same_order_everywhere_is_certain():
-    assert friedman([1.0, 2.0, 3.0], 6) == (12.0, 0.0)
-    assert friedman([2.0, 2.0, 2.0], 6)[1] == pytest.approx(1.0)
-
-
-def test_bars_join_exactly_the_methods_that_do_not_differ(rng):
-    values = rng.normal(size=(30, 6)) + np.linspace(0, 2.5, 6)
-    ranking = rank_methods({str(j): values[:, j] for j in range(6)})
-    joined = {pair for first, last in ranking.groups() for pair in itertools.combinations(range(first, last + 1), 2)}
-    for a, b in itertools.combinations(range(6), 2):
-        assert ((a, b) in joined) == (not ranking.differ(ranking.methods[a], ranking.methods[b]))
-
-
-def test_holms_correction_is_the_textbooks():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-
-
-def test_a_duel_counts_sets_and_leaves_ties_out():
-    found = duel([0.5, 0.6, 0.7, 0.8], [0.5, 0.5, 0.8, 0.6])
-    assert (found.won, found.lost, found.n_sets) == (2, 1, 4)
-    assert found.gain == pytest.approx(0.05)
-    assert duel([0.5, 0.5], [0.5, 0.5]).p_value == 1.0
-
 
 # -------------------------------------------------------------------- evaluation and rankings against the library
 
@@ -192,10 +114,10 @@ def test_pruning_keeps_the_best_of_columns_that_are_alike(made):
 
 
 def test_the_recipe_on_the_page_prunes_as_the_study_does(made):
-    names: dict = {}
-    exec(RECIPE.strip("`").removeprefix("python"), names)
-    judge, order = Judge(made), np.arange(12)[::-1]
-    assert names["prune"](made.X, order, max(made.sizes)) == judge.pruned(order, 0.7).tolist()
+    code = RECIPE.strip("`\n").removeprefix("python").replace("20", str(made.sizes[-1]))
+    fitted = eval(code, {"SpectralSelector": SpectralSelector, "X": made.X})
+    judge, order = Judge(made), rank(Variance(), Problem.of(made.X)).order
+    assert fitted.order_[: made.sizes[-1]].tolist() == judge.pruned(order, 0.7).tolist()
 
 
 @pytest.mark.parametrize("name", ["made", "counts"])
@@ -269,34 +191,137 @@ def test_trace_orders_features_as_evsc_does(made):
     assert orders[0].tolist() == orders[1].tolist()
 
 
+# -------------------------------------------------------------------- sets and peers
+
+
+@pytest.fixture
+def chosen(made, monkeypatch):
+    """Choices on a small set, without other packages."""
+    monkeypatch.setattr(outside, "versions", dict)
+    return Choices(ranked(made), [])
+
+
+def test_sets_are_the_librarys(chosen, made, rng):
+    rows = made.shown(3, draw=0)
+    y = np.full(60, -1)
+    y[rows] = made.y[rows]
+    must, cannot = pairs_from_labels(made.y, 12, 0)
+    found = {
+        "free": (chosen.free()["subset"], {}),
+        "labels": (chosen.with_labels(rows, rng)["subset"], {"y": y}),
+        "pairs": (chosen.with_pairs(must, cannot)["subset"], {"must_link": must, "cannot_link": cannot}),
+    }
+    for told, (order, known) in found.items():
+        selector = SpectralSelector(SmoothSubset(), n_features_to_select=made.sizes[-1]).fit(made.X, **known)
+        assert order.tolist() == selector.order_[: made.sizes[-1]].tolist(), told
+
+
+def test_the_safer_floor_reads_nothing_into_very_few_labels(chosen, made, rng):
+    few, more = (chosen.with_labels(made.shown(budget, draw=0), rng) for budget in (2, 10))
+    assert few[SAFER].tolist() == chosen.free()["subset"].tolist()  # six labels of three classes: d2 = 3
+    assert sorted(more[SAFER]) == sorted(more["subset"])
+
+
+def test_mutual_information_is_scikit_learns(made, counts):
+    rng = np.random.default_rng(0)
+    measured = mutual_info_classif(made.X, made.y, random_state=0)
+    assert peers._measured(made.X, made.y) == pytest.approx(measured, abs=1e-6)
+    counted = mutual_info_classif(counts.X, counts.y, discrete_features=True)
+    assert peers._counted(counts.X.toarray(), counts.y) == pytest.approx(counted, abs=1e-9)
+    assert peers.mutual_information(made.X, made.y, 3, rng)[0] == measured.argmax()
+
+
+def test_mrmr_is_its_definition(made, rng):
+    relevance, r = peers.f_statistic(made.X, made.y), np.abs(np.corrcoef(made.X.T))
+    chosen = [int(relevance.argmax())]
+    while len(chosen) < 6:
+        left = [j for j in range(12) if j not in chosen]
+        chosen.append(max(left, key=lambda j: relevance[j] / r[j, chosen].mean()))
+    assert peers.mrmr(made.X, made.y, 6, rng).tolist() == chosen
+
+
+def test_mcfs_finds_the_columns_that_separate_clusters(rng):
+    centres = np.zeros((3, 12))
+    centres[:, :2] = [[0, 0], [0, 9], [9, 0]]
+    X = np.repeat(centres, 20, axis=0) + rng.normal(size=(60, 12))
+    assert set(peers.mcfs(Problem.of(X), X, 3, 4)[:2]) == {0, 1}
+
+
+@pytest.mark.parametrize("peer", peers.WITH_CLASSES.values())
+def test_peers_name_each_column_once(peer, made, rng):
+    rows = made.shown(2, draw=0)
+    order = peer(made.X[rows], made.y[rows], 6, rng)
+    assert len(set(order.tolist())) == len(order) >= 6
+
+
+def test_sequential_selection_is_scikit_learns(made, rng):
+    rows = made.shown(5, draw=0)
+    X, y = made.X[rows], made.y[rows]
+    order = peers.sequential(X, y, 4, rng)
+    model = SequentialFeatureSelector(KNeighborsClassifier(1), n_features_to_select=4, cv=LeaveOneOut())
+    assert sorted(order) == model.fit(X, y).get_support(indices=True).tolist()
+
+
+def test_a_short_choice_is_filled_up_by_a_score():
+    assert peers.filled(np.array([2]), np.array([0.1, 0.5, 0.9, 0.3])).tolist() == [2, 1, 3, 0]
+
+
+def test_the_study_does_without_packages_that_are_not_there(made, monkeypatch):
+    outside.versions.cache_clear()
+    monkeypatch.setattr(outside, "ENVIRONMENT", Path("nowhere"))
+    assert outside.free(made.X, 3) == {}
+    assert outside.told(made.X, 3, [(np.arange(5), made.y[:5])]) == [None]
+    outside.versions.cache_clear()
+
+
+def test_fresh_sets_are_none_of_the_study_and_relatives_are_named():
+    assert not set(STUDY) & set(FRESH)
+    assert {source.relative for source in FRESH.values()} - {None} <= set(STUDY)
+
+
 # -------------------------------------------------------------------- sentences
 
 
+def situation(values, candidates, kinds=None):
+    """One that reads these values of three sets."""
+    values = {"all": [1.0] * 3, "variance pruned": [0.3] * 3} | values
+    part = Slice(("x", "y", "z"), kinds or ("tables",) * 3, {name: np.array(v) for name, v in values.items()})
+    return Situation("nothing", lambda names: part, tuple(candidates), ("peer",) if "peer" in values else ())
+
+
 def test_advice_is_measured_on_sets_that_had_no_say():
-    values = {"a": [0.9, 0.9, 0.45], "b": [0.5, 0.5, 0.8], "random": [0.4, 0.4, 0.4]}
-    values |= {"variance": [0.3, 0.3, 0.3], "all": [1.0, 1.0, 1.0]}
-    part = Slice(("x", "y", "z"), ("tables",) * 3, {name: np.array(v) for name, v in values.items()})
-    found = advise("nothing", "tables", part, ["b", "a", "random"])
-    assert found.use == "a"
+    values = {"a": [0.9, 0.9, 0.45], "b": [0.5, 0.5, 0.8], "random": [0.4, 0.4, 0.4], "peer": [0.1, 0.2, 0.6]}
+    found = advise(situation(values, ["b", "a", "random"]))
     # On x and y one of each wins on the other two sets: equal ranks go to the first candidate; on z, a is chosen.
-    assert found.over_random.gain == pytest.approx(np.mean([0.5, 0.5, 0.45]) - 0.4)
-    assert found.sure == "likely: better than random on 3 of 3"
+    assert (found.use, found.chosen, found.peer) == ("a", 1, "peer")
+    assert found.left_out.tolist() == [0.5, 0.5, 0.45]
+    assert found.over("random").gain == pytest.approx(np.mean([0.9, 0.9, 0.45]) - 0.4)
+    assert found.row()[:3] == ["nothing", "`a` (1 of 3)", ".750 (.483)"]
 
 
-def test_advice_falls_back_on_random_features_where_the_choice_does_not_beat_them():
-    values = {"a": [0.9, 0.1, 0.1], "b": [0.1, 0.9, 0.1], "random": [0.5, 0.5, 0.5]}
-    values |= {"variance": [0.3, 0.3, 0.3], "all": [1.0, 1.0, 1.0]}
-    part = Slice(("x", "y", "z"), ("images",) * 3, {name: np.array(v) for name, v in values.items()})
-    found = advise("nothing", "images", part, ["a", "b", "random"])
-    assert (found.use, found.over_random.gain) == ("random", 0.0)
-    assert found.over_variance.gain == pytest.approx(0.2)
-    assert found.sure == "likely: random is better than `a` on 2 of 3"
+def test_a_kind_that_asks_for_another_method_is_named():
+    values = {"a": [0.9, 0.9, 0.9], "b": [0.5, 0.5, 0.5], "random": [0.4] * 3}
+    advice = advise(situation(values, ["a", "b", "random"]))
+    assert exceptions(advice, ["a", "b"]) == []
+    (said,) = exceptions(advise(situation(values, ["b", "random"])), ["a", "b"])
+    assert said.startswith("nothing, tables: `a` is ahead of `b`, +.400, 3:0")
 
 
-@pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS])
+def test_who_wants_a_papers_ranking_is_not_told_to_take_a_set():
+    found = of_papers(situation({}, ["subset", UNTOLD, "fisher", "fisher pruned", "random"]))
+    assert found.candidates == ("fisher", "fisher pruned")
+
+
+@pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS, "subset", UNTOLD, "c4[graph=knn]"])
 def test_advice_names_methods_as_the_library_takes_them(method):
     assert parse(spelled(method).strip("`")) is not None
-    assert spelled(f"{method} pruned") == f"{spelled(method)}, pruned"
+    assert spelled(f"{method} pruned") == f"{spelled(method)} with `redundancy=True`"
+
+
+def test_budgets_are_grouped_by_limits():
+    assert grouped([1, 2, 3, 5, 10], 1, 3) == [[1], [2, 3], [5, 10]]
+    assert grouped([4, 10]) == [[4, 10]]
+    assert (span([1]), span([5, 10, 20])) == ("1", "5 to 20")
 
 
 def test_overtaking_must_last_and_hold_on_most_sets():
@@ -308,6 +333,43 @@ def test_overtaking_must_last_and_hold_on_most_sets():
 
 def test_numbers_are_written_without_a_leading_zero():
     assert (number(0.8125), number(1.5, 1), signed(-0.0312), signed(0.00001)) == (".812", "1.5", "−.031", "±.000")
+
+
+def invented(rng, peers_there):
+    """Results of three sets in each block, every method of sections 1 to 4 with random values."""
+    told = {
+        "free": ["subset", *FREE, WIDER, *pruned([*FREE, WIDER]), "mcfs", *(["cur", "fps"] if peers_there else [])],
+        "labels": ["subset", UNTOLD, SAFER, *LABELS, *pruned(LABELS), "variance pruned", "c4", "c4[graph=knn]"],
+        "pairs": ["subset", UNTOLD, "subset, labels", *CONSTRAINTS, *pruned(CONSTRAINTS), "variance pruned"],
+    }
+    told["pairs"] += ["c4[graph=knn]", "c4[graph=knn] pruned"]
+    told["labels"] += ["forest", *(["cur"] if peers_there else [])]
+
+    def values(question, n_sizes=3):
+        return {name: rng.random((1, n_sizes)).tolist() for name in [*told[question], "random", "all"]}
+
+    return Results(
+        [
+            {"name": name, "block": block, "kind": "text", "task": "classes", "shape": [9, 9], "classes": 2}
+            | {"sizes": [1, 2, 3], "free": {"values": values("free"), "curves": {}}}
+            | {"labels": {str(budget): {"values": values("labels")} for budget in (1, 2, 5)}}
+            | {"pairs": {"4": {"values": values("pairs")}, "40": {"values": values("pairs")}}}
+            for block, names in (("study", ["wine", "iris", "ORL"]), ("fresh", ["KDD", "PHOTOS", "MACBASE"]))
+            for name in names
+        ]
+    )
+
+
+@pytest.mark.parametrize("peers_there", [True, False])
+def test_the_page_does_without_peers_and_says_so(peers_there, rng, monkeypatch):
+    monkeypatch.setattr(outside, "versions", lambda: {"skmatter": "0"} if peers_there else {})
+    results = invented(rng, peers_there)
+    sections = [question(results, None) for question in (without_labels, few_labels, few_pairs)]
+    text = markdown(results, sections)
+    assert ("| cur |" in text) == peers_there
+    assert ("were left out" in text) != peers_there
+    assert "| study, 3 sets | fresh, 3 sets | together, 6 sets |" in text
+    assert "| MACBASE | fresh | text | 9 | 9 | 2 | 1, 2, 3 | newsgroups, Mac or baseball | PCMAC |" in text
 
 
 # -------------------------------------------------------------------- a small run
@@ -327,4 +389,4 @@ def test_a_small_run_is_complete_repeatable_and_goes_on(tmp_path: Path, capsys: 
     assert "fisher" in summary(results)
     section = no_labels(results, None)
     assert "Without labels" in section.markdown()
-    assert "| wine | tables | 120 | 13 | 3 |" in markdown(results, [section])
+    assert "| wine | study | tables | 120 | 13 | 3 |" in markdown(results, [section])

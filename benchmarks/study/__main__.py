@@ -10,7 +10,7 @@ from .. import data
 from .page import conclusions, summary, write
 from .results import Results
 from .run import QUICK, Settings, run
-from .sets import SMALL, SOURCES
+from .sources import SMALL, SOURCES
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,116 +1,145 @@
-"""The decision table: what to use when, chosen by average rank and measured on sets that had no say in the choice."""
+"""What to use when: one row per situation, the choice measured on sets that had no say in it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
 from .questions import CONSTRAINTS, FREE, LABELS, TARGETS
-from .ranks import Duel, duel
+from .ranks import Duel
 from .results import Results, Slice
-from .words import KINDS, signed
+from .selection import PEERS, PEERS_TOLD, UNTOLD, grouped, pruned, score, span
+from .words import KINDS, number, signed
 
 # How the library spells the methods of the study.
 SPELLING = {
     "spec φ1": "spec[phi=1]",
     "spec φ2 γ=4": "spec[phi=2,gamma=4]",
     "spec φ3": "spec[phi=3]",
+    UNTOLD: "subset[supervised=False]",
     **{f"c{variant}": f"constraint[variant={variant}]" for variant in (1, 2, 3, 4)},
+    "c4[graph=knn]": "constraint[graph=knn]",
 }
+WIDER = "laplacian[width=2.0]"  # its width is told as a number, so it has no short spelling
+WORTH = 0.01  # a smaller mean gain is not named
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a user has, the methods of the library that could serve, and the peers that could."""
+
+    have: str
+    read: Callable[[Sequence[str]], Slice]
+    candidates: tuple[str, ...]
+    peers: tuple[str, ...]
+
+    def part(self) -> Slice:
+        names = [*self.candidates, *self.peers, "variance pruned", "random", "all"]
+        return self.read(list(dict.fromkeys(names)))
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use in one situation, and what following such advice brought on sets left out of the choice."""
+    """What to use in one situation, what it brings, and what following the advice of the other sets brings to each."""
 
     have: str
-    kind: str
     use: str
-    over_random: Duel
-    over_variance: Duel
-    everything: float  # mean of the method named minus that of all features
-    sure: str
+    chosen: int  # how often the other sets would have chosen it
+    left_out: np.ndarray  # values of the choices made without each set
+    part: Slice
+    peer: str | None  # the one with the best mean
+
+    def over(self, other: str) -> Duel:
+        return self.part.duel(self.use, other)
 
     def row(self) -> list[str]:
-        gains = [signed(self.over_random.gain), signed(self.over_variance.gain), signed(self.everything)]
-        nothing = ": no choice beats them in the mean" * (self.use == "random")
-        return [self.have, self.kind, spelled(self.use) + nothing, *gains, self.sure]
+        peer = f"{self.peer}: {score(self.over(self.peer))}" if self.peer else "–"
+        use = f"{spelled(self.use)} ({self.chosen} of {self.part.n_sets})"
+        value = number(abs(self.part.mean(self.use)))
+        if self.chosen < self.part.n_sets:
+            value += f" ({number(abs(float(self.left_out.mean())))})"
+        gains = [score(self.over(name)) if name != self.use else "–" for name in ("variance pruned", "random")]
+        return [self.have, use, value, peer, *gains, signed(self.over("all").gain)]
 
 
 def spelled(method: str) -> str:
     """A method as the library takes it; the baselines in words."""
-    pruned = ", pruned" * method.endswith(" pruned")
-    name, _, weights = method.removesuffix(" pruned").partition(", ")
+    name = method.removesuffix(" pruned")
+    redundancy = " with `redundancy=True`" * (name != method)
     if name == "random":
-        return f"random features{pruned}"
-    return f"`{SPELLING.get(name, name)}`" + (f" on {weights}" if weights else "") + pruned
+        return f"random features{redundancy}"
+    if name == WIDER:
+        return f"`laplacian` with twice the mean edge as bandwidth{redundancy}"
+    return f"`{SPELLING.get(name, name)}`{redundancy}"
 
 
-def advise(have: str, kind: str, part: Slice, candidates: Sequence[str]) -> Advice:
-    """The candidate with the best average rank, or random features where such a choice does not beat them.
-
-    Gains are those of a choice made without the set it is measured on.
-    """
+def advise(situation: Situation) -> Advice:
+    """The candidate with the best average rank; each set is judged by the one that the other sets would choose."""
+    part = situation.part()
+    candidates = list(situation.candidates)
     best = part.ranking(candidates).best
-    left_out = []
+    chosen, left_out = Counter(), np.empty(part.n_sets)
     for place in range(part.n_sets):
         others = part.take([at for at in range(part.n_sets) if at != place])
-        left_out.append(part.values[others.ranking(candidates).best][place])
-    chance, chosen = duel(left_out, part.values["random"]), np.array(left_out)
-    if best == "random" or chance.gain <= 0:
-        return _random(have, kind, part, candidates)
-    sure = "sure" if chance.lost == 0 and chance.won == chance.n_sets >= 5 else "likely"
-    sure = sure if chance.won >= 2 * chance.n_sets / 3 else "unsure"
-    beside = f"{sure}: better than random on {chance.won} of {chance.n_sets}"
-    variance = duel(chosen, part.values["variance"])
-    return Advice(have, kind, best, chance, variance, part.mean(best) - part.mean("all"), beside)
+        choice = others.ranking(candidates).best
+        chosen[choice] += 1
+        left_out[place] = part.values[choice][place]
+    peer = max(situation.peers, key=part.mean, default=None)
+    return Advice(situation.have, best, chosen[best], left_out, part, peer)
 
 
-def _random(have: str, kind: str, part: Slice, candidates: Sequence[str]) -> Advice:
-    rival = next(name for name in part.ranking(candidates).methods if name != "random")
-    found, same = part.duel("random", rival), part.duel("random", "random")
-    sure = "sure" if found.won == found.n_sets >= 5 else "likely" if found.won >= 2 * found.n_sets / 3 else "unsure"
-    beside = f"{sure}: random is better than {spelled(rival)} on {found.won} of {found.n_sets}"
-    everything = part.mean("random") - part.mean("all")
-    return Advice(have, kind, "random", same, part.duel("random", "variance"), everything, beside)
-
-
-def situations(results: Results) -> list[Advice]:
-    """Every row of the decision table that the computed sets allow: three sets of a kind at least."""
-    found = []
-
-    def add(have: str, kind: str, read: Callable[[list[str]], Slice], candidates: Sequence[str]) -> None:
-        names = list(dict.fromkeys([*candidates, "variance", "random"]))
-        names += [f"{name} pruned" for name in names] + ["variance, tf-idf"] * (kind == "text")
-        part = read([*names, "all"])
-        part = part.of(kind) if kind in KINDS else part
-        if part.n_sets > 2:
-            found.append(advise(have, kind, part, names))
-
-    for kind in KINDS:
-        add("no labels", kind, partial(results.free, kind=kind), FREE)
-    for question, what, candidates, limits in (
-        ("labels", "labels per class", [*LABELS, "laplacian"], (2, 5)),
-        ("pairs", "pairs", [*CONSTRAINTS, "laplacian"], (20,)),
-        ("targets", "real targets", [*TARGETS, "laplacian"], (10,)),
+def situations(results: Results) -> list[Situation]:
+    """Every row of the table: by what is known, then the same for those who want a ranking of a paper."""
+    rankings = {
+        "free": [*FREE, WIDER],
+        "labels": LABELS,
+        "pairs": [*CONSTRAINTS, "c4[graph=knn]"],
+        "targets": TARGETS,
+    }
+    free_peers = tuple(results.known("free", PEERS))
+    found = [_situation(results, "no labels", "free", [], rankings["free"], free_peers)]
+    for question, what, limits in (
+        ("labels", "labels per class", (1, 3)),
+        ("pairs", "pairs", ()),
+        ("targets", "real targets", ()),
     ):
-        for few in _split(results.budgets(question), limits):
-            have = f"{few[0]} to {few[-1]} {what}" if len(few) > 1 else f"{few[0]} {what}"
+        for budgets in grouped(results.budgets(question), *limits):
+            have = f"{span(budgets)} {what if budgets[-1] > 1 else what.replace('labels', 'label')}"
+            peers = tuple(results.known(question, [*PEERS_TOLD, "cur"], budgets))
+            found.append(_situation(results, have, question, budgets, rankings[question], peers))
+    return [situation for situation in found if situation.part().n_sets > 2]
 
-            def read(names: list[str], question: str = question, few: list[int] = few) -> Slice:
-                return results.told(question, few, names)
 
-            for kind in KINDS if question != "targets" else ("spectra and tables",):
-                add(have, kind, read, candidates)
+def _situation(
+    results: Results, have: str, question: str, budgets: list[int], rankings: Sequence[str], peers: tuple[str, ...]
+) -> Situation:
+    free = question == "free"
+
+    def read(names: Sequence[str]) -> Slice:
+        return results.free(names) if free else results.told(question, budgets, names)
+
+    candidates = ["subset", *([] if free else [UNTOLD]), *rankings, *pruned(rankings), "variance pruned", "random"]
+    return Situation(have, read, tuple(dict.fromkeys(results.known(question, candidates, budgets))), peers)
+
+
+def of_papers(situation: Situation) -> Situation:
+    """The same for someone who wants a ranking of a paper."""
+    kept = tuple(name for name in situation.candidates if not name.startswith(("subset", "random")))
+    return Situation(situation.have, situation.read, kept, situation.peers)
+
+
+def exceptions(advice: Advice, candidates: Sequence[str]) -> list[str]:
+    """Kinds of data on which another candidate is ahead, in the mean and on two thirds of the sets."""
+    found = []
+    for kind in KINDS:
+        part = advice.part.of(kind)
+        if part.n_sets < 3:
+            continue
+        rival = part.ranking(list(candidates)).best
+        ahead = part.duel(rival, advice.use)
+        if ahead.gain >= WORTH and ahead.won >= 2 * part.n_sets / 3:
+            found.append(f"{advice.have}, {kind}: {spelled(rival)} is ahead of {spelled(advice.use)}, {score(ahead)}")
     return found
-
-
-def _split(budgets: Sequence[int], limits: Sequence[int]) -> list[list[int]]:
-    """Budgets up to the first limit, up to the second, ..., beyond the last; empty parts left out."""
-    edges = [0, *limits, np.inf]
-    parts = [[budget for budget in budgets if low < budget <= high] for low, high in pairwise(edges)]
-    return [part for part in parts if part]

@@ -12,6 +12,15 @@ from .words import p_text
 
 # Okabe and Ito's colours, told apart by the colour-blind; one hue per family, baselines grey and black.
 _COLORS = {
+    "subset": "#d62728",
+    "cur": "#9467bd",
+    "fps": "#c5a3e0",
+    "fastcan": "#7f5f3f",
+    "mcfs": "#b8860b",
+    "forest": "#6b8e23",
+    "mrmr": "#9467bd",
+    "mutual information": "#b8860b",
+    "l1": "#c5a3e0",
     "random": "#000000",
     "all": "#000000",
     "variance": "#8a8a8a",
@@ -99,8 +108,7 @@ def curves(
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         places = np.arange(len(budgets[title]))
         for method, values in lines.items():
-            width = 1.1 if method in ("variance", "laplacian") else 1.8
-            axis.plot(places, values, color=color(method), marker="o", ms=3.5, lw=width, label=method)
+            axis.plot(places, values, color=color(method), label=method, **_style(method))
         if zero:
             axis.axhline(0.0, color="black", lw=1, ls="--", label="random features")
         axis.set_title(title, fontsize=10)
@@ -110,8 +118,26 @@ def curves(
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel(y_label, fontsize=9)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize=9, frameon=False)
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(6, len(labels)) if len(labels) < 7 else (len(labels) + 1) // 2,
+        fontsize=9,
+        frameon=False,
+    )
     return figure
+
+
+def _style(method: str) -> dict[str, Any]:
+    """What reads no labels is thin or broken, baselines have no marks, the advised method is the thickest."""
+    if method in ("random", "all"):
+        return {"lw": 1.0, "ls": ":" if method == "random" else "--"}
+    if method == "subset":
+        return {"lw": 2.6, "marker": "o", "ms": 4.5, "zorder": 3}
+    if method.endswith("unlabelled"):
+        return {"lw": 1.8, "ls": (0, (4, 1.5)), "marker": "o", "ms": 3.5}
+    return {"lw": 1.1 if method in ("variance", "laplacian") else 1.8, "marker": "o", "ms": 3.5}
 
 
 def scatter(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], x_label: str, y_label: str) -> Any:

@@ -17,10 +17,11 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 
+from fiedler.selection.redundancy import prune
+
 from .sets import DataSet
 
 _NEIGHBORS = 5  # of a real target, as in [DV]
-_TRIED = 3000  # columns that pruning looks at
 
 
 class Judge:
@@ -35,6 +36,10 @@ class Judge:
     def values(self, order: np.ndarray, shown: np.ndarray | None = None) -> list[float]:
         """Accuracy, or minus the RMSE in standard deviations of y, on the rows not shown, for each size."""
         return [self.value(order[:size], shown) for size in self.data.sizes]
+
+    def curve(self, order: np.ndarray) -> list[float]:
+        """The same on all rows over more sizes."""
+        return [self.value(order[:size]) for size in self.data.curve]
 
     def value(self, columns: np.ndarray, shown: np.ndarray | None = None) -> float:
         """The same on exactly these columns."""
@@ -61,16 +66,8 @@ class Judge:
 
         Where too few are left, the best of those passed over fill up.
         """
-        kept: list[int] = []
-        passed: list[int] = []
-        for column in order[:_TRIED].tolist():
-            if kept and np.abs(self._unit[kept] @ self._unit[column]).max() > limit:
-                passed.append(column)
-                continue
-            kept.append(column)
-            if len(kept) == self.data.sizes[-1]:
-                break
-        return np.array([*kept, *passed, *order[_TRIED:]][: self.data.sizes[-1]])
+        most = self.data.sizes[-1]
+        return prune(order, self.data.X, limit, most).order[:most]
 
     @cached_property
     def _unit(self) -> np.ndarray:

@@ -1,30 +1,42 @@
-"""docs/which-method.md: the decision table, what was run, and the six questions."""
+"""docs/which-method.md: what to use, where it loses, what was run, then the questions one by one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from ..papers.page import DOCS, Section, line
-from .advice import situations
-from .defaults import defaults
-from .questions import FREE, few_labels, no_labels, pairs, real_targets
+from . import outside, questions, selection
+from .advice import Advice, advise, exceptions, of_papers, situations
+from .defaults import better_settings, defaults
+from .losses import losses
 from .redundancy import redundancy
 from .results import Results
 from .run import FEW_ROWS, Settings
-from .sets import SOURCES
+from .sources import SOURCES
 from .words import number
 
-QUESTIONS = (no_labels, few_labels, pairs, real_targets, defaults, redundancy)
+SETS = (selection.without_labels, selection.few_labels, selection.few_pairs, selection.few_targets)
+RANKINGS = (
+    questions.no_labels,
+    questions.few_labels,
+    questions.pairs,
+    questions.real_targets,
+    defaults,
+    redundancy,
+)
+
+
+def sections_of(results: Results, docs: Path | None) -> list[Section]:
+    """Sets of features on all sets, then the papers' rankings on those of the study."""
+    study = results.block("study")
+    return [*(question(results, docs) for question in SETS), *(question(study, docs) for question in RANKINGS)]
 
 
 def write(results: Results, docs: Path = DOCS) -> Path:
     """Write the page and its figures; nothing but the results decides what they say."""
-    sections = [question(results, docs) for question in QUESTIONS]
     page = docs / "which-method.md"
     partial = page.with_suffix(".part")
-    partial.write_text(markdown(results, sections))
+    partial.write_text(markdown(results, sections_of(results, docs)))
     partial.replace(page)
     return page
 
@@ -32,15 +44,15 @@ def write(results: Results, docs: Path = DOCS) -> Path:
 def markdown(results: Results, sections: list[Section]) -> str:
     """The whole page."""
     contents = "\n".join(f"- [{section.title}](#{section.key})" for section in sections)
-    parts = [_HEAD, "## What to use", _decision_table(results), _against_all(results), _READING]
-    parts += ["## Contents", contents]
-    parts += ["## What was run", _what_was_run(results), _sets_table(results)]
+    parts = [_HEAD, "## What to use", *_decision_table(results), _READING, *_GLANCE]
+    parts += ["## Where it loses", losses(results), "## Contents", contents]
+    parts += ["## What was run", _what_was_run(results), _peers_run(), _sets_table(results)]
     return "\n\n".join([*parts, *(section.markdown().strip() for section in sections)]) + "\n"
 
 
 def conclusions(results: Results) -> str:
     """The sentence that answers each question."""
-    sections = [question(results, None) for question in QUESTIONS]
+    sections = sections_of(results, None)
     bold = [next(part for part in section.markdown().split("\n\n") if part.startswith("**")) for section in sections]
     return "\n\n".join(f"{s.title}\n{text.strip('*')}" for s, text in zip(sections, bold, strict=True))
 
@@ -65,22 +77,29 @@ def _line(title: str, values: dict) -> str:
     return f"  {title:>12}: " + ", ".join(f"{name} {number(abs(float(values[name][0])))}" for name in ordered)
 
 
-def _decision_table(results: Results) -> str:
-    header = ["you have", "data", "use", "gain over random", "over variance", "against all features", "how sure"]
-    rows = [advice.row() for advice in situations(results)]
-    return "\n".join([line(header), "|---|---|---|--:|--:|--:|---|", *map(line, rows)])
+def _decision_table(results: Results) -> list[str]:
+    known = situations(results)
+    advised = [advise(situation) for situation in known]
+    pairs = zip(advised, known, strict=True)
+    apart = [text for advice, situation in pairs for text in exceptions(advice, situation.candidates)]
+    said = "Kinds of data that ask for something else:" if apart else "No kind of data asks for something else."
+    wanted = "Where a ranking is wanted, one score per feature, of the papers' methods and the variance:"
+    papers = [advise(of_papers(situation)) for situation in known]
+    listed = ["\n".join(f"- {text}" for text in apart)] if apart else []
+    return [_advice_table(advised), said, *listed, wanted, _advice_table(papers), *better_settings(results)]
 
 
-def _against_all(results: Results) -> str:
-    """What selecting costs in accuracy, with the best method of each set taken with hindsight."""
-    names = [*FREE, *(f"{method} pruned" for method in FREE)]
-    part = results.free([*names, "all"])
-    ahead = int(np.sum(part.values["all"] >= np.max([part.values[name] for name in names], axis=0)))
-    advice = "to read, measure or store fewer of them, not to gain accuracy" if 2 * ahead > part.n_sets else "freely"
-    return (
-        f"1-NN on all features is level with or ahead of the best of the {len(names)} rankings without labels, pruned "
-        f"or not, on {ahead} of {part.n_sets} sets: select features {advice}."
-    )
+def _advice_table(rows: list[Advice]) -> str:
+    header = [
+        "you have",
+        "use",
+        "value",
+        "over the best peer",
+        "over pruned variance",
+        "over random",
+        "over all features",
+    ]
+    return "\n".join([line(header), "|---|---|--:|---|---|---|--:|", *(line(advice.row()) for advice in rows)])
 
 
 def _what_was_run(results: Results) -> str:
@@ -90,47 +109,68 @@ def _what_was_run(results: Results) -> str:
     return _RUN.format(
         n_classes=len(with_classes),
         n_targets=len(with_targets),
+        n_fresh=len(results.block("fresh").found),
         rows=settings.max_rows,
         draws=settings.draws,
         few=FEW_ROWS,
     )
 
 
+def _peers_run() -> str:
+    found = outside.versions()
+    if not found:
+        return "scikit-matter and fastcan were left out: `make .venv-bench/.ready` gives them an environment."
+    named = ", ".join(f"{name} {version}" for name, version in found.items())
+    return f"Peers of other packages ran in an environment of their own: {named}."
+
+
 def _sets_table(results: Results) -> str:
-    header = ["set", "kind", "rows", "features", "classes", "numbers of features", "about"]
+    header = ["set", "block", "kind", "rows", "features", "classes", "numbers of features", "about", "rows shared with"]
     rows = [
         [
             about["name"],
+            about["block"],
             about["kind"],
             *about["shape"],
             about["classes"] or "real target",
             ", ".join(map(str, about["sizes"])),
             SOURCES[about["name"]].about,
+            SOURCES[about["name"]].relative or "–",
         ]
         for about in results.about()
     ]
-    return "\n".join([line(header), "|---|---|--:|--:|--:|---|---|", *map(line, rows)])
+    return "\n".join([line(header), "|---|---|---|--:|--:|--:|---|---|---|", *map(line, rows)])
 
 
 _HEAD = """# Which method when
 
-Every method of the library on many real data sets: without labels, with few labels, with pairs, with few real targets,
-beside random features, the variance and all features. `python -m benchmarks.study` wrote this page; the names and
-numbers in its sentences are computed, and a second run gives the same."""
+Sets of features, the papers' rankings and the selectors of other packages on many real data sets: without labels, with
+few labels, with pairs, with few real targets, beside random features, the variance and all features.
+`python -m benchmarks.study` wrote this page; the names and numbers in its sentences are computed, and a second run
+gives the same."""
 
 _READING = """\
-- *use*: the method with the best average rank on the sets of that kind, with the library's defaults, its ranking
-  pruned or not.
-- *Gains* are differences of mean accuracy (for real targets of the RMSE in standard deviations; positive is better
-  there too). They are honest about the choice: for every set the method is chosen on the **other** sets of its kind and
-  measured on this one.
-- *Against all features* compares the method named with keeping every feature.
-- *How sure*: **sure**, better on every one of at least five sets; **likely**, on two thirds of them and in the mean;
-  **unsure**, less than that.
-- *pruned*: going down the ranking, features that correlate above .7 with a better one are passed over; the few lines
-  it takes are in [section 6](#which-redundancy). Questions 1 to 5 compare the rankings as they are."""
+- *use*: the method of the library with the best average rank over all sets, with its defaults. In brackets for how
+  many sets the **other** sets alone choose it. Where they do so for all, the numbers are honest about the choice; where
+  not, the value in brackets is that of the methods they choose.
+- *Value*: the mean accuracy; for real targets the RMSE in standard deviations of the target, and a gain is a smaller
+  one. Other cells read gain, sets better : worse, Wilcoxon's p.
+- *The best peer* is the one with the best mean, chosen with hindsight.
+- *`redundancy=True`*, in tables *pruned*: going down a ranking, features that correlate above .7 with a better one are
+  passed over.
+- The defaults of `subset` were found on sets of the block *study*; the block *fresh* had no say in them, so where the
+  two blocks differ, believe the second."""
 
-_RUN = """{n_classes} sets with classes and {n_targets} with a real target, at most {rows} rows of each, rows shuffled.
+_GLANCE = (
+    "![Mean accuracy by number of features](figures/which-sets-curves.svg)",
+    "![Mean accuracy by labels per class](figures/which-told-labels.svg)",
+)
+
+_RUN = """{n_classes} sets with classes and {n_targets} with a real target, at most {rows} rows of each, rows shuffled;
+those of the block *fresh* ({n_fresh}) had no say in any choice of a method, a default or a parameter, though some share
+their rows with a set of the study. Sections 1 to 4 compare sets of features, rankings and peers on all of them,
+sections 5 to 10 the papers' rankings, as they are, on the sets of the study.
+
 Every method ranks the features of all rows, told the labels, pairs or targets of a few; {draws} draws, twice as many on
 sets of at most {few} rows, the same for all methods. A choice of features is judged by predicting every row whose label
 was hidden from all other rows, with 1-NN (classes) or 5-NN (real targets) on those features alone, at 10, 20 and 50

@@ -34,7 +34,7 @@ BASELINES = ("laplacian", "variance", "random")
 
 def no_labels(results: Results, folder: Path | None) -> Section:
     """Which method without labels, by kind of data, and where random features or the variance win."""
-    section = Section("which-free", "1. No labels", folder)
+    section = Section("which-free", "5. Rankings without labels", folder)
     methods = [*FREE, "random"]
     whole = results.free([*methods, "all"])
     ranking = whole.ranking(methods)
@@ -143,7 +143,7 @@ def _text_variants(section: Section, results: Results) -> None:
 
 def few_labels(results: Results, folder: Path | None) -> Section:
     """Which method by number of labels, and from how many Fisher and ReliefF overtake sSelect."""
-    section = Section("which-labels", "2. Few class labels", folder)
+    section = Section("which-labels", "6. Rankings with few class labels", folder)
     methods, budgets = [*LABELS, *BASELINES], results.budgets("labels")
     slices = {budget: results.told("labels", [budget], methods) for budget in budgets}
     rankings = {budget: part.ranking() for budget, part in slices.items()}
@@ -261,7 +261,7 @@ def _gain_curves(section: Section, results: Results, question: str, methods: Seq
 
 def pairs(results: Results, folder: Path | None) -> Section:
     """The constraint scores against each other and against the same information as labels."""
-    section = Section("which-pairs", "3. Pairs", folder)
+    section = Section("which-pairs", "7. Rankings from pairs", folder)
     budgets = [budget for budget in results.budgets("labels") if budget > 1]
     numbers = results.budgets("pairs")
     same = results.told("labels", budgets, [*CONSTRAINTS, *LABELS])
@@ -321,7 +321,7 @@ def _level(ranking: Ranking) -> str:
 
 def real_targets(results: Results, folder: Path | None) -> Section:
     """SLS, SSLS and the correlation by number of known targets."""
-    section = Section("which-targets", "4. Real targets", folder)
+    section = Section("which-targets", "8. Rankings from real targets", folder)
     methods, budgets = [*TARGETS, *BASELINES], results.budgets("targets")
     whole = results.told("targets", budgets, [*methods, "all"])
     ranking = whole.ranking(methods)

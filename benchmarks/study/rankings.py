@@ -73,10 +73,10 @@ _SSLS_TUNED = dict(list(_SSLS.items())[:3])  # the graph is built anew for each 
 
 
 class Rankings:
-    """Rankings of one set by every method, best column first."""
+    """Rankings of one set by every method, best column first; ``grids`` adds every value of every parameter."""
 
-    def __init__(self, data: DataSet, judge: Judge):
-        self.data, self.judge, self.problem = data, judge, Problem.of(data.X)
+    def __init__(self, data: DataSet, judge: Judge, grids: bool = True):
+        self.data, self.judge, self.problem, self.grids = data, judge, Problem.of(data.X), grids
         self._by_rows = sp.csr_array(data.X) if sp.issparse(data.X) else data.X
         self._cuts: dict[bytes, tuple[float, int, int]] = {}
         self._scores: WeakKeyDictionary[Problem, dict[Hashable, np.ndarray]] = WeakKeyDictionary()
@@ -116,13 +116,13 @@ class Rankings:
     def knn(self) -> dict[tuple[int, float], KNN]:
         """kNN graphs by number of neighbours and width; width 0 stands for binary weights."""
         graphs = {}
-        for k in NEIGHBORS:
+        for k in NEIGHBORS if self.grids else NEIGHBORS[:1]:
             if k >= len(self.data.y):
                 continue
             usual = self.problem.graph(KNN(k)).bandwidth
-            for width in WIDTHS:
+            for width in WIDTHS if self.grids else (WIDTHS[0], WIDTHS[-1]):
                 graphs[k, width] = KNN(k) if width == 1.0 else KNN(k, bandwidth=width * usual)
-        return graphs | {(10, 0.0): KNN(10, "binary")}
+        return graphs | ({(10, 0.0): KNN(10, "binary")} if self.grids else {})
 
     def free(self, rng: np.random.Generator) -> Orders:
         """Methods that read no labels, with every parameter of the grid and tuned by the cut value."""
@@ -136,10 +136,12 @@ class Rankings:
         for method, criterion in on_graph.items():
             orders = {key: self.order(criterion(graph), self.problem, rng) for key, graph in self.knn.items()}
             found |= {_knn_name(method, *key): order for key, order in orders.items()}
-            weighted = [order for (_, width), order in orders.items() if width]
-            found[f"{method} tuned"] = self.smallest_cut(weighted)
+            if self.grids:
+                found[f"{method} tuned"] = self.smallest_cut(o for (_, width), o in orders.items() if width)
         evsc = EVSC if len(self.data.y) <= _FEW else TraceOfChanges
         widths = {variant("evsc", **({"scale": s} if s != 1.0 else {})): evsc(RBF(scale=s)) for s in SCALES[::-1]}
+        if not self.grids:
+            return found | {"evsc": self.order(widths["evsc"], self.problem, rng)}
         orders = self._orders(widths, self.problem, rng)
         found |= orders | {"evsc tuned": self.smallest_cut(orders.values())}
         kernels = {variant("laplacian", rbf=s): LaplacianScore(RBF(scale=s)) for s in SCALES}
@@ -172,7 +174,7 @@ class Rankings:
         folds, names = _folds(y, rng), list(criteria)
         if len(folds) < 2:
             return names[0]
-        block, gained = self._rows(rows), 0.0
+        block, gained = self.block(rows), 0.0
         for fold in range(len(folds)):
             known = np.setdiff1d(np.arange(len(rows)), folds[fold])
             orders = self._orders(criteria, told(rows[known], y[known]), rng).values()
@@ -184,15 +186,18 @@ class Rankings:
     def with_labels(self, rows: np.ndarray, rng: np.random.Generator) -> Orders:
         """Methods that read class labels, told those of the given rows."""
         y = self.data.y[rows]
-        shown, told = self._rows_alone(rows, y), self._whole_set(rows, y)
+        shown, told = self._rows_alone(rows, y), self.whole_set(rows, y)
         found = {"fisher": self.order(FisherScore(), shown, rng)}
+        if np.bincount(y).max() > 1:  # else there is no must-link pair
+            found |= self._constraints(shown, told, rng)
+        if not self.grids:
+            defaults = {"relieff": self.order(ReliefF(), shown, rng), "sselect": self.order(SSelect(), told, rng)}
+            return found | defaults
         found |= self._orders(_RELIEF, shown, rng)
         found["relieff tuned"] = found[self.best_fold(_RELIEF, self._rows_alone, rows, y, rng)]
         found |= self._sselect(told, rng)
         shares = {f"{k}, {lam}": SSelect(KNN(k), lam) for k, width in self.knn if width == 1.0 for lam in SHARES}
-        found["sselect tuned"] = self.order(shares[self.best_fold(shares, self._whole_set, rows, y, rng)], told, rng)
-        if np.bincount(y).max() > 1:  # else there is no must-link pair
-            found |= self._constraints(shown, told, rng)
+        found["sselect tuned"] = self.order(shares[self.best_fold(shares, self.whole_set, rows, y, rng)], told, rng)
         return found
 
     def _sselect(self, told: Problem, rng: np.random.Generator) -> Orders:
@@ -212,47 +217,55 @@ class Rankings:
         rows = np.unique(np.concatenate([must, cannot]))
         among = {"must_link": np.searchsorted(rows, must), "cannot_link": np.searchsorted(rows, cannot)}
         told = self.problem.with_supervision(must_link=must, cannot_link=cannot)
-        found = self._constraints(Problem.of(self._rows(rows), **among), told, rng)
+        found = self._constraints(Problem.of(self.block(rows), **among), told, rng)
         y = self.data.y[rows]
         found["fisher, labels"] = self.order(FisherScore(), self._rows_alone(rows, y), rng)
-        found["sselect, labels"] = self.order(SSelect(), self._whole_set(rows, y), rng)
+        found["sselect, labels"] = self.order(SSelect(), self.whole_set(rows, y), rng)
         return found
 
     def _constraints(self, shown: Problem, told: Problem, rng: np.random.Generator) -> Orders:
         """C1 to C4 from the linked rows alone and from the whole set, whose neighbours C3 reads."""
         numbers = {number: told if number == 3 else shown for number in (1, 2, 3, 4)}
         found = {f"c{number}": self.order(ConstraintScore(number), by, rng) for number, by in numbers.items()}
+        found[variant("c4", graph="knn")] = self.order(ConstraintScore(graph=KNN()), shown, rng)
+        if not self.grids:
+            return found
         wider = {scale: self.order(ConstraintScore(graph=RBF(scale=scale)), shown, rng) for scale in SCALES}
         found |= {variant("c4", scale=scale): wider[scale] for scale in SCALES[1:]}
-        found["c4 tuned"] = self.smallest_cut(wider.values())
-        found[variant("c4", graph="knn")] = self.order(ConstraintScore(graph=KNN()), shown, rng)
-        return found
+        return found | {"c4 tuned": self.smallest_cut(wider.values())}
 
     # ---------------------------------------------------------------- few real targets
 
     def with_targets(self, rows: np.ndarray, rng: np.random.Generator) -> Orders:
         """Methods that read a real target, told that of the given rows, in their standard deviations."""
-        y = self.data.y[rows]
-        y = (y - y.mean()) / (y.std() or 1.0)
-        shown = self._rows_alone(rows, y)
+        y = self.standard(rows)
+        shown, told = self._rows_alone(rows, y), self.whole_set(rows, y)
         found = {"correlation": self.order(Correlation(), shown, rng)}
+        if not self.grids:
+            defaults = {"sls": self.order(_SLS["sls"], shown, rng), "ssls": self.order(_SSLS["ssls"], told, rng)}
+            return found | defaults
         found |= self._orders(_SLS, shown, rng)
         found["sls tuned"] = found[self.best_fold(_SLS, self._rows_alone, rows, y, rng)]
-        found |= self._orders(_SSLS, self._whole_set(rows, y), rng)
-        found["ssls tuned"] = found[self.best_fold(_SSLS_TUNED, self._whole_set, rows, y, rng)]
+        found |= self._orders(_SSLS, told, rng)
+        found["ssls tuned"] = found[self.best_fold(_SSLS_TUNED, self.whole_set, rows, y, rng)]
         return found
 
     # ---------------------------------------------------------------- what is shown of a set
 
-    def _rows_alone(self, rows: np.ndarray, y: np.ndarray) -> Problem:
-        return Problem.of(self._rows(rows), y)
+    def standard(self, rows: np.ndarray) -> np.ndarray:
+        """The targets of rows, in their own standard deviations."""
+        y = self.data.y[rows]
+        return (y - y.mean()) / (y.std() or 1.0)
 
-    def _whole_set(self, rows: np.ndarray, y: np.ndarray) -> Problem:
+    def _rows_alone(self, rows: np.ndarray, y: np.ndarray) -> Problem:
+        return Problem.of(self.block(rows), y)
+
+    def whole_set(self, rows: np.ndarray, y: np.ndarray) -> Problem:
         known = np.full(len(self.data.y), -1 if self.data.has_classes else np.nan)
         known[rows] = y
         return self.problem.with_supervision(known)
 
-    def _rows(self, rows: np.ndarray) -> np.ndarray:
+    def block(self, rows: np.ndarray) -> np.ndarray:
         block = self._by_rows[rows]
         return block.toarray() if sp.issparse(block) else block
 

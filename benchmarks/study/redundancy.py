@@ -16,21 +16,13 @@ from .run import LIMITS
 from .words import KINDS, against, listed, number, rank_row, signed
 
 RECIPE = """```python
-def prune(X, order, n_features, limit=0.7):
-    Z = (X - X.mean(axis=0)) / X.std(axis=0) / len(X) ** 0.5
-    kept = []
-    for column in order:  # SpectralSelector(...).fit(X, y).order_
-        if not kept or abs(Z[:, kept].T @ Z[:, column]).max() <= limit:
-            kept.append(column)
-        if len(kept) == n_features:
-            break
-    return kept
+SpectralSelector("variance", n_features_to_select=20, redundancy=True).fit(X)
 ```"""
 
 
 def redundancy(results: Results, folder: Path | None) -> Section:
     """Whether redundancy explains where random features win: by observation, then by removing it."""
-    section = Section("which-redundancy", "6. Redundancy", folder)
+    section = Section("which-redundancy", "10. Redundancy", folder)
     limit = number(LIMITS[0], 1)
     section.text(f"**{_conclusion(results)}**")
     section.text(

@@ -56,9 +56,25 @@ class Results:
     def __init__(self, found: Sequence[dict[str, Any]]):
         self.found = list(found)
 
+    def block(self, name: str) -> Results:
+        """The sets of one block: "study" or "fresh"."""
+        return Results([result for result in self.found if result["block"] == name])
+
+    def blocks(self) -> dict[str, Results]:
+        """The blocks that have sets, and all sets together."""
+        found = {name: self.block(name) for name in ("study", "fresh")}
+        found = {name: block for name, block in found.items() if block.found}
+        return found | ({"together": self} if len(found) > 1 else {})
+
+    def known(self, question: str, methods: Sequence[str], budgets: Sequence[int] = ()) -> list[str]:
+        """Those of the methods that some set has a value of (at some of the budgets): peers may be left out."""
+        cells = [result["free"] for result in self.found] if question == "free" else []
+        cells += [result.get(question, {}).get(str(budget), {}) for result in self.found for budget in budgets]
+        return [method for method in methods if any(method in cell.get("values", {}) for cell in cells)]
+
     def about(self) -> list[dict[str, Any]]:
-        """What each set is: name, kind, task, shape, classes, sizes."""
-        keys = ("name", "kind", "task", "shape", "classes", "sizes")
+        """What each set is: name, block, kind, task, shape, classes, sizes."""
+        keys = ("name", "block", "kind", "task", "shape", "classes", "sizes")
         return [{key: result[key] for key in keys} for result in self.found]
 
     def free(self, methods: Sequence[str], *, task: str = "classes", kind: str | None = None, size: int = -1) -> Slice:
@@ -75,6 +91,11 @@ class Results:
         """NMI of clusters, or redundancy, of methods without labels."""
         chosen = [r for r in self.found if r["task"] == "classes"]
         return _slice(chosen, methods, lambda result, method: result["free"][measure].get(method))
+
+    def curve(self, place: int, methods: Sequence[str]) -> Slice:
+        """Methods without labels at one of the numbers of features of the longer curves, on the sets that have them."""
+        chosen = [r for r in self.found if r["task"] == "classes" and r["free"]["curves"].get("random")]
+        return _slice(chosen, methods, lambda result, method: result["free"]["curves"].get(method, [None] * 9)[place])
 
     def told(self, question: str, budgets: Sequence[int], methods: Sequence[str], measure: str = "values") -> Slice:
         """Methods told labels, pairs or targets; the mean over those of the budgets that a set has for all methods."""

@@ -21,17 +21,20 @@ from fiedler import KNN, LaplacianScore, Variance, pairs_from_labels
 from fiedler.data.atomic import read_json, whole
 from fiedler.problem import Problem
 
-from . import sets
+from . import outside, sets
+from .choices import Choices
 from .judge import Judge
 from .rankings import Orders, Rankings, variant
+from .sources import STUDY
 
 FEW_ROWS = 250
 CACHE = Path(__file__).resolve().parents[2] / "out" / "study"
 LIMITS = (0.7, 0.5, 0.9)  # of |r| in pruned rankings; the first is the one compared everywhere
 _PRUNED = ("variance", "laplacian", "spec φ1", "spec φ2 γ=4", "spec φ3", "evsc", "fisher", "relieff", "sselect")
-_PRUNED += ("c1", "c2", "c3", "c4", "correlation", "sls", "ssls")
+_PRUNED += ("c1", "c2", "c3", "c4", "correlation", "sls", "ssls", "laplacian[width=2.0]", "c4[graph=knn]")
 _READ_NO_LABELS = ("variance", "laplacian", "laplacian tuned")  # judged on hidden rows too, beside the others
-_READ_NO_LABELS += ("variance pruned", "laplacian pruned", "variance, tf-idf")
+_READ_NO_LABELS += ("variance pruned", "laplacian pruned", "variance, tf-idf", "cur")
+_CURVES = ("subset", "cur", "variance pruned", "variance", "laplacian pruned", "laplacian")
 _DRAW, _RANDOM, _FREE, _PAIRS = range(100, 104)  # what a set's generator is seeded for
 
 
@@ -39,10 +42,10 @@ _DRAW, _RANDOM, _FREE, _PAIRS = range(100, 104)  # what a set's generator is see
 class Settings:
     """What a result depends on besides the set and the code."""
 
-    draws: int = 10  # twice as many where they cost little
+    draws: int = 5  # twice as many where they cost little
     random_draws: int = 30
     max_rows: int = sets.MAX_ROWS
-    most_labels: int = 20  # budgets above this are left out: labels per class, half as many as targets and pairs
+    most_labels: int = 20  # labels per class, half the number of targets, a tenth of that of pairs; no budget above
 
 
 QUICK = Settings(draws=2, random_draws=10, max_rows=300, most_labels=5)
@@ -55,29 +58,37 @@ class Cells:
         self.settings, self.data = settings, sets.load(name, settings.max_rows)
         self.draws = settings.draws * (2 if len(self.data.y) <= FEW_ROWS else 1)
         self.judge = Judge(self.data)
-        self.rankings = Rankings(self.data, self.judge)
+        self.block = "study" if name in STUDY else "fresh"
+        self.rankings = Rankings(self.data, self.judge, grids=self.block == "study")
+        self.choices = Choices(self.rankings, [self.data.shown(*draw) for draw in self._draws() if draw[0] > 1])
         permutations = range(settings.random_draws)
         m = self.data.X.shape[1]
         self.random = [self.data.rng(_RANDOM, number).permutation(m) for number in permutations]
         self.random_pruned = [self.judge.pruned(order, LIMITS[0]) for order in self.random]
+
+    def _draws(self) -> list[tuple[int, int]]:
+        """Every (budget, number) of labels or targets."""
+        most = self.settings.most_labels * (1 if self.data.has_classes else 2)
+        return [(budget, number) for budget in self.data.budgets() if budget <= most for number in range(self.draws)]
 
     def results(self) -> dict[str, Any]:
         """Plain values: question -> budget -> method -> one list per draw of one value per size."""
         data, y = self.data, self.data.y
         found = {
             "name": data.name,
+            "block": self.block,
             "kind": data.kind,
             "task": "classes" if data.has_classes else "target",
             "shape": list(data.X.shape),
             "classes": int(y.max()) + 1 if data.has_classes else None,
             "sizes": list(data.sizes),
         }
-        orders = self.rankings.free(data.rng(_FREE)) | self._text_variants()
+        orders = self.rankings.free(data.rng(_FREE)) | self._text_variants() | self.choices.free()
         self.without_labels = orders | self._pruned(orders, LIMITS)
         found["free"] = self._free()
         if data.has_classes:
             found["labels"] = self._budgets(data.budgets(), self._draw_labels, self.settings.most_labels)
-            found["pairs"] = self._budgets(sets.N_PAIRS, self._draw_pairs, 5 * self.settings.most_labels)
+            found["pairs"] = self._budgets(sets.N_PAIRS, self._draw_pairs, 10 * self.settings.most_labels)
         else:
             found["targets"] = self._budgets(data.budgets(), self._draw_targets, 2 * self.settings.most_labels)
         return found
@@ -93,6 +104,9 @@ class Cells:
             plain = [name for name in orders if "[" not in name]
             found["nmi"] = {name: self.judge.clusters(orders[name]) for name in plain}
             found["nmi"]["random"] = float(np.mean([self.judge.clusters(order) for order in self.random[:5]]))
+        found["curves"] = {name: self.judge.curve(orders[name]) for name in _CURVES if name in orders}
+        found["curves"]["random"] = np.mean([self.judge.curve(order) for order in self.random], axis=0).tolist()
+        found["curves"]["all"] = found["values"]["all"][0][:1] * len(self.data.curve)
         return found
 
     def _baselines(self, shown: np.ndarray | None) -> dict[str, list[list[float]]]:
@@ -123,6 +137,7 @@ class Cells:
                 shown, orders = draw(budget, number)
                 orders |= self._pruned(orders)
                 orders |= {name: self.without_labels[name] for name in _READ_NO_LABELS if name in self.without_labels}
+                orders["subset, unlabelled"] = self.without_labels["subset"]
                 for name, order in orders.items():
                     values.setdefault(name, []).append(self.judge.values(order, shown))
                     redundancy.setdefault(name, []).append(self.judge.redundancy(order))
@@ -134,11 +149,13 @@ class Cells:
 
     def _draw_labels(self, budget: int, number: int) -> tuple[np.ndarray, Orders]:
         shown = self.data.shown(budget, number)
-        return shown, self.rankings.with_labels(shown, self.data.rng(_DRAW, budget, number))
+        rng = self.data.rng(_DRAW, budget, number)
+        return shown, self.rankings.with_labels(shown, rng) | self.choices.with_labels(shown, rng)
 
     def _draw_targets(self, budget: int, number: int) -> tuple[np.ndarray, Orders]:
         shown = self.data.shown(budget, number)
-        return shown, self.rankings.with_targets(shown, self.data.rng(_DRAW, budget, number))
+        rng = self.data.rng(_DRAW, budget, number)
+        return shown, self.rankings.with_targets(shown, rng) | self.choices.with_targets(shown, rng)
 
     def _draw_pairs(self, budget: int, number: int) -> tuple[np.ndarray, Orders]:
         """Pairs among half of the rows of each class, as in [KA] 7.2; the rows they touch are not judged."""
@@ -149,7 +166,8 @@ class Cells:
         known = np.full(len(y), -1)
         known[half] = y[half]
         must, cannot = pairs_from_labels(known, budget, int(rng.integers(2**31)))
-        return np.unique(np.concatenate([must, cannot])), self.rankings.with_pairs(must, cannot, rng)
+        orders = self.rankings.with_pairs(must, cannot, rng) | self.choices.with_pairs(must, cannot)
+        return np.unique(np.concatenate([must, cannot])), orders
 
     def _text_variants(self) -> Orders:
         """Rankings of the same counts by other distances; judged on the counts like all others."""
@@ -196,7 +214,8 @@ def _slowest_first(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
-_ORDER = ("NEWS_SCI", "BASEHOCK", "RELATHE", "PCMAC", "NEWS_TALK", "madelon", "nakayama", "yan_sc", "digits")
+_ORDER = ("BASEHOCK", "HOCKBASE_18828", "MACBASE", "PCMAC_18828", "NEWS_SCI", "RELATHE", "RELATHE_18828", "PCMAC")
+_ORDER += ("NEWS_TALK", "NEWS_COMP", "nakayama", "yan_sc", "ORL", "madelon", "FASHION", "FASHION_TOPS", "digits")
 
 
 def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
@@ -206,9 +225,12 @@ def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
 def _fingerprint(settings: Settings) -> str:
     """A hash of the settings and of all code that the values come from, so that changed code is never read back."""
     here, library = Path(__file__).resolve().parent, Path(fiedler.__file__).resolve().parent
-    code = [here / f"{module}.py" for module in ("sets", "judge", "rankings", "run")]
+    code = [
+        here / f"{module}.py"
+        for module in ("sources", "sets", "judge", "rankings", "peers", "outside", "choices", "run")
+    ]
     code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "plots", "cli"))
-    digest = hashlib.sha256(json.dumps(asdict(settings)).encode())
+    digest = hashlib.sha256(json.dumps([asdict(settings), outside.versions()]).encode())
     for path in code:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

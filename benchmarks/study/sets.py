@@ -12,19 +12,19 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .. import data
+from .sources import SOURCES
 
 MAX_ROWS = 1000  # leave-one-out distances and full kernels cost n²
 LABELS_PER_CLASS = (1, 2, 3, 5, 10, 20)  # of two classes: 2, 4, 6, 10, 20, 40 labels
 N_TARGETS = (4, 6, 10, 20, 40)  # with two known targets every feature has correlation 1
-N_PAIRS = (4, 10, 20, 40, 100)
+N_PAIRS = (4, 10, 20, 40, 100, 200)
+CURVE = (2, 5, 10, 20, 50)
 KINDS = ("text", "images", "genes", "tables")
 
 
@@ -49,6 +49,11 @@ class DataSet:
         return (
             (10, 20, 50) if m >= 200 else tuple(sorted({max(1, round(m * share)) for share in (1 / 8, 1 / 4, 1 / 2)}))
         )
+
+    @property
+    def curve(self) -> tuple[int, ...]:
+        """More numbers of features than sizes has, for figures; none in narrow tables."""
+        return CURVE if self.X.shape[1] >= 200 else ()
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of this set's own, the same in every run."""
@@ -83,107 +88,6 @@ def load(name: str, max_rows: int = MAX_ROWS) -> DataSet:
         y = np.unique(y, return_inverse=True)[1].astype(np.int64)
         scaled = unscaled = _SCALE[source.kind](X)
     return DataSet(name, source.kind, scaled, y, unscaled)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a set comes from and what it is."""
-
-    kind: str
-    about: str
-    read: Callable[[], tuple[Any, np.ndarray]]
-    real_target: bool = False
-
-
-def _stored(name: str) -> Callable[[], tuple[Any, np.ndarray]]:
-    return lambda: data.paper_set(name)[:2]
-
-
-def _relathe() -> tuple[Any, np.ndarray]:
-    return data.paper_set("RELATHE")[0], data.paper_set_info("RELATHE")["y_corrected"]
-
-
-def _newsgroups(*groups: str) -> Callable[[], tuple[Any, np.ndarray]]:
-    """Some groups of 20 Newsgroups, at most 250 posts of each, with the terms that occur in 5 posts or more."""
-
-    def read() -> tuple[Any, np.ndarray]:
-        X, y, _ = data.paper_set("NEWS20_18828")
-        names = data.paper_set_info("NEWS20_18828")["groups"].tolist()
-        X, y = _at_most(X, y, [names.index(group) + 1 for group in groups], 250)
-        return X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 5)], y
-
-    return read
-
-
-def _shuttle() -> tuple[Any, np.ndarray]:
-    """At most 200 rows of each class that has 50: four fifths of all rows are of one class."""
-    X, y, _ = data.paper_set("shuttle")
-    return _at_most(X, y, np.flatnonzero(np.bincount(y) >= 50), 200)
-
-
-def _at_most(X: Any, y: np.ndarray, classes: Sequence[int], rows: int) -> tuple[Any, np.ndarray]:
-    order = np.random.default_rng(0).permutation(len(y))
-    kept = np.concatenate([order[y[order] == label][:rows] for label in classes])
-    return X[kept], y[kept]
-
-
-def _from_sklearn(name: str) -> Callable[[], tuple[Any, np.ndarray]]:
-    def read() -> tuple[Any, np.ndarray]:
-        from sklearn import datasets
-
-        return getattr(datasets, f"load_{name}")(return_X_y=True)
-
-    return read
-
-
-def _expression(name: str, floor: float = 20.0) -> Callable[[], tuple[Any, np.ndarray]]:
-    """log2 of intensities, those below the floor (noise, negative ones too) set to it."""
-    return lambda: (np.log2(np.maximum(data.paper_set(name)[0], floor)), data.paper_set(name)[1])
-
-
-def _single_cell() -> tuple[Any, np.ndarray]:
-    X, y, _ = data.paper_set("yan_sc")
-    return np.log2(1.0 + X), y
-
-
-SOURCES: dict[str, Source] = {
-    "PCMAC": Source("text", "newsgroups, PC or Mac", _stored("PCMAC")),
-    "BASEHOCK": Source("text", "newsgroups, baseball or hockey", _stored("BASEHOCK")),
-    "RELATHE": Source("text", "newsgroups, religion or atheism, labels corrected", _relathe),
-    "NEWS_SCI": Source(
-        "text", "newsgroups, four sciences", _newsgroups("sci.crypt", "sci.electronics", "sci.med", "sci.space")
-    ),
-    "NEWS_TALK": Source(
-        "text",
-        "newsgroups, three political",
-        _newsgroups("talk.politics.guns", "talk.politics.mideast", "talk.politics.misc"),
-    ),
-    "ORL": Source("images", "faces of 40 people", _stored("ORL")),
-    "orlraws10P": Source("images", "ten of ORL's people, larger", _stored("orlraws10P")),
-    "pixraw10P": Source("images", "faces of 10 people", _stored("pixraw10P")),
-    "warpPIE10P": Source("images", "faces of 10 people, varied light", _stored("warpPIE10P")),
-    "digits": Source("images", "handwritten digits", _from_sklearn("digits")),
-    "TOX_171": Source("genes", "toxicology, four treatments", _expression("TOX_171")),
-    "colon_alon": Source("genes", "colon, tumour or normal", _expression("colon_alon")),
-    "leukemia_5147": Source("genes", "leukemia, ALL or AML", _expression("leukemia_5147")),
-    "nakayama": Source("genes", "ten kinds of sarcoma", _expression("nakayama")),
-    "yan_sc": Source("genes", "single cells, six stages of the embryo", _single_cell),
-    "iris": Source("tables", "three flowers", _stored("iris")),
-    "wine": Source("tables", "chemistry of three wines", _stored("wine")),
-    "segment210": Source("tables", "seven textures", _stored("segment210")),
-    "vehicle": Source("tables", "silhouettes of four vehicles", _stored("vehicle")),
-    "breast_cancer": Source("tables", "cell nuclei, benign or malignant", _from_sklearn("breast_cancer")),
-    "shuttle": Source("tables", "sensors, five states", _shuttle),
-    "madelon": Source("tables", "made: a parity problem among noise", _stored("madelon")),
-    "juice": Source("spectra", "orange juice, its sugar", _stored("juice"), real_target=True),
-    "nitrogen": Source("spectra", "grass, its nitrogen", _stored("nitrogen"), real_target=True),
-    "census_house_36": Source("tables", "US census, house prices", _stored("census_house_36"), real_target=True),
-    "communities_house": Source(
-        "tables", "US communities, house values", _stored("communities_house"), real_target=True
-    ),
-    "diabetes": Source("tables", "patients, progress of disease", _from_sklearn("diabetes"), real_target=True),
-}
-SMALL = ("RELATHE", "warpPIE10P", "colon_alon", "wine", "segment210", "nitrogen", "diabetes")  # of a quick run
 
 
 def tf_idf(X: Any) -> sp.csc_array:

@@ -1,0 +1,153 @@
+"""What a user could pick instead, with NumPy and scikit-learn alone: each peer gives columns, best first.
+
+Told nothing: MCFS. Told classes or real targets of a few rows, and given those rows alone, as their users do: the
+mutual information, mRMR, random forests, the L1 penalty, on narrow tables sequential selection. What a peer gives no
+weight follows by the F statistic.
+
+    MCFS    Cai, Zhang & He (KDD 2010): least-angle regression of each of the first eigenvectors of Ly = λDy on X with
+            as many columns as are asked for; a column counts by its largest |coefficient|
+    MI      Ross (PLoS ONE 2014), what ``mutual_info_classif`` computes, for all columns at once
+    mRMR    Ding & Peng (2005) as F statistic / mean |r| with the columns chosen
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import digamma
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import f_classif, f_regression
+from sklearn.linear_model import LogisticRegression, lars_path
+from sklearn.multiclass import OneVsRestClassifier
+
+from fiedler import KNN
+from fiedler.problem import Problem
+
+_TREES = 100  # scikit-learn's default
+_BLOCK = 2**24  # numbers in a block of distances of the mutual information
+
+
+def mcfs(problem: Problem, block: np.ndarray, n_clusters: int, n_features: int) -> np.ndarray:
+    """Multi-cluster feature selection on the library's graph with the five neighbours of its paper."""
+    graph = problem.graph(KNN(5))
+    n_clusters = min(n_clusters, len(block) - 2)
+    embedding = graph.inverse_root_degree[:, None] * graph.spectrum(n_clusters + 1)[1][:, 1:]
+    centred, scores = block - block.mean(axis=0), np.zeros(block.shape[1])
+    for target in embedding.T:
+        *_, path = lars_path(centred, target - target.mean(), method="lar", max_iter=n_features)
+        scores = np.maximum(scores, np.abs(path[:, -1]))
+    return _best_first(scores)
+
+
+# -------------------------------------------------------------------- told classes
+
+
+def mutual_information(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Columns by mutual information with the classes: whole numbers are counted, others measured by neighbours."""
+    whole = np.array_equal(block, np.round(block))
+    return _best_first(_counted(block, y) if whole else _measured(block, y), f_statistic(block, y))
+
+
+def _counted(block: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Σ p(v, c) log(p(v, c) / p(v) p(c)) of columns of whole numbers."""
+    n, found = len(y), np.zeros(block.shape[1])
+    for value in np.unique(block):
+        equal = block == value
+        overall = equal.sum(axis=0)
+        for code in np.unique(y):
+            both = equal[y == code].sum(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found += np.where(both > 0, both / n * np.log(both * n / (overall * np.sum(y == code))), 0.0)
+    return found
+
+
+def _measured(block: np.ndarray, y: np.ndarray, n_neighbors: int = 3) -> np.ndarray:
+    """ψ(n) + ⟨ψ(k)⟩ - ⟨ψ(n_c)⟩ - ⟨ψ(m)⟩, m the rows not farther than the k-th neighbour of the same class."""
+    sizes = np.bincount(y)[y]
+    kept = sizes > 1
+    block, y, sizes = block[kept], y[kept], sizes[kept]
+    k, n = np.minimum(n_neighbors, sizes - 1), len(y)
+    same, found = y[:, None] == y, np.empty(block.shape[1])
+    for start in range(0, block.shape[1], max(1, _BLOCK // n**2)):
+        part = block[:, start : start + max(1, _BLOCK // n**2)].T
+        distances = np.abs(part[:, :, None] - part[:, None, :])
+        inside = np.sort(np.where(same, distances, np.inf), axis=2)  # the first is the row itself
+        radius = np.nextafter(np.take_along_axis(inside, k[None, :, None], axis=2), 0.0)
+        around = (distances <= radius).sum(axis=2)
+        found[start : start + len(part)] = digamma(n) + digamma(k).mean() - digamma(sizes).mean()
+        found[start : start + len(part)] -= digamma(around).mean(axis=1)
+    return np.maximum(found, 0.0)
+
+
+def mrmr(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Columns one by one by F statistic over mean |r| with those chosen."""
+    relevance = f_statistic(block, y)
+    unit = block - block.mean(axis=0)
+    length = np.linalg.norm(unit, axis=0)
+    unit = unit / np.where(length > 0, length, 1.0)
+    chosen, alike, left = [int(relevance.argmax())], np.zeros(block.shape[1]), relevance.copy()
+    while len(chosen) < min(n_features, block.shape[1]):
+        left[chosen[-1]] = -1.0
+        alike += np.abs(unit.T @ unit[:, chosen[-1]])
+        chosen.append(int(np.argmax(np.where(left < 0, -1.0, left / np.maximum(alike / len(chosen), 1e-3)))))
+    return np.array(chosen)
+
+
+def forest(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Columns by the importance that a random forest gives them."""
+    kind = RandomForestClassifier if y.dtype.kind == "i" else RandomForestRegressor
+    model = kind(_TREES, max_features="sqrt", random_state=int(rng.integers(2**31)))
+    return _best_first(model.fit(block, y).feature_importances_, f_statistic(block, y))
+
+
+def l1(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Standardised columns by their largest |coefficient| in L1 logistic regression, or as the lasso takes them in."""
+    spread = block.std(axis=0)
+    scaled = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if y.dtype.kind == "i":
+        model = OneVsRestClassifier(LogisticRegression(C=1.0, l1_ratio=1.0, solver="liblinear", random_state=0))
+        weights = np.max([np.abs(one.coef_[0]) for one in model.fit(scaled, y).estimators_], axis=0)
+    else:
+        *_, path = lars_path(scaled, y - y.mean(), method="lasso", max_iter=n_features)
+        weights = (path != 0).sum(axis=1)
+    return _best_first(weights, f_statistic(block, y))
+
+
+def sequential(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Columns added one by one, each the one with which 1-NN errs least, leave-one-out; ties to the first column.
+
+    What ``SequentialFeatureSelector(KNeighborsClassifier(1), cv=LeaveOneOut())`` chooses, for few columns.
+    """
+    alone = (block.T[:, :, None] - block.T[:, None, :]) ** 2  # squared distances by each column
+    alone[:, np.arange(len(y)), np.arange(len(y))] = np.inf
+    chosen: list[int] = []
+    while len(chosen) < n_features:
+        nearest = (alone + alone[chosen].sum(axis=0)).argmin(axis=2)
+        hits = (y[nearest] == y).sum(axis=1)
+        hits[chosen] = -1
+        chosen.append(int(hits.argmax()))
+    return np.array(chosen)
+
+
+def f_statistic(block: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Of an analysis of variance of the classes, or of a regression on the target; 0 where it is undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = f_classif(block, y)[0] if y.dtype.kind == "i" else f_regression(block, y)[0]
+    return np.nan_to_num(found, posinf=np.finfo(float).max)
+
+
+def _best_first(scores: np.ndarray, then: np.ndarray | None = None) -> np.ndarray:
+    """Large scores first, equal ones by a second score, then by column."""
+    return np.lexsort((-then if then is not None else np.zeros(len(scores)), -scores))
+
+
+def filled(chosen: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """A choice, then the other columns by their score."""
+    order = _best_first(scores)
+    return np.concatenate([chosen, order[~np.isin(order, chosen)]])
+
+
+Peer = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
+WITH_CLASSES: dict[str, Peer] = {"mutual information": mutual_information, "mrmr": mrmr, "forest": forest, "l1": l1}
+WITH_TARGETS: dict[str, Peer] = {"mrmr": mrmr, "forest": forest, "l1": l1}
