@@ -19,7 +19,7 @@ from fiedler import EVSC, KNN, SPEC, LaplacianScore, ReliefF, SSelect
 from fiedler.problem import Problem
 
 from . import contenders as other
-from . import data
+from . import data, sets
 
 _NOISE = 0.6  # share of a target that a quick run on a busy machine must still reach
 _COLUMNS = 2000  # columns of NEWS20 given to scanpy, which would need minutes for all of them
@@ -297,6 +297,26 @@ CASES = [
         once=("exact mode",),
         check=_same_top,
         note="madelon's first rows",
+    ),
+    *(
+        Case(
+            f"{k} features as a set, {name}",
+            targets,
+            lambda name=name, k=k: sets.contenders(name, k),
+            quick=name == "TOX_171" and k == 50,
+            once=tuple(who for who in targets if who != sets.FPS),
+            note="graph included; the others take dense X only" if name == "BASEHOCK" else "",
+        )
+        for name, k, targets in sets.ROWS_OF_THE_TABLE
+    ),
+    Case(
+        "20 features as a set by anchors, 1,000,000 x 100",
+        {"Laplacian score": 0.5},
+        sets.by_anchors,
+        once=("fiedler", "Laplacian score"),
+        at_least=0,
+        seconds=0.0,
+        note="blocks of rows of a Dask array, 200 anchors; the Laplacian score's own pass beside it",
     ),
     Case(
         "LS with approximate neighbours, fashion_mnist",

@@ -168,15 +168,6 @@ def pivoted_qr(X: np.ndarray, k: int) -> np.ndarray:
     return qr(X - X.mean(axis=0), mode="r", pivoting=True)[1][:k]
 
 
-def sequential(X: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
-    """scikit-learn's forward selection with 1-NN in five folds."""
-    from sklearn.feature_selection import SequentialFeatureSelector
-    from sklearn.neighbors import KNeighborsClassifier
-
-    model = KNeighborsClassifier(1)
-    return SequentialFeatureSelector(model, n_features_to_select=k, cv=5, n_jobs=-1).fit(X, y).get_support(True)
-
-
 # -------------------------------------------------------------------- limits
 
 

@@ -1,8 +1,9 @@
-"""What `make demo` runs: three rankings of a real data set, a comparison of methods, a report to open in a browser.
+"""What `make demo` runs: sets and rankings of a real data set, a comparison of methods, a report to open in a browser.
 
-The data ship with scikit-learn: 569 breast cancer samples with 30 features. First the features are ranked with no
-labels, with 10 labels and with 20 pairs; then methods are compared over draws of 10 labels, beside random features, the
-variance and all features; last the toy of the constraint paper, whose four Kendall coefficients are printed in it.
+The data ship with scikit-learn: 569 breast cancer samples with 30 features. First features are chosen as a set, with no
+labels and with 10, and ranked with 10 labels and with 20 pairs; then methods are compared over draws of 10 labels,
+beside random features, the variance and all features; last the toy of the constraint paper, whose four Kendall
+coefficients are printed in it.
 """
 
 import itertools
@@ -13,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from fiedler import ConstraintScore, LaplacianScore, SpectralSelector, SSelect, pairs_from_labels
+from fiedler import ConstraintScore, SmoothSubset, SpectralSelector, SSelect, pairs_from_labels
 from fiedler.datasets import constraint_toy
 from fiedler.evaluate import compare, kendall_coefficient, stability
 from fiedler.report import summarize, write_html
@@ -31,27 +32,31 @@ def ten_labels(y, seed=0):
 
 
 def show_rankings(X, y, names):
-    """Print the best features with no labels, with 10 labels, with 20 pairs."""
+    """Print the first features of sets and of rankings, by what is known."""
     must_link, cannot_link = pairs_from_labels(y, n_pairs=20, random_state=0)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     fitted = {
-        "no labels": SpectralSelector(LaplacianScore()).fit(X),
-        "10 labels": SpectralSelector(SSelect()).fit(X, ten_labels(y)),
-        "20 pairs": SpectralSelector(ConstraintScore()).fit(X, **pairs),
+        "a set, no labels": SpectralSelector(SmoothSubset(), n_features_to_select=TOP).fit(X),
+        "a set, 10 labels": SpectralSelector(SmoothSubset(), n_features_to_select=TOP).fit(X, ten_labels(y)),
+        "a ranking, 10 labels": SpectralSelector(SSelect(), n_features_to_select=TOP).fit(X, ten_labels(y)),
+        "a ranking, 20 pairs": SpectralSelector(ConstraintScore(), n_features_to_select=TOP).fit(X, **pairs),
     }
-    print(f"Breast cancer, {X.shape[0]} samples x {X.shape[1]} features: the best {TOP} (small scores are good)\n")
-    print("rank  " + "".join(f"{title:<32}" for title in fitted))
-    print("      " + "".join(f"{selector.criterion_!r:<32}" for selector in fitted.values()))
+    print(f"Breast cancer, {X.shape[0]} samples x {X.shape[1]} features: the first {TOP}\n")
+    print("      " + "".join(f"{title:<25}" for title in fitted))
+    print("      " + "".join(f"{selector.criterion_!r:<25}" for selector in fitted.values()))
     for place in range(TOP):
-        best = ((selector, selector.order_[place]) for selector in fitted.values())
-        print(f"{place + 1:>4}  " + "".join(f"{names[c]:<24}{selector.scores_[c]:<8.4f}" for selector, c in best))
-    return fitted["10 labels"]
+        print(f"{place + 1:>4}  " + "".join(f"{names[selector.order_[place]]:<25}" for selector in fitted.values()))
+    explained = fitted["a set, no labels"].explained_
+    print(
+        f"\nThe set explains {explained[0]:.0%} with its first feature, {explained[-1]:.0%} with {TOP}, of what all do."
+    )
+    return fitted["a set, 10 labels"]
 
 
 def show_comparison(X, y):
     """Print 1-nearest-neighbour accuracy by number of features, means over draws of 10 labels."""
     sizes = [1, 2, 5, 10, 20]
-    methods = ["laplacian", "sselect", "fisher", "constraint"]
+    methods = ["subset", "laplacian", "sselect", "fisher", "constraint"]
     comparison = compare(methods, X, y, n_features=sizes, n_draws=5, n_labels=10, random_state=0)
     print("\n1-nearest-neighbour accuracy on the first features, mean of 5 draws of 10 labels\n")
     print(f"{'features':<12}" + "".join(f"{size:>8}" for size in sizes))
@@ -81,7 +86,7 @@ def main():
     comparison = show_comparison(X, y)
     show_toy()
     few = ten_labels(y)
-    again = stability(SSelect(), X, few, k=TOP, n_draws=30, random_state=0)
+    again = stability(SmoothSubset(), X, few, k=TOP, n_draws=30, random_state=0)
     summary = summarize(
         selector, X, few, feature_names=names, source="breast cancer, 10 labels", stability=again, comparison=comparison
     )
