@@ -19,7 +19,7 @@ from . import contenders as other
 from . import data
 
 CUR, FPS, QR = "scikit-matter CUR", "scikit-matter FPS", "scipy pivoted QR"
-CAN, SEQUENTIAL = "fastcan", "scikit-learn sequential"
+CAN = "fastcan"
 _ROWS = 60_000  # of fashion_mnist
 
 # Set, number of features, and the promised ratios; 0 where nothing was promised.
