@@ -147,6 +147,10 @@ class Criterion(BaseEstimator):
         """The formula as one over sets of features, if it is one."""
         return None
 
+    def _says_nothing(self, problem: Problem) -> bool:
+        """Whether all features of a problem score the same, so that as a factor it can be left out."""
+        return False
+
     def _tested(self) -> Criterion:
         """The formula whose null tells whether a feature is real: without names and factors that change no order."""
         return self

@@ -90,21 +90,30 @@ class Relevance(Criterion):
         peak = _peak(map_columns(lambda F: parts.of(F)[-1], problem.X))
         return Scorer(rows, lambda F: parts.joined(parts.of(F), peak))
 
-    def _parts_of(self, problem: Problem) -> Parts | None:
-        """What is known decides; None where that says nothing."""
-        known, recipe = problem.supervision, self._recipe()
-        labelled = known.labelled
-        if labelled.any():
-            if known.task(self.task) == "target":
-                return _targets(known) if np.sum(labelled) >= _FEWEST_TARGETS else None
-            if len(set(np.asarray(known.y)[labelled].tolist())) < 2 and not known.ambiguous:
-                return None
-            codes, names = known.classes("Relevance")
-            return _classes(problem, codes, problem.graph(recipe)) if np.sum(labelled) > len(names) else None
-        must, cannot = known.must_link, known.cannot_link
-        if must is None or cannot is None or not len(must) or not len(cannot):
+    def _says_nothing(self, problem: Problem) -> bool:
+        return self._read(problem.supervision) is None
+
+    def _read(self, known: Supervision) -> str | None:
+        """What decides: classes, a target or pairs; None where these say nothing."""
+        labelled = int(np.sum(known.labelled))
+        if not labelled:
+            both = all(links is not None and len(links) for links in (known.must_link, known.cannot_link))
+            return "pairs" if both else None
+        if known.task(self.task) == "target":
+            return "target" if labelled >= _FEWEST_TARGETS else None
+        if len(set(np.asarray(known.y)[known.labelled].tolist())) < 2 and not known.ambiguous:
             return None
-        return _pairs(must, cannot, problem.graph(recipe))
+        return "classes" if labelled > len(known.classes("Relevance")[1]) else None
+
+    def _parts_of(self, problem: Problem) -> Parts | None:
+        known = problem.supervision
+        kind = self._read(known)
+        if kind is None or kind == "target":
+            return None if kind is None else _targets(known)
+        graph = problem.graph(self._recipe())
+        if kind == "pairs":
+            return _pairs(np.asarray(known.must_link), np.asarray(known.cannot_link), graph)
+        return _classes(problem, known.classes("Relevance")[0], graph)
 
     def _recipe(self) -> Recipe:
         from ..graphs import KNN

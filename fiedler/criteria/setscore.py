@@ -53,6 +53,7 @@ class Scores(Protocol):
     """What a factor is: a criterion."""
 
     def score(self, problem: Problem) -> np.ndarray: ...
+    def _says_nothing(self, problem: Problem) -> bool: ...
 
 
 class SetFormula(NamedTuple):
@@ -74,7 +75,7 @@ class SetFormula(NamedTuple):
     def relevance(self, problem: Problem) -> np.ndarray | None:
         """The product of the factors' scores; what has none counts as 0, inf as twice the largest finite one."""
         total = None
-        for factor in self.factors:
+        for factor in (factor for factor in self.factors if not factor._says_nothing(problem)):
             scores = factor.score(problem)
             finite = scores[np.isfinite(scores)]
             most = 2.0 * finite.max(initial=0.0) or 1.0

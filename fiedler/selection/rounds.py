@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..criteria.setscore import RowKernel
+from ..data.memory import slab_bytes
 from ..engine.threads import one_blas_thread
 from .steps import TIE, Search, Steps, best
 
@@ -43,7 +44,7 @@ class _Rounds:
         self.num, self.den = kernel.num.copy(), kernel.den.copy()  # after the first ``base`` steps
         self.base, self.steps = 0, list[Step]()
         self.spent: dict[int, int] = {}  # columns that turned out to be used up, and at which step
-        self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else _POOL_OF_FILES)
+        self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else self._affordable())
         self.length = _FIRST_ROUND
         if not self.columns.in_memory:
             # As many steps as make a slab's products with them no larger than the slab.
@@ -69,6 +70,10 @@ class _Rounds:
             if self.columns.in_memory:
                 self.length = max(1, (wrong - stood + self.length) // 2)
         return Steps([s.column for s in self.steps], [s.e for s in self.steps], self.num, self.den)
+
+    def _affordable(self) -> int:
+        """Columns of a file that the pool takes in at a time: no more than a slab of them."""
+        return int(max(1, min(_POOL_OF_FILES, slab_bytes() / (8 * self.columns.shape[0]))))
 
     def _reached(self) -> bool:
         return sum(step.e for step in self.steps) >= self.enough
@@ -135,9 +140,9 @@ class _Rounds:
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
         if self.columns.in_memory:
             along, everything = self.columns.project(V), slice(0, len(self.num))
-            when, num, den = replay(along, everything)
+            when, excess, num, den = replay(along, everything)
         else:
-            when, num, den = self.columns.map_slabs(V, replay)
+            when, excess, num, den = self.columns.map_slabs(V, replay)
         better = np.flatnonzero(when < _NEVER)
         if len(better):
             first = int(when.min())
@@ -145,9 +150,16 @@ class _Rounds:
             if self.columns.in_memory:  # what was right need not be replayed again
                 self.num, self.den = replay.after(first, along, everything)
                 self.base = wrong
-            return wrong, better[np.argsort(when[better], kind="stable")][:_POOL_OF_FILES]
+            return wrong, self._foremost(better[when[better] == when.min()], excess)
         self.num, self.den, self.base = num, den, len(self.steps)
         return None, better
+
+    def _foremost(self, better: np.ndarray, excess: np.ndarray) -> np.ndarray:
+        """Of the columns that are better at the first wrong step, and of all that came near at any, the foremost."""
+        if self.columns.in_memory:  # the next pool is chosen by scores that are right
+            return better[:0]
+        near = np.argpartition(-excess, min(self.n_pool, len(excess)) - 1)[: self.n_pool]
+        return np.union1d(better[np.argsort(-excess[better], kind="stable")][: self.n_pool], near[excess[near] > 0.0])
 
     def _left(self) -> np.ndarray:
         """den at ``base``, 0 for what turned out to be used up."""
@@ -157,7 +169,8 @@ class _Rounds:
 
 
 class _Replay:
-    """Steps replayed on some columns: when one from outside the pool is first better than the choice, num, den."""
+    """Steps replayed on some columns: when one from outside the pool is first better than the choice, and by how much
+    at most; num and den after them."""
 
     def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
         self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
@@ -165,14 +178,16 @@ class _Replay:
     def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
         num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
         numbers, when = np.arange(columns.start, columns.stop), np.full(len(num), _NEVER)
+        excess = np.zeros(len(num))  # its best score beside that of the choice
         for place, (column, score, e) in enumerate(self.steps):
             scores = self.search.scores(num, den, columns)
             better = outside & (scores >= score * np.where(numbers < column, 1.0 - TIE, 1.0 + TIE))
             np.minimum(when, np.where(better, place, _NEVER), out=when)
+            np.maximum(excess, np.where(outside, scores / score, 0.0), out=excess)
             num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
             if columns.start <= column < columns.stop:
                 den[column - columns.start] = 0.0
-        return np.array([when, num, den])
+        return np.array([when, excess, num, den])
 
     def after(self, n_steps: int, along: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
         """num and den of the columns after the first steps."""
