@@ -83,7 +83,7 @@ def ranking(
     X, _ = data(name, scaling)
     if method == "random":
         return np.full(X.shape[1], np.nan), np.random.default_rng([seed, draw]).permutation(X.shape[1])
-    return rank(criterion(method, width), Problem.of(X))
+    return rank(criterion(method, width), Problem.of(X))[:2]
 
 
 def good_and_bad(name: str, method: str, draw: int, sizes: np.ndarray, repeats: int, seed: int) -> np.ndarray:

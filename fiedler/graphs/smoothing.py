@@ -30,6 +30,8 @@ from .graph import Graph
 FILTERS = ("smooth", "walk", "identity")
 _EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # of the positive part
 
+_NOTHING = 1e-12  # an eigenvalue below this is rounding
+
 Apply = Callable[[np.ndarray], np.ndarray]
 
 
@@ -68,7 +70,7 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
         F = _adjacency(graph) - np.outer(trivial, trivial)
         with one_blas_thread(0.0):  # a second thread saves a third, and on a busy machine costs ten times as much
             values, vectors = eigh(F, driver="evd")
-            positive = values > 0
+            positive = values > _NOTHING
             F = (vectors[:, positive] * values[positive]) @ vectors[:, positive].T
     else:
         coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
