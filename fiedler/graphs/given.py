@@ -88,8 +88,8 @@ class Precomputed(Recipe):
             np.fill_diagonal(W, 0.0)
             return Graph.from_weights(W, bandwidth=bandwidth)
         near = sp.coo_array(D, dtype=np.float64)
-        off = near.coords[0] != near.coords[1]
-        i, j, d = near.coords[0][off], near.coords[1][off], near.data[off]
+        off = near.row != near.col
+        i, j, d = near.row[off], near.col[off], near.data[off]
         bandwidth = self._width(float(d.sum()), len(d))
         graph = Graph.from_weights(
             sp.csr_array((np.exp(d**2 / (-2.0 * bandwidth**2)), (i, j)), shape=(n, n)), bandwidth=bandwidth
@@ -113,7 +113,7 @@ def _grows_with_distance(W: Any, X: Matrix) -> bool:
     rows = np.linspace(0, W.shape[0] - 1, min(W.shape[0], _SEEN)).astype(np.intp)
     part = sp.csr_array(W)[rows].tocoo() if is_sparse(W) else sp.coo_array(W[rows])
     chosen = np.linspace(0, part.nnz - 1, min(part.nnz, _SEEN)).astype(np.intp)
-    weights, ends = part.data[chosen], (rows[part.coords[0][chosen]], part.coords[1][chosen])
+    weights, ends = part.data[chosen], (rows[part.row[chosen]], part.col[chosen])
     if len(weights) < 10 or weights.min() == weights.max():
         return False
     from scipy.stats import spearmanr  # takes a third of a second to import
