@@ -39,11 +39,15 @@ class Disagreement(Criterion):
 
         def score(F: Any) -> np.ndarray:
             centred = graph.centred_rows(F, rows)
-            positive = member @ (centred >= 0)  # contingency counts of all features at once
-            joint = np.stack([positive, member.sum(axis=1)[:, None] - positive]) / len(rows)
-            of_sign, of_class = entr(joint.sum(axis=1)).sum(axis=0), entr(joint.sum(axis=0)).sum(axis=0)
-            information = np.maximum(of_sign + of_class - entr(joint).sum(axis=(0, 1)), 0.0)
-            entropy = np.maximum(of_sign, of_class)
-            return 1.0 - information / np.where(entropy > 0, entropy, 1.0)
+            return disagreement(member @ (centred >= 0), member.sum(axis=1)[:, None])  # counts of all features at once
 
         return Scorer(graph.rows, score)
+
+
+def disagreement(positive: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """1 - NMI from the positive signs of each feature in each class (c, b), and the sizes of the classes (c, 1)."""
+    joint = np.stack([positive, sizes - positive]) / sizes.sum()
+    of_sign, of_class = entr(joint.sum(axis=1)).sum(axis=0), entr(joint.sum(axis=0)).sum(axis=0)
+    information = np.maximum(of_sign + of_class - entr(joint).sum(axis=(0, 1)), 0.0)
+    entropy = np.maximum(of_sign, of_class)
+    return 1.0 - information / np.where(entropy > 0, entropy, 1.0)

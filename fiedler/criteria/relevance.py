@@ -28,7 +28,7 @@ from ..engine.blocks import is_constant, map_columns
 from ..engine.moments import sparse_moments
 from ..engine.search import nearest_in_groups
 from ..engine.streamed import row_distances
-from ..graphs import Graph, Recipe, as_recipe
+from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
@@ -116,8 +116,6 @@ class Relevance(Criterion):
         return _classes(problem, known.classes("Relevance")[0], graph)
 
     def _recipe(self) -> Recipe:
-        from ..graphs import KNN
-
         return KNN(5) if self.graph is None else as_recipe(self.graph)
 
 

@@ -26,7 +26,7 @@ from ..graphs import Graph, Recipe
 from ..graphs.smoothing import Smoother, smoother
 from ..problem import Problem
 from ..validation import is_sparse
-from .walks import walk_energies, walk_product, walk_trace
+from .walks import walk_energies, walk_product
 
 _ROWS, _FEATURES = 12_000, 12_000  # up to which K is formed over the samples, between the features
 _PASSES = 16  # over a file, for K between the features
@@ -163,8 +163,9 @@ class RowKernel(Kernel):
         ]
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
-            self.num += term.factor * walk_energies(columns, F, term.of)
-            self.total += term.factor * walk_trace(columns, F, term.of)
+            energies, trace = walk_energies(columns, F, term.of)
+            self.num += term.factor * energies
+            self.total += term.factor * trace
 
     def apply(self, V: np.ndarray) -> np.ndarray:
         """K V."""

@@ -26,33 +26,23 @@ def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray],
     return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
-def walk_energies(columns: CentredColumns, F: Smoother, of: str) -> np.ndarray:
-    """c_j'Kc_j of every feature."""
+def walk_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+    """c_j'Kc_j of every feature, and tr K: ‖F C‖², or tr F."""
     A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
     assert A is not None
     assert X is not None
-    AX = sp.csr_array(A @ X)
-    g = columns.project(u[:, None])[0]
     if of == "graph":
-        return columns.map(lambda C: np.einsum("ij,ij->j", C, F.apply(C)))
+        return columns.map(lambda C: np.einsum("ij,ij->j", C, F.apply(C))), float(A.diagonal().sum() - 1.0)
+    AX, low = sp.csr_array(A @ X), A @ s
+    g = columns.project(u[:, None])[0]
     Z = np.column_stack([AX.T @ s, mean, g])
-    W = np.column_stack([mean, columns.project((A @ s)[:, None])[0], g])
+    W = np.column_stack([mean, columns.project(low[:, None])[0], g])
     inner = X.T @ (A @ (X @ Z))
-    return _squared_products(AX, X) - 2.0 * np.einsum("ij,ij->i", W, inner) + np.einsum("ij,jk,ik->i", W, Z.T @ Z, W)
-
-
-def walk_trace(columns: CentredColumns, F: Smoother, of: str) -> float:
-    """tr K: ‖F C‖², or tr F."""
-    A, u, X = F.adjacency, F.trivial, columns.sparse
-    assert A is not None
-    assert X is not None
-    if of == "graph":
-        return float(A.diagonal().sum() - 1.0)
-    AX, low, mean = A @ X, A @ columns.root, columns.mean
-    g = columns.project(u[:, None])[0]
+    energies = _squared_products(AX, X) - 2.0 * np.einsum("ij,ij->i", W, inner)
+    energies += np.einsum("ij,jk,ik->i", W, Z.T @ Z, W)
     # ‖AX - (As)μ' - ug'‖², product by product.
-    total = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
-    return float(total - 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g)))
+    trace = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
+    return energies, float(trace - 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g)))
 
 
 def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:

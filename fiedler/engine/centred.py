@@ -46,8 +46,9 @@ class CentredColumns:
         self._X, self._held = X, None
         if is_sparse(X):
             self._X = shifted(sp.csc_array(X, dtype=np.float64), weights)
-            self._scaled = sp.csc_array(self._X.multiply(self.root[:, None]))
-            self._mean = sparse_moments(self._X, weights)[0]
+            even = bool((weights == 1.0).all())
+            self._scaled = self._X if even else sp.csc_array(self._X.multiply(self.root[:, None]))
+            self._mean, self._squares = sparse_moments(self._X, weights)
         elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
             self._held = self._centre(np.array(X, dtype=np.float64, order="C"))
 
@@ -74,9 +75,7 @@ class CentredColumns:
 
     def squares(self) -> np.ndarray:
         """‖c_j‖², exactly 0 for a column that is constant where w > 0."""
-        if is_sparse(self._X):
-            return sparse_moments(self._X, self._centre.weights)[1]
-        return self.map(column_squares)
+        return self._squares if is_sparse(self._X) else self.map(column_squares)
 
     def project(self, V: np.ndarray) -> np.ndarray:
         """V'C (b, m)."""

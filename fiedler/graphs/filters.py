@@ -99,14 +99,19 @@ def quadratic_form(graph: Graph, gamma: Any, function: Callable) -> Callable[[An
 
     def by_chebyshev(F: Any) -> np.ndarray:
         V = root * graph.centre(dense(F))
-        before, now = V, graph.normalized_laplacian_dot(V) - V  # T_0 and T_1 of 𝓛 - I
-        total = coefficients[0] * before + coefficients[1] * now
-        for c in coefficients[2:]:
-            before, now = now, 2.0 * (graph.normalized_laplacian_dot(now) - now) - before
-            total += c * now
-        return np.einsum("ij,ij->j", V, total)
+        return np.einsum("ij,ij->j", V, polynomial(graph, coefficients, V))
 
     return by_chebyshev
+
+
+def polynomial(graph: Graph, coefficients: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Σ_p c_p T_p(𝓛 - I) V."""
+    before, now = V, graph.normalized_laplacian_dot(V) - V
+    total = coefficients[0] * before + coefficients[1] * now
+    for c in coefficients[2:]:
+        before, now = now, 2.0 * (graph.normalized_laplacian_dot(now) - now) - before
+        total += c * now
+    return total
 
 
 def _by_eigenpairs(pairs: Eigenpairs, function: Callable) -> Callable[[Any], np.ndarray]:

@@ -24,7 +24,7 @@ from scipy.linalg import eigh
 
 from ..engine.threads import one_blas_thread
 from ..validation import check_choice
-from .filters import ALL_PAIRS, chebyshev_coefficients, spectral_function
+from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 from .graph import Graph
 
 FILTERS = ("smooth", "walk", "identity")
@@ -80,7 +80,8 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
 
 
 def _positive(x: np.ndarray) -> Any:
-    return np.maximum(x, 0.0)
+    """max(A, 0) as a function of 𝓛 - I = -A."""
+    return np.maximum(-x, 0.0)
 
 
 def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
@@ -104,23 +105,18 @@ def _response(graph: Graph, kind: Any, trivial: np.ndarray) -> Apply:
         power = function
         function = lambda values: power(np.full(1, 2.0)) - power(values)  # noqa: E731
     if graph.n_nodes - graph.n_isolated > ALL_PAIRS:
-        return _polynomial(graph, chebyshev_coefficients(lambda values: function(2.0 - values)), trivial)
+        return _polynomial(graph, chebyshev_coefficients(function), trivial)
     values, vectors = graph.spectrum()
     weights = function(values[1:])[:, None]
     return lambda V: vectors[:, 1:] @ (weights * (vectors[:, 1:].T @ V))
 
 
 def _polynomial(graph: Graph, coefficients: np.ndarray, trivial: np.ndarray) -> Apply:
-    """Σ_p c_p T_p(A) on the complement of u; A has its eigenvalues in [-1, 1]."""
+    """A polynomial in 𝓛 on the complement of u."""
 
     def apply(V: np.ndarray) -> np.ndarray:
-        before = graph.inverse_root_degree[:, None].astype(bool) * V
-        before -= _along(trivial, before)
-        now = before - graph.normalized_laplacian_dot(before)
-        total = coefficients[0] * before + coefficients[1] * now
-        for c in coefficients[2:]:
-            before, now = now, 2.0 * (now - graph.normalized_laplacian_dot(now)) - before
-            total += c * now
+        active = graph.active[:, None] * V
+        total = polynomial(graph, coefficients, active - _along(trivial, active))
         return total - _along(trivial, total)
 
     return apply

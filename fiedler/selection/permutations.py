@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import entr
 
 from ..criteria import Scorer
+from ..criteria.disagreement import disagreement
 from ..data.arrays import Block
 from ..engine.blocks import is_constant
 from ..graphs import Graph
@@ -62,13 +62,13 @@ def permuted_labels(
     def test(F: Block) -> Verdict:
         positive = (graph.centred_rows(F, labelled) >= 0).astype(np.float64)
         raw = np.where(is_constant(F, rows), np.nan, scorer.score(F))
-        rest = raw - weight * _disagreement((known == classes) @ positive, sizes)
+        rest = raw - weight * disagreement((known == classes) @ positive, sizes)
         drawn, rng = Draws(raw), np.random.default_rng(seed)
         for start in range(0, n_permutations, _AT_ONCE):
             orders = rng.permuted(np.tile(known, (min(_AT_ONCE, n_permutations - start), 1)), axis=1)
             member = (orders[:, None, :] == classes).astype(np.float64)
             for counts in member @ positive:
-                drawn.add(rest + weight * _disagreement(counts, sizes))
+                drawn.add(rest + weight * disagreement(counts, sizes))
         return drawn.verdict(1.0 - raw / drawn.mean, F, rows)
 
     return test
@@ -114,13 +114,3 @@ def reordered(F: Block, order: np.ndarray) -> Block:
     moved = sp.csc_array((F.data.copy(), place[F.indices].astype(F.indices.dtype), F.indptr), shape=F.shape)
     moved.sort_indices()
     return moved
-
-
-def _disagreement(positive: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """1 - NMI from the number of positive signs in each class, as :class:`fiedler.Disagreement` has it."""
-    n = sizes.sum()
-    of_class, share = entr(sizes / n).sum(), positive.sum(axis=0) / n
-    of_sign = entr(share) + entr(1.0 - share)
-    joint = (entr(positive / n) + entr((sizes - positive) / n)).sum(axis=0)
-    entropy = np.maximum(of_sign, of_class)
-    return 1.0 - np.maximum(of_sign + of_class - joint, 0.0) / np.where(entropy > 0, entropy, 1.0)
