@@ -85,6 +85,22 @@ def click(page, selector):
     page.execute_script(f"document.querySelector({json.dumps(selector)}).click()")
 
 
+def tip_at(page, element):
+    """The text of the tip that appears where one points at an element."""
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+
+    def pointed(page):  # a scroll hides the tip and may be told late: then one points again
+        actions = ActionChains(page)
+        actions.w3c_actions.pointer_action.move_to_location(1, 1)
+        actions.move_to_element(element).perform()
+        return page.find_element("id", "tip").text
+
+    return WebDriverWait(page, 20).until(pointed)
+
+
 def background(page):
     return page.execute_script("return getComputedStyle(document.body).backgroundColor")
 
@@ -174,14 +190,8 @@ def test_dark_follows_the_system_and_the_button(page):
 
 def test_a_mark_tells_its_value(page):
     assert page.execute_script("return document.querySelectorAll('.mark > title').length") == 0
-    from selenium.webdriver import ActionChains
-
     mark = page.find_element("css selector", "#graph figure:nth-of-type(2) .mark")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
-    ActionChains(page).move_to_element(mark).perform()
-    tip = page.find_element("id", "tip")
-    assert tip.is_displayed()
-    assert tip.text.startswith("eigenvalue ")
+    assert tip_at(page, mark).startswith("eigenvalue ")
 
 
 def test_keyboard_reaches_the_headers(page):
@@ -230,19 +240,11 @@ def test_a_phone_shows_bars_and_remarks_below_the_names(page):
 
 
 def test_a_cut_name_shows_whole_on_hover(page):
-    from selenium.webdriver import ActionChains
-
     page.find_element("id", "search").send_keys("a name that goes on")
     (cut,) = page.find_elements("css selector", "#ranking tbody th")
     assert len(cut.text) == 60
     assert cut.text.endswith("…")
-    page.execute_async_script(  # a scroll hides the tip, and is told a frame later
-        "const done = arguments[1]; arguments[0].scrollIntoView({block: 'center'});"
-        "requestAnimationFrame(() => requestAnimationFrame(done))",
-        cut,
-    )
-    ActionChains(page).move_to_element(cut).perform()
-    assert page.find_element("id", "tip").text == LONG
+    assert tip_at(page, cut) == LONG
 
 
 @pytest.mark.parametrize("width", [390, 1280])

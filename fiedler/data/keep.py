@@ -68,7 +68,7 @@ class Run:
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
-        if self._folder is not None and (kind is None or not any(self._folder.glob("*.np[yz]"))):
+        if self._folder is not None and (kind is None or not any(self._folder.glob("[0-9]*.np[yz]"))):
             _remove(self._folder)
 
     def step(self, what: str, slabs: Sequence[slice]) -> Step:
