@@ -15,7 +15,7 @@ from collections.abc import Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from .data.arrays import Matrix, validate_X
-from .engine.distances import RowDistances
+from .engine.dense import DenseDistances
 from .supervision import Supervision
 from .validation import refuse_containers
 
@@ -51,7 +51,7 @@ class Problem:
         By default nothing is known.
     by_rows : bool, default=False
         Whether graphs are summed over blocks of rows in one pass instead of being held.
-    distances : RowDistances, optional
+    distances : DenseDistances, optional
         Between the rows of X, where someone has them.
     """
 
@@ -61,7 +61,7 @@ class Problem:
         supervision: Supervision | None = None,
         *,
         by_rows: bool = False,
-        distances: RowDistances | None = None,
+        distances: DenseDistances | None = None,
     ):
         self.X, self.by_rows, self.distances = X, by_rows, distances
         self.n_samples, self.n_features = X.shape

@@ -16,11 +16,22 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 
+_parameter_names: dict[type, list[str]] = {}
+
+
+def parameters(estimator: BaseEstimator) -> dict[str, Any]:
+    """What ``get_params(deep=False)`` gives, without reading the signature each time."""
+    kind = type(estimator)
+    if kind not in _parameter_names:
+        _parameter_names[kind] = kind._get_param_names()
+    return {name: getattr(estimator, name) for name in _parameter_names[kind]}
+
+
 def call_repr(estimator: BaseEstimator) -> str:
     """``Name(value, param=value)``: required parameters by position, the others where they differ from the default."""
     shown = []
     signature = inspect.signature(type(estimator).__init__).parameters
-    for name in (n for n in signature if n in estimator.get_params(deep=False)):
+    for name in (n for n in signature if n in parameters(estimator)):
         value, parameter = getattr(estimator, name), signature[name]
         if hasattr(value, "shape"):
             text = f"<{' x '.join(map(str, value.shape))} array>"

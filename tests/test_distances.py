@@ -5,15 +5,15 @@ import pytest
 import scipy.sparse as sp
 from plain import check, plain
 
-from fiedler.engine.distances import RowDistances
 from fiedler.engine.leftout import AllColumns
 from fiedler.engine.search import find_neighbors, nearest_rows
+from fiedler.engine.streamed import row_distances
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, bool])
 def test_any_dtype(dtype):
     X = np.random.default_rng(0).integers(0, 200, size=(40, 5)).astype(dtype)
-    check(RowDistances(X), plain(X.astype(float)), 6)
+    check(row_distances(X), plain(X.astype(float)), 6)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
@@ -23,7 +23,7 @@ def test_cosine(kind):
     X[4] = X[9] = 0.0
     norms = np.linalg.norm(X, axis=1)
     cosine = X @ X.T / np.where(norms > 0, norms, 1)[:, None] / np.where(norms > 0, norms, 1)
-    found, squared = nearest_rows(RowDistances(kind(X), "cosine"), 5)
+    found, squared = nearest_rows(row_distances(kind(X), "cosine"), 5)
     rows = np.repeat(np.arange(30), 5)
     np.testing.assert_allclose(squared.ravel() / 2, 1 - cosine[rows, found.ravel()], atol=1e-12)
     furthest = np.sort(np.where(np.eye(30, dtype=bool), np.inf, 1 - cosine), axis=1)[:, 4]
@@ -38,14 +38,14 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
         X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
     if kind == "outlier":
         X[7] *= 1e5
-    monkeypatch.setattr("fiedler.engine.distances._SINGLE_PAYS", 0)
-    check(RowDistances(X), plain(X), 6)
+    monkeypatch.setattr("fiedler.engine.dense._SINGLE_PAYS", 0)
+    check(row_distances(X), plain(X), 6)
     pytest.importorskip("numba")
     monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
-    check(RowDistances(X), plain(X), 6)
+    check(row_distances(X), plain(X), 6)
     counts = rng.integers(0, 3, size=(60, 9)).astype(float)
-    check(RowDistances(sp.csc_array(counts)), plain(counts), 4)
-    check(RowDistances(sp.csc_array(X)), plain(X), 6)
+    check(row_distances(sp.csc_array(counts)), plain(counts), 4)
+    check(row_distances(sp.csc_array(X)), plain(X), 6)
 
 
 @pytest.mark.parametrize("case", ["plain", "offset", "scales", "one giant", "whole numbers", "float32", "duplicates"])
@@ -81,7 +81,7 @@ def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
     assert AllColumns.of(rng.normal(size=(50, 20))) is None
     assert AllColumns.of(sp.csc_array(rng.poisson(0.1, size=(50, 20)))) is None
     shared = AllColumns.of(rng.normal(size=(340, 10_000)))
-    few = np.ascontiguousarray(shared._dense[:, :100])
+    few = np.ascontiguousarray(shared._X[:, :100])
     known = shared.without(np.arange(100, 10_000), few)
     got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (known, None))
     np.testing.assert_array_equal(got, expected)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from plain import by_sorting, check, plain
 from sklearn import config_context
 
-from fiedler.engine.distances import RowDistances
 from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
+from fiedler.engine.streamed import row_distances
 from fiedler.graphs.labels import TargetAwareDistances
 
 
@@ -25,19 +25,19 @@ def test_neighbours_are_those_of_a_plain_sort(seed, k, kind):
         "offset": lambda: rng.normal(size=(25, 3)) + 1e8,
     }[kind]()
     for given_x in (X, sp.csc_array(X)):
-        check(RowDistances(given_x), plain(X), k)
+        check(row_distances(given_x), plain(X), k)
         with config_context(working_memory=0.01):
-            check(RowDistances(given_x), plain(X), k)
+            check(row_distances(given_x), plain(X), k)
 
 
 def test_ties_go_to_the_smaller_index():
     X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
-    assert sorted(nearest_rows(RowDistances(X), 2)[0][0]) == [1, 2]
+    assert sorted(nearest_rows(row_distances(X), 2)[0][0]) == [1, 2]
 
 
 def test_a_duplicate_row_is_a_neighbour():
     X = np.array([[0.3, 0.1], [5.0, 5.0], [0.3, 0.1], [9.0, 1.0]])
-    found, squared = nearest_rows(RowDistances(X), 1)
+    found, squared = nearest_rows(row_distances(X), 1)
     assert found[0, 0] == 2
     assert squared[0, 0] == 0.0
 
@@ -70,7 +70,7 @@ def test_neighbours_in_groups(memory):
     X, groups = rng.normal(size=(30, 3)), rng.permutation(np.r_[np.zeros(20), np.ones(8), [2, 2]]).astype(int)
     D2 = plain(X)
     with config_context(working_memory=memory):
-        found = set(zip(*(part.tolist() for part in nearest_in_groups(RowDistances(X), groups, 3)), strict=True))
+        found = set(zip(*(part.tolist() for part in nearest_in_groups(row_distances(X), groups, 3)), strict=True))
     expected = set()
     for i in range(30):
         for group in range(3):

@@ -25,7 +25,7 @@ from ..engine.distances import check_range
 from ..graphs import Graph, Recipe, as_recipe
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
-from ..validation import call_repr, is_sparse
+from ..validation import call_repr, is_sparse, parameters
 from .setscore import SetFormula
 
 
@@ -83,7 +83,7 @@ class Criterion(BaseEstimator):
 
     def parts(self) -> Iterator[Criterion | Recipe]:
         """What the formula is made of, one level down: operands and graphs."""
-        for value in self.get_params(deep=False).values():
+        for value in parameters(self).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield value
             elif isinstance(value, (Graph, np.ndarray)) or is_sparse(value):

@@ -8,6 +8,7 @@ would take long, the search ends after some minutes of work, and the recall tell
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -18,6 +19,7 @@ _OPERATIONS = 1e12  # multiplications at most, however low the recall: some minu
 _BRUTE_FORCE = 0.2  # share of the cells from which an exact search, by products of matrices, is faster
 
 
+@cache
 def available() -> bool:
     """Whether faiss is installed."""
     return find_spec("faiss") is not None

@@ -1,7 +1,7 @@
 """Columns are the unit of work: functions over blocks of columns, and over blocks of rows, on all allowed cores.
 
-Scores are per feature once the graphs stand, so nothing ever needs all of X in float64 at once. A block is a C-ordered
-float64 ndarray of shape (n, b), or a float64 ``csc_array`` when X is sparse.
+Scores are per feature once the graphs stand, so nothing ever needs all of X in float64 at once. A block is a float64
+ndarray of shape (n, b), C-ordered or a view of such an array, or a float64 ``csc_array`` when X is sparse.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from ..validation import is_sparse
 from .threads import for_each, n_threads
 
 _CACHE = 2**17  # float64 values that stay in a core's own cache
+_MANY_ROWS = 2**15  # beyond which no useful width would: then columns are read where they are, or few are copied
+_COPIED = 2**20  # float64 values copied at once there
+_FEW = 8  # rows that tell most columns from constants
 _NEARLY = 1e-10  # relative difference of values that may come from the same numbers, summed in another place
 
 
@@ -33,8 +36,24 @@ def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
     affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
     # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
     best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
+    if not is_sparse(X) and n > _MANY_ROWS:
+        best = 512 if _in_place(X) else max(4, _COPIED // n)
     width = int(max(1, min(best, affordable, -(-m // threads))))
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
+
+
+def _in_place(X: np.ndarray) -> bool:
+    """Whether blocks of X need not be copied: there are many rows, in C order and float64."""
+    return len(X) > _MANY_ROWS and X.dtype == np.float64 and X.flags.c_contiguous
+
+
+def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
+    """One block of columns for :func:`map_columns`, which is not written to."""
+    if is_sparse(X) or not _in_place(X):
+        return take_columns(X, columns)
+    block = X[:, columns]
+    block.flags.writeable = False
+    return block
 
 
 def map_columns(function: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
@@ -46,7 +65,7 @@ def map_columns(function: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
 
     def work(place: int) -> None:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values[place] = function(take_columns(X, spans[place]))
+            values[place] = function(read_block(X, spans[place]))
 
     for_each(work, range(len(spans)), float(X.shape[0]) * X.shape[1])
     return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)
@@ -126,6 +145,22 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
         return np.ones(F.shape[1], dtype=bool)
     if is_sparse(F):
         F = F if rows.all() else F.tocsr()[rows].tocsc()
-        return np.asarray(F.max(axis=0).todense() == F.min(axis=0).todense()).ravel()
-    F = F if rows.all() else F[rows]
-    return F.max(axis=0) == F.min(axis=0)
+        return _is_constant_sparse(F)
+    # Hardly any column is: a few rows settle most of them, and only the rest is looked at as a whole.
+    some = F[np.flatnonzero(rows)[:_FEW]]
+    still = (some == some[0]).all(axis=0)
+    left = np.flatnonzero(still)
+    if len(left):
+        values = F[:, left] if rows.all() else F[np.ix_(rows, left)]
+        still[left] = values.max(axis=0) == values.min(axis=0)
+    return still
+
+
+def _is_constant_sparse(F: sp.csc_array) -> np.ndarray:
+    stored = np.diff(F.indptr)
+    largest, smallest = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+    some = np.flatnonzero(stored)
+    if len(some):
+        starts, data = F.indptr[some], F.data[: F.indptr[-1]]
+        largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
+    return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))

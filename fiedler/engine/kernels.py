@@ -48,25 +48,26 @@ def kernels(operations: float) -> Any:
 
 
 def edge_energy(F: A, indptr: A, indices: A, weights: A, energy: A) -> None:
-    """energy[c] += Σ_{i<j} w_ij (f_ic - f_jc)² for a C-ordered block F and the upper triangle of W in csr."""
-    for i in range(F.shape[0]):
+    """energy[c] += Σ_{i<j} w_ij (f_ic - f_jc)² for a block F and W in csr, whole or its upper triangle."""
+    for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
             j, w = indices[p], weights[p]
-            for c in range(F.shape[1]):
-                difference = F[i, c] - F[j, c]
-                energy[c] += w * difference * difference
+            if i < j:
+                for c in range(len(energy)):
+                    difference = F[i, c] - F[j, c]
+                    energy[c] += w * difference * difference
 
 
 def moments(F: A, degree: A, reference: int, shift: A, mass: A) -> None:
     """Degree-weighted mean relative to a reference row, and mass around it."""
-    volume = degree.sum()
+    volume, width = degree.sum(), len(mass)
     for i in range(F.shape[0]):
-        for c in range(F.shape[1]):
+        for c in range(width):
             shift[c] += degree[i] * (F[i, c] - F[reference, c])
-    for c in range(F.shape[1]):
+    for c in range(width):
         shift[c] /= volume
     for i in range(F.shape[0]):
-        for c in range(F.shape[1]):
+        for c in range(width):
             centred = F[i, c] - F[reference, c] - shift[c]
             mass[c] += degree[i] * centred * centred
 
@@ -92,15 +93,17 @@ def sparse_edge_energy(
             column[f_indices[p]] = 0.0
 
 
-def pair_squared_distances(F: A, i: A, j: A, squared: A) -> None:
-    """squared[p] += ‖F[i_p] - F[j_p]‖² for a C-ordered block of columns."""
-    for p in range(len(i)):
-        a, b = i[p], j[p]
-        total = 0.0
-        for c in range(F.shape[1]):
-            difference = F[a, c] - F[b, c]
-            total += difference * difference
-        squared[p] += total
+def pair_squared_distances(F: A, width: int, i: A, j: A, squared: A) -> None:
+    """squared[p] += ‖F[i_p] - F[j_p]‖² over so many columns of a block, a few at a time so that rows stay in cache."""
+    for start in range(0, width, 256):
+        stop = min(start + 256, width)
+        for p in range(len(i)):
+            a, b = F[i[p], start:stop], F[j[p], start:stop]
+            total = 0.0
+            for c in range(stop - start):
+                difference = a[c] - b[c]
+                total += difference * difference
+            squared[p] += total
 
 
 def sparse_gram(
@@ -182,5 +185,15 @@ def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A,
 
 
 def as_block(F: np.ndarray) -> np.ndarray:
-    """A C-ordered float64 array, as the kernels expect."""
-    return np.ascontiguousarray(F, dtype=np.float64)
+    """F as the kernels expect it, C-ordered and float64, copied only if it must be.
+
+    The rows may be longer than those of F: some columns of a C-ordered array are read where they are. Never more of
+    them than F has are touched, and what is returned cannot be written to, so that one compiled version serves all.
+    """
+    step, size = F.strides[0], F.itemsize
+    in_place = F.dtype == np.float64 and F.shape[1] > 1 and F.strides[1] == size and F.flags.aligned
+    if in_place and len(F) > 1 and step % size == 0 and step >= size * F.shape[1]:
+        return np.lib.stride_tricks.as_strided(F, (len(F), step // size), (step, size), writeable=False)
+    block = np.ascontiguousarray(F, dtype=np.float64).view()
+    block.flags.writeable = False
+    return block

@@ -11,12 +11,12 @@ gives these keys up, as it does all in single precision.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
-from .distances import CHUNK, RowDistances, budget, rounding_error
+from .dense import DenseDistances
+from .distances import CHUNK, budget, rounding_error
 
 
-class AllColumns(RowDistances):
+class AllColumns(DenseDistances):
     """Distances between the rows of X, ready to leave columns out; :meth:`of` makes them where that pays."""
 
     _all_products: np.ndarray
@@ -32,21 +32,21 @@ class AllColumns(RowDistances):
         made._all_products = made._whole_gram()
         return made
 
-    def without(self, columns: np.ndarray, rest: np.ndarray | sp.csc_array) -> RowDistances:
+    def without(self, columns: np.ndarray, rest: np.ndarray) -> DenseDistances:
         """The distances in ``rest``, which is X without some columns."""
         products = self._all_products.copy()
         for start in range(0, len(columns), CHUNK):
             part = columns[start : start + CHUNK]
-            piece = self._dense[:, part] if self._mean is None else self._dense[:, part] - self._mean[part]
+            piece = self._X[:, part] if self._mean is None else self._X[:, part] - self._mean[part]
             piece = np.ascontiguousarray(piece, dtype=np.float32)
             products -= piece @ piece.T
         return LeftOut(rest, products, self._norms, self.m)
 
 
-class LeftOut(RowDistances):
+class LeftOut(DenseDistances):
     """Distances whose keys come from a difference of two Gram matrices, until double precision is asked for."""
 
-    def __init__(self, rest: np.ndarray | sp.csc_array, gram: np.ndarray, all_norms: np.ndarray, n_columns: int):
+    def __init__(self, rest: np.ndarray, gram: np.ndarray, all_norms: np.ndarray, n_columns: int):
         super().__init__(rest)
         self._all_norms: np.ndarray | None = None
         if self.single:  # else there are so few columns left that their own product is as cheap, and better

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ..data.arrays import Block
 from ..validation import is_sparse
+from .kernels import as_block
 
 _LITTLE = 1e-3  # share of the weight that zeros carry below which a sparse column is treated as a dense one
 
@@ -86,7 +87,7 @@ def pooled_moments(
     np.subtract(F, F[0] if origin is None else origin, out=below[:n])
     sizes, below[n:] = _group_means(below[:n], Z)
     indptr, scatter = np.concatenate([Z.indptr, np.full(r, Z.indptr[-1])]), np.zeros(F.shape[1])
-    compiled.edge_energy(below, indptr, Z.indices + n, Z.data * weights[Z.indices], scatter)
+    compiled.edge_energy(as_block(below), indptr, Z.indices + n, Z.data * weights[Z.indices], scatter)
     return sizes, below[n:].copy(), scatter
 
 

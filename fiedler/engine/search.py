@@ -16,9 +16,10 @@ from ..data.arrays import Matrix
 from ..data.source import Source
 from ..validation import is_sparse
 from . import approximate
-from .distances import RowDistances, Searchable
+from .dense import DenseDistances
+from .distances import Searchable
 from .kernels import kernels
-from .streamed import SKETCH, StreamedDistances
+from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each, n_threads
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
@@ -31,7 +32,7 @@ def find_neighbors(
     k: int,
     metric: str = "euclidean",
     algorithm: str = "auto",
-    known: RowDistances | None = None,
+    known: DenseDistances | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
@@ -48,15 +49,15 @@ def find_neighbors(
         if len(first) < len(X):
             near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
             return (*_expand(near, squared, group, k), recall)
-    distances = RowDistances(X, metric) if known is None or metric != "euclidean" else known
+    distances = row_distances(X, metric) if known is None or metric != "euclidean" else known
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
-    usable = not is_sparse(X) and approximate.available()
+    usable = isinstance(distances, DenseDistances) and approximate.available()
     if algorithm == "approximate" and not usable:
         raise ImportError(
             "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
         )
     found = None
-    if wanted and usable:
+    if wanted and usable and isinstance(distances, DenseDistances):
         found = approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
     if found is None:
         return (*nearest_rows(distances, k), None)
@@ -135,7 +136,9 @@ def _search(
     i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
     squared = distances.refine(i, j, squared, surplus)
     if surplus.any():
-        kept = closest(i, j, squared, group, k)
+        some = np.flatnonzero(surplus)
+        kept = np.flatnonzero(~surplus)
+        kept = np.sort(np.r_[kept, some[closest(i[some], j[some], squared[some], group[some], k)]])
         i, j, squared, group = i[kept], j[kept], squared[kept], group[kept]
     return i, j, squared, group
 
@@ -195,11 +198,11 @@ def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: b
         over = np.flatnonzero(tied.sum(axis=1) > wanted)
         if len(over):  # equal distances go to the smaller index
             tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
-        return np.nonzero(less | tied)
+        return np.divmod(np.flatnonzero(less | tied), key.shape[1])
     # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
     a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
     upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
-    return np.nonzero(key - b <= upper + a)
+    return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
 
 
 def _unique_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,10 +15,11 @@ import scipy.sparse as sp
 from ..data.arrays import Matrix, as_csr
 from ..data.source import Part, Source
 from ..validation import is_sparse
+from .dense import DenseDistances
 from .distances import (
+    EXACT_BELOW,
     EXACT_COSINE,
     Distances,
-    RowDistances,
     add_squared_differences,
     budget,
     cosine_squared,
@@ -28,13 +29,16 @@ from .distances import (
     sparse_squared_differences,
 )
 from .kernels import kernels
+from .sparse import SparseDistances
 
 SKETCH = 256  # columns of a random projection in which neighbours are looked for first
 
 
 def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
     """The distances between the rows of an array, or of a source that is read block by block."""
-    return StreamedDistances(X, metric) if isinstance(X, Source) else RowDistances(X, metric)
+    if isinstance(X, Source):
+        return StreamedDistances(X, metric)
+    return SparseDistances(X, metric) if is_sparse(X) else DenseDistances(X, metric)
 
 
 class StreamedDistances(Distances):
@@ -57,7 +61,9 @@ class StreamedDistances(Distances):
         self._integer = not self._cosine and _is_integer(X)
         self._centred = not (self._integer or self._cosine or X.sparse)
         gram, norms = self._products()
-        if self._integer and norms.max(initial=0.0) >= 2**50:  # too large to be exact: centre them as other numbers
+        if (
+            self._integer and norms.max(initial=0.0) >= EXACT_BELOW
+        ):  # too large to be exact: centre them as other numbers
             self._integer, self._centred = False, not X.sparse
             gram, norms = self._products()
         if self._cosine:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 _WORTH_SHARING = 1e6  # scalar operations below which starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
+_DONE = object()
 
 
 @cache
@@ -37,17 +39,34 @@ def one_blas_thread(operations: float) -> AbstractContextManager:
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
-    """Call function on every item, in threads when there are enough operations to share; interruptible."""
+    """Call function on every item, in threads when there are enough operations to share; interruptible.
+
+    The calling thread works too. The first error, or Ctrl-C, ends it all; items not begun by then are left.
+    """
     items = list(items)
     threads = min(n_threads(operations), len(items)) if len(items) > 1 else 1
     if threads == 1:
         for item in items:
             function(item)
         return
-    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    left, lock = iter(items), Lock()
+
+    def work() -> None:
+        nonlocal left
         try:
-            for _ in pool.map(function, items):
-                pass
+            while True:
+                with lock:
+                    item = next(left, _DONE)
+                if item is _DONE:
+                    return
+                function(item)
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            with lock:
+                left = iter(())
             raise
+
+    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+        for other in others:
+            other.result()

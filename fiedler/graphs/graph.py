@@ -90,7 +90,8 @@ class Graph:
     def from_edges(cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: Any = None, **properties: Any) -> Graph:
         """A graph from undirected edges, each given once as (i, j, weight)."""
         i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
-        W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n_nodes, n_nodes))
+        both = np.concatenate([w, w]), (np.concatenate([i, j]), np.concatenate([j, i]))
+        W = sp.csr_array(both, shape=(n_nodes, n_nodes))
         return cls(Sparse(W, degree), **properties)
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..problem import Problem
-from ..validation import call_repr, check_integer
+from ..validation import call_repr, check_integer, parameters
 from .graph import Graph
 
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
@@ -62,7 +62,7 @@ class Recipe(BaseEstimator):
     def walk(self) -> Iterator[Recipe]:
         """This recipe, then those inside it."""
         yield self
-        for value in self.get_params(deep=False).values():
+        for value in parameters(self).values():
             if isinstance(value, Recipe):
                 yield from value.walk()
 
@@ -74,8 +74,7 @@ class Recipe(BaseEstimator):
     @property
     def key(self) -> Hashable:
         """Equal for recipes that build the same graph; arrays and functions are told apart by identity."""
-        parameters = sorted(self.get_params(deep=False).items())
-        return (type(self), *((name, _key(value)) for name, value in parameters))
+        return (type(self), *((name, _key(value)) for name, value in sorted(parameters(self).items())))
 
     def _build(self, problem: Problem) -> Graph:
         raise TypeError(f"{type(self).__name__} is not a recipe that can be built.")

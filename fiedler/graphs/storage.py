@@ -192,8 +192,8 @@ class Nodes(Storage):
         compiled = self._kernels
         if compiled is None:
             return self._product_energy(F)
-        energy, upper = np.zeros(F.shape[1]), self._upper
-        compiled.edge_energy(as_block(F), upper.indptr, upper.indices, upper.data, energy)
+        energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
+        compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
         return energy
 
     def _product_energy(self, F: np.ndarray) -> np.ndarray:

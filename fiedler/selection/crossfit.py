@@ -21,6 +21,7 @@ from ..engine.leftout import AllColumns
 from ..graphs import KNN, CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
 from ..problem import Problem
 from ..supervision import Supervision
+from ..validation import is_sparse
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
 
@@ -81,7 +82,9 @@ class CrossFit:
             left = np.ones(self.X.shape[1], dtype=bool)
             left[columns] = False
             rest = self.X[:, np.flatnonzero(left)]
-            distances = None if self._distances is None else self._distances.without(columns, rest)
+            distances = None
+            if self._distances is not None and not is_sparse(rest):
+                distances = self._distances.without(columns, rest)
             yield Fold(columns, self.X[:, columns], Problem(rest, self._known, distances=distances))
 
 

@@ -1,0 +1,203 @@
+"""Distances between the rows of an ndarray: one Gram product of centred rows, in single precision where that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .distances import (
+    CHUNK,
+    EXACT_BELOW,
+    EXACT_COSINE,
+    HeldRows,
+    add_squared_differences,
+    budget,
+    check_range,
+    cosine_squared,
+    is_integer,
+    rounding_error,
+    row_products,
+)
+from .kernels import kernels
+from .threads import for_each, one_blas_thread
+
+_SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
+_SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+_IN_CACHE = 2**16  # values worked on together
+_TILE = 512  # rows and columns of a triangle mirrored together
+
+
+class DenseDistances(HeldRows):
+    """Squared distances between the rows of X: approximate in blocks, with a bound, and exact for chosen pairs.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+    metric : {"euclidean", "cosine"}
+        With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
+        a row of zeros is at cosine 0 to every row.
+    """
+
+    _mean: np.ndarray | None = None
+    _scale: np.ndarray | None = None
+    _kept: list[np.ndarray] | None = None
+    _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine
+
+    def __init__(self, X: np.ndarray, metric: str = "euclidean"):
+        self.n, self.m = X.shape
+        self._X, self._empty = X, np.zeros(self.n)
+        self.single = self.n**2 * self.m >= _SINGLE_PAYS
+        integer, self._integer = is_integer(X), False
+        if metric == "cosine":
+            self._to_unit_norm(integer)
+        else:
+            self._centre(integer)
+
+    def _centre(self, integer: bool) -> None:
+        """Centre the columns, which spares digits; whole numbers are exact as they are, and so are all their ties."""
+        if integer:
+            self._measure()
+            self._integer = bool(self._norms.max(initial=0.0) < EXACT_BELOW)
+        if not self.exact:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._mean = self._X.mean(axis=0, dtype=np.float64)
+            self._measure()
+
+    def _to_unit_norm(self, integer: bool) -> None:
+        self._measure()
+        if integer and self._norms.max(initial=0.0) <= EXACT_COSINE:
+            self._lengths = self._norms
+        self._empty = (self._norms == 0).astype(np.float64)
+        self._scale = 1.0 / np.sqrt(np.where(self._norms > 0, self._norms, 1.0))
+        self._norms = 1.0 - self._empty
+
+    def _measure(self) -> None:
+        """The norms of the rows; an error if they overflow, and no single precision where they could."""
+        self._norms = np.zeros(self.n)
+
+        def add(rows: slice) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for part in self._parts(CHUNK):
+                    values = self._values(rows, part).astype(np.float64, copy=False)
+                    self._norms[rows] += np.einsum("ij,ij->i", values, values)
+
+        for_each(add, self._spans(CHUNK), float(self.n) * self.m)
+        if not np.isfinite(self._norms).all():
+            check_range(self._X, np.arange(self.m))
+        if self._norms.max(initial=0.0) > _SINGLE_UP_TO:
+            self.single = False
+
+    @property
+    def exact(self) -> bool:
+        return self._integer and not self.single
+
+    @property
+    def relative_error(self) -> float:
+        return 0.0 if self.exact else rounding_error(self.m, self._width, self.single)
+
+    def use_double(self) -> None:
+        self.single, self._keys, self._kept = False, None, None
+        if self.exact and self._mean is not None:
+            self._mean = None
+            self._measure()
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        if self._lengths is not None:
+            return cosine_squared(row_products(self._X, i, j), self._lengths[i] * self._lengths[j])
+        squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * self.m)
+        in_place = self._scale is None and self._X.dtype == np.float64 and self._X.flags.c_contiguous
+        for part in self._parts(self.m if in_place else CHUNK):
+            piece = self._X[:, part]
+            piece = piece if self._scale is None else piece * self._scale[:, None]
+            add_squared_differences(piece, i, j, squared, compiled)
+        squared += self._empty[i] + self._empty[j]
+        return squared
+
+    def single_precision(self) -> np.ndarray:
+        """The centred, scaled rows in float32."""
+        rows = np.empty((self.n, self.m), dtype=np.float32)
+        for part in self._parts(CHUNK):
+            self._fill(rows[:, part], part)
+        return rows
+
+    @property
+    def _dtype(self) -> type:
+        return np.float32 if self.single else np.float64
+
+    @property
+    def _width(self) -> int:
+        """Columns per product: in single precision few enough to bound the error, else what memory allows."""
+        return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
+
+    def _parts(self, width: int) -> Iterator[slice]:
+        return (slice(start, min(start + width, self.m)) for start in range(0, self.m, width))
+
+    def _spans(self, width: int) -> list[slice]:
+        """All rows in spans of which so many columns fit the cache."""
+        step = max(1, _IN_CACHE // max(1, min(width, self.m)))
+        return [slice(start, min(start + step, self.n)) for start in range(0, self.n, step)]
+
+    def _values(self, rows: slice, part: slice) -> np.ndarray:
+        """Some values, centred and scaled."""
+        values = self._X[rows, part]
+        if self._mean is not None:
+            values = values - self._mean[part]
+        return values if self._scale is None else values * self._scale[rows, None]
+
+    def _fill(self, piece: np.ndarray, part: slice) -> np.ndarray:
+        """Some columns of all rows, centred and scaled, in the dtype of an array that takes them."""
+
+        def fill(rows: slice) -> None:
+            piece[rows] = self._values(rows, part)
+
+        for_each(fill, self._spans(piece.shape[1]), float(piece.size))
+        return piece
+
+    def _piece(self, part: slice, room: np.ndarray | None = None) -> np.ndarray:
+        """Some columns of all rows as the product wants them, in the memory of an earlier piece if there is one."""
+        shape = self.n, part.stop - part.start
+        room = np.empty(shape, dtype=self._dtype) if room is None else room.reshape(-1)[: shape[0] * shape[1]]
+        return self._fill(room.reshape(shape), part)
+
+    def _whole_gram(self) -> np.ndarray:
+        # Small products wait longer for a second BLAS thread than they gain from it.
+        with one_blas_thread(self.n**2 * float(self.m)):
+            if self.m <= self._width:
+                piece = self._piece(slice(0, self.m))
+                return piece @ piece.T
+            room: np.ndarray = np.empty((self.n, self._width), dtype=self._dtype)
+            return sum_of_grams((self._piece(part, room) for part in self._parts(self._width)), self.n, self._dtype)
+
+    def _gram(self, rows: slice) -> np.ndarray:
+        gram = np.zeros((rows.stop - rows.start, self.n), dtype=self._dtype)
+        for piece in self._ready_pieces():
+            gram += piece[rows] @ piece.T
+        return gram
+
+    def _ready_pieces(self) -> Iterator[np.ndarray]:
+        """The pieces of the product, kept from block to block when they fit the memory budget."""
+        if self._kept is not None:
+            return iter(self._kept)
+        pieces = (self._piece(part) for part in self._parts(self._width))
+        if self.n * self.m * np.dtype(self._dtype).itemsize <= 8 * budget():
+            self._kept = list(pieces)
+            return iter(self._kept)
+        return pieces
+
+
+def sum_of_grams(pieces: Iterator[np.ndarray], n: int, dtype: type) -> np.ndarray:
+    """Σ P P' over pieces P of n rows: BLAS adds one triangle in place, which is mirrored once."""
+    from scipy.linalg.blas import dsyrk, ssyrk
+
+    add = ssyrk if dtype == np.float32 else dsyrk
+    total: np.ndarray = np.zeros((n, n), dtype=dtype, order="F")
+    for piece in pieces:
+        total = add(1.0, piece.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
+    gram = total.T  # C-ordered, its upper triangle filled
+    for start in range(0, n, _TILE):
+        for left in range(0, start + 1, _TILE):
+            rows, columns = slice(start, start + _TILE), slice(left, left + _TILE)
+            tile = gram[columns, rows].T
+            gram[rows, columns] = np.tril(tile) + np.triu(gram[rows, columns], 1) if left == start else tile
+    return gram

@@ -1,0 +1,101 @@
+"""Distances between the rows of a sparse array: products of stored values only, compiled where that pays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import as_csr
+from .distances import (
+    EXACT_BELOW,
+    EXACT_COSINE,
+    HeldRows,
+    check_range,
+    cosine_squared,
+    is_integer,
+    rounding_error,
+    row_products,
+    sparse_squared_differences,
+)
+from .kernels import kernels
+from .threads import for_each, n_threads
+
+_EXACT_SINGLE = 2.0**22  # squared norms of whole numbers below which single precision is exact too
+
+
+class SparseDistances(HeldRows):
+    """Squared distances between the rows of a csc array, which is never filled in.
+
+    Parameters
+    ----------
+    X : csc_array of shape (n, m)
+    metric : {"euclidean", "cosine"}
+        As for dense rows.
+    """
+
+    single = False
+    _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine,
+    _counts: sp.csr_array  # and the rows themselves
+
+    def __init__(self, X: sp.csc_array, metric: str = "euclidean"):
+        self.n, self.m = X.shape
+        self._rows, self._empty = as_csr(X), np.zeros(self.n)
+        norms = np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
+        if not np.isfinite(norms).all():
+            check_range(X, np.arange(self.m))
+        integer = is_integer(self._rows)
+        self._integer = integer and metric == "euclidean" and bool(norms.max(initial=0.0) < EXACT_BELOW)
+        if metric == "cosine":
+            if integer and norms.max(initial=0.0) <= EXACT_COSINE:
+                self._lengths, self._counts = norms, self._rows
+            self._empty = (norms == 0).astype(np.float64)
+            scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
+            norms = 1.0 - self._empty
+            self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
+        self._columns = sp.csc_array(self._rows)
+        self._norms = norms
+
+    @property
+    def exact(self) -> bool:
+        return self._integer
+
+    @property
+    def relative_error(self) -> float:
+        return 0.0 if self.exact else rounding_error(int(np.diff(self._rows.indptr).max(initial=0)))
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        if self._lengths is not None:
+            return cosine_squared(row_products(self._counts, i, j), self._lengths[i] * self._lengths[j])
+        return sparse_squared_differences(self._rows, i, j) + self._empty[i] + self._empty[j]
+
+    def _compiled(self) -> Any:
+        met = np.diff(self._columns.indptr).astype(np.float64)
+        return kernels(4.0 * float(met @ met))
+
+    def _gram(self, rows: slice) -> np.ndarray:
+        X, twin, compiled = self._rows, self._columns, self._compiled()
+        if compiled is None:
+            return (X[rows] @ X.T).toarray()
+        wanted, first = np.arange(rows.start, rows.stop), twin.indptr[X.indices]
+        gram = np.zeros((len(wanted), self.n))
+        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
+        compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
+        return gram
+
+    def _whole_gram(self) -> np.ndarray:
+        X, twin, compiled = self._rows, self._columns, self._compiled()
+        if compiled is None:
+            return (X @ X.T).toarray()
+        # Where each entry of X stands in its own column: from there on are the rows not yet met.
+        first = np.empty(X.nnz, dtype=twin.indptr.dtype)
+        first[sp.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc().data] = np.arange(X.nnz)
+        # Whole numbers this small are exact in single precision too, at half the traffic.
+        small = self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE
+        gram, threads = np.zeros((self.n, self.n), dtype=np.float32 if small else np.float64), n_threads()
+        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
+        shares = [np.arange(t, self.n, threads) for t in range(threads)]  # early rows meet more: deal them out
+        for_each(lambda rows: compiled.sparse_gram(rows, rows, *arrays, gram), shares, np.inf)
+        compiled.mirror(gram)
+        return gram
