@@ -13,6 +13,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from .trees import without_self
+
 _WANTED_RECALL = 0.97  # on the sample, so that 0.95 holds on the rest
 _SAMPLE = 256
 _OPERATIONS = 1e12  # multiplications at most, however low the recall: some minutes on two cores
@@ -44,21 +46,13 @@ def search(X: np.ndarray, k: int, n_threads: int, or_exact: bool = False) -> tup
     sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
     flat = faiss.IndexFlatL2(m)
     flat.add(X)
-    exact = _without_self(flat.search(X[sample], k + 1)[1], sample)
+    exact = without_self(flat.search(X[sample], k + 1)[1], sample)
     most = min(n_cells, max(4, int(n_cells * _OPERATIONS / (float(n) * n * m))))
     index.nprobe, recall = 2, 0.0
     while recall < _WANTED_RECALL and index.nprobe < most:
         index.nprobe = min(2 * index.nprobe, most)
-        found = _without_self(index.search(X[sample], k + 1)[1], sample)
+        found = without_self(index.search(X[sample], k + 1)[1], sample)
         recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found, exact, strict=True)]))
     if or_exact and index.nprobe > _BRUTE_FORCE * n_cells:
         return None
-    return _without_self(index.search(X, k + 1)[1], np.arange(n)), recall
-
-
-def _without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Drop each row from its own list, or the last entry where duplicates pushed it out; -1 (too few) as the first."""
-    keep = found != rows[:, None]
-    keep[keep.all(axis=1), -1] = False
-    kept = found[keep].reshape(len(found), -1)
-    return np.where(kept < 0, kept[:, :1], kept)
+    return without_self(index.search(X, k + 1)[1], np.arange(n)), recall

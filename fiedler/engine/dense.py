@@ -24,6 +24,7 @@ from .threads import for_each, one_blas_thread
 
 _SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+_FEW_COLUMNS, _SOME_ROWS = 64, 2000  # up to which, and from which, a k-d tree may be faster than a product
 _IN_CACHE = 2**16  # values worked on together
 _TILE = 512  # rows and columns of a triangle mirrored together
 
@@ -113,6 +114,21 @@ class DenseDistances(HeldRows):
             add_squared_differences(piece, i, j, squared, compiled)
         squared += self._empty[i] + self._empty[j]
         return squared
+
+    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
+        """As the base says; of few columns all of them, so that it makes no difference who found the pairs."""
+        if self.exact or not self.few_columns:
+            return super().refine(i, j, squared, doubtful)
+        return self.between(i, j)
+
+    @property
+    def few_columns(self) -> bool:
+        """Whether the neighbours of these rows may be found without all distances."""
+        return self.m <= _FEW_COLUMNS and self.n >= _SOME_ROWS and self._scale is None
+
+    def values(self) -> np.ndarray:
+        """The rows in float64, as they are."""
+        return np.ascontiguousarray(self._X, dtype=np.float64)
 
     def single_precision(self) -> np.ndarray:
         """The centred, scaled rows in float32."""

@@ -3,12 +3,11 @@
 Distances come from one product that carries a rounding error with a known bound. Every row that could be a neighbour
 within that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in
 double precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller
-index. Beyond some size, and on request, :mod:`fiedler.engine.approximate` finds most of them much faster.
+index. Of few columns a k-d tree may find the same faster (:mod:`fiedler.engine.trees`). Beyond some size, and on
+request, :mod:`fiedler.engine.approximate` finds most of them much faster.
 """
 
 from __future__ import annotations
-
-import hashlib
 
 import numpy as np
 
@@ -18,12 +17,17 @@ from ..validation import is_sparse
 from . import approximate
 from .dense import DenseDistances
 from .distances import Searchable
+from .duplicates import different_rows, expand
 from .kernels import kernels
 from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each, n_threads
+from .trees import Tree
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
 _EXACT_FROM_FILES, _PASSES = 20_000, 16  # the same for a file, where each block of distances is a pass over the data
+# Rows around a row up to which a k-d tree finds its neighbours faster than an approximate search, and the share of all
+# rows, one in so many, up to which it does so faster than the product.
+_CROWD, _CROWDED = 256, 64
 _CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, and rows the recall is measured on
 
 
@@ -38,17 +42,17 @@ def find_neighbors(
 
     ``known`` are Euclidean distances between the rows of X, where someone has them.
 
-    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where faiss is not
-    installed, X is sparse, or an approximate search would be slower; for a source up to 20,000 rows that take no more
-    than 16 passes.
+    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where a tree finds
+    them fast, faiss is not installed, X is sparse, or an approximate search would be slower; for a source up to 20,000
+    rows that take no more than 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
     if not is_sparse(X) and len(X) >= _MANY_ROWS:
-        first, group = _unique_rows(X)
+        first, group = different_rows(X)
         if len(first) < len(X):
             near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
-            return (*_expand(near, squared, group, k), recall)
+            return (*expand(near, squared, group, k), recall)
     distances = row_distances(X, metric) if known is None or metric != "euclidean" else known
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
     usable = isinstance(distances, DenseDistances) and approximate.available()
@@ -57,8 +61,13 @@ def find_neighbors(
             "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
         )
     found = None
-    if wanted and usable and isinstance(distances, DenseDistances):
-        found = approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
+    if isinstance(distances, DenseDistances):
+        if algorithm != "approximate" and distances.few_columns:
+            tree = Tree(distances, k, closest)
+            if tree.crowd() < (_CROWD if wanted and usable else distances.n / _CROWDED):
+                return (*tree.search(), None)
+        if wanted and usable:
+            found = approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
     if found is None:
         return (*nearest_rows(distances, k), None)
     neighbors, recall = found
@@ -203,43 +212,6 @@ def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: b
     a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
     upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
     return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
-
-
-def _unique_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First occurrence of every different row, and which of them each row equals."""
-    seen: dict[bytes, int] = {}
-    keys = (hashlib.blake2b(np.ascontiguousarray(row).data, digest_size=16).digest() for row in X)
-    group = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), dtype=np.intp, count=len(X))
-    return np.unique(group, return_index=True)[1], group
-
-
-def _expand(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours among all rows from the neighbours among the different ones: by distance, then by index."""
-    n, n_groups = len(group), len(found)
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group)
-    starts = np.cumsum(sizes) - sizes
-    # Only the k + 1 first members of a group can be anyone's neighbours, and of a group that large only its own.
-    own = np.arange(n_groups)
-    near = np.column_stack([own, found])
-    usable = np.minimum(sizes[near], k + 1)
-    usable[sizes > k, 1:] = 0
-    total = usable.sum(axis=1)
-    owner = np.repeat(own, total)
-    flat, counts = near.ravel(), usable.ravel()
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    member = order[np.repeat(starts[flat], counts) + within]
-    distance = np.repeat(np.column_stack([np.zeros(n_groups), squared]).ravel(), counts)
-    by = np.lexsort((member, distance, owner))
-    member, distance = member[by], distance[by]
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(total) - total, total)
-    top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
-    kept = place <= k
-    top_member[owner[kept], place[kept]], top_distance[owner[kept], place[kept]] = member[kept], distance[kept]
-    # Each row takes the list of its group without itself, or without the last where it is not among the first k + 1.
-    keep = top_member[group] != np.arange(n)[:, None]
-    keep[keep.all(axis=1), -1] = False
-    return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
 
 
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
