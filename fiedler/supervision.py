@@ -7,12 +7,14 @@ semi-supervised data take one path.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state, column_or_1d
 
+from .distinct import Distinct
 from .validation import check_choice
 
 _MOST_CLASSES = 100  # different whole numbers that are taken for classes
@@ -85,10 +87,22 @@ class Supervision:
         self, n_samples: int, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ):
         self.n_samples, self.unlabeled = n_samples, unlabeled
-        self.y = None if y is None else _as_vector(y, n_samples)
+        self.y: np.ndarray | None = None
+        self._seen: Distinct | None = None
+        if y is not None:
+            self.y, self._seen = _as_vector(y, n_samples)
         self.must_link = None if must_link is None else check_pairs(must_link, n_samples, "must_link")
         self.cannot_link = None if cannot_link is None else check_pairs(cannot_link, n_samples, "cannot_link")
         self._check_contradictions()
+
+    @property
+    def _missing(self) -> np.ndarray:
+        """Mask of the rows whose label is missing; those marked as unlabelled have one."""
+        if self._seen is not None:
+            return self._seen.where(_is_missing)
+        if self.y is None or self.y.dtype.kind != "f":
+            return np.zeros(self.n_samples, dtype=bool)
+        return np.isnan(self.y)
 
     @property
     def has_pairs(self) -> bool:
@@ -105,10 +119,13 @@ class Supervision:
         """Mask of the rows whose label is known."""
         if self.y is None:
             return np.zeros(self.n_samples, dtype=bool)
-        known = ~_missing(self.y)
+        known = ~self._missing
         if self.unlabeled is not None and not _looks_continuous(self.y):
             # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
-            known[known] = [v != self.unlabeled for v in self.y[known].tolist()]
+            if self._seen is not None:
+                known &= self._seen.where(lambda value: not _is_missing(value) and bool(value != self.unlabeled))
+            elif isinstance(self.unlabeled, (Real, np.bool_)):
+                known &= self.y != self.unlabeled
         return known
 
     @property
@@ -117,7 +134,7 @@ class Supervision:
         y = self.y
         if y is None or self.unlabeled != -1 or y.dtype.kind not in "if" or _looks_continuous(y):
             return False
-        return set(np.unique(y[~_missing(y)]).tolist()) == {-1, 1}
+        return set(np.unique(y[~self._missing]).tolist()) == {-1, 1}
 
     def task(self, stated: str = "auto") -> str:
         """Whether y holds "classes" or a "target", for those who have to choose: as stated, or by a rule.
@@ -133,7 +150,7 @@ class Supervision:
             return "target"
         if self.y.dtype.kind == "O":
             return "classes"
-        numbers = np.asarray(self.y[~_missing(self.y)], dtype=np.float64)
+        numbers = np.asarray(self.y[~self._missing], dtype=np.float64)
         if isinstance(self.unlabeled, (int, float)):
             numbers = numbers[numbers != self.unlabeled]
         different = np.unique(numbers)
@@ -154,7 +171,7 @@ class Supervision:
                 "(sls, ssls, correlation), or bin y into classes."
             )
         if y.dtype.kind == "f":
-            y = np.where(_missing(y), 0, y).astype(np.int64)
+            y = np.where(self._missing, 0, y).astype(np.int64)
         if self.ambiguous:
             raise ValueError(
                 "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
@@ -167,7 +184,10 @@ class Supervision:
             )
         codes = np.full(len(y), -1)
         try:
-            names, codes[known] = np.unique(y[known], return_inverse=True)
+            if self._seen is None:
+                names, codes[known] = np.unique(y[known], return_inverse=True)
+            else:  # sort the different values, not the rows
+                names, codes[known] = self._seen.ranked(known)
         except TypeError:
             kinds = sorted({type(v).__name__ for v in y[known]})
             raise TypeError(f"y mixes labels of types {', '.join(kinds)}; use one type for all classes.") from None
@@ -182,7 +202,7 @@ class Supervision:
         """Real targets as float64, NaN where unknown; at least two known values, or an error."""
         y = self._require_y(reader, "a real-valued target")
         try:
-            target = np.where(_missing(y), np.nan, y).astype(np.float64)
+            target = np.where(self._missing, np.nan, y).astype(np.float64)
         except (TypeError, ValueError):
             value = next(v for v in y if isinstance(v, str) and v)
             raise ValueError(
@@ -310,33 +330,28 @@ def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any
     return [np.array(list(d), dtype=np.intp).reshape(-1, 2) for d in drawn]
 
 
-def _as_vector(y: Any, n_samples: int) -> np.ndarray:
+def _as_vector(y: Any, n_samples: int) -> tuple[np.ndarray, Distinct | None]:
+    """y as numbers, or as objects and the different ones among them."""
     y = np.asarray(y)
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} entries but X has {n_samples} rows; they must match.")
     if y.dtype.kind in "biuf":
-        return y.astype(np.int64) if y.dtype.kind != "f" else y
+        return (y.astype(np.int64) if y.dtype.kind != "f" else y), None
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold classes or real targets.")
     y = y.astype(object)
-    known = y[~_missing(y)]
-    if all(isinstance(v, (int, float, np.number, np.bool_)) for v in known):
-        return np.where(_missing(y), np.nan, y).astype(np.float64)  # numbers in an object array, as frames give them
-    return y
+    seen = Distinct(y.tolist())
+    if all(isinstance(v, (int, float, np.number, np.bool_)) for v in seen.values if not _is_missing(v)):
+        # Numbers in an object array, as frames give them.
+        return seen.spread((np.nan if _is_missing(v) else v for v in seen.values), np.float64), None
+    return y, seen
 
 
-def _missing(y: np.ndarray) -> np.ndarray:
-    """Mask of None, NaN, pandas.NA and empty strings."""
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    if y.dtype.kind != "O":
-        return np.zeros(len(y), dtype=bool)
-    return np.fromiter(
-        (v is None or type(v).__name__ == "NAType" or (isinstance(v, str) and v == "") or _is_nan(v) for v in y),
-        dtype=bool,
-        count=len(y),
-    )
+def _is_missing(value: Any) -> bool:
+    """Whether a label is None, NaN, pandas.NA or an empty string."""
+    empty = isinstance(value, str) and value == ""
+    return value is None or empty or type(value).__name__ == "NAType" or _is_nan(value)
 
 
 def _is_nan(value: Any) -> bool:

@@ -15,7 +15,7 @@ ROOT = Path(fiedler.__file__).resolve().parent
 
 # From the bottom to the top; rooms in one line do not know each other.
 LAYERS = [
-    "version registry papers validation words",
+    "version registry papers validation words distinct",
     "data",
     "engine supervision",
     "problem",

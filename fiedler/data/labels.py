@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import Distinct
 from ..words import did_you_mean
 from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
 from .stores import open_npy
@@ -160,20 +161,34 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
     >>> as_labels(["1", "2", "NA"]), as_labels(["a", "b", "none"], unlabeled="none")
     (array([ 1.,  2., nan]), array(['a', 'b', None], dtype=object))
     """
-    cells = np.asarray(values, dtype=object).ravel().tolist()
     marker = None if unlabeled is None else str(unlabeled)
-    texts = [None if _unknown(cell, marker) else cell for cell in cells]
+    given = np.asarray(values) if isinstance(values, np.ndarray) else None
+    if given is not None and given.dtype.kind in "biuf":
+        return _whole_or_real(_without(given.astype(np.float64).ravel(), marker))
+    seen = Distinct(np.asarray(values, dtype=object).ravel().tolist())
+    known = [None if _unknown(cell, marker) else cell for cell in seen.values]
     try:
-        numbers = np.array([np.nan if cell is None else float(cell) for cell in texts])
+        return _whole_or_real(seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64))
     except (TypeError, ValueError):
-        return np.array([None if cell is None else str(cell) for cell in texts], dtype=object)
+        return seen.spread(None if cell is None else str(cell) for cell in known)
+
+
+def _without(numbers: np.ndarray, marker: str | None) -> np.ndarray:
+    """Numbers, those that mean "unknown" as NaN."""
+    try:
+        return numbers if marker is None else np.where(numbers == float(marker), np.nan, numbers)
+    except ValueError:
+        return numbers
+
+
+def _whole_or_real(numbers: np.ndarray) -> np.ndarray:
     whole = np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all()
     return numbers.astype(np.int64) if whole else numbers
 
 
 def is_known(y: np.ndarray) -> np.ndarray:
     """Which labels are known."""
-    return ~np.isnan(y) if y.dtype.kind == "f" else np.array([v is not None for v in y.tolist()])
+    return ~np.isnan(y) if y.dtype.kind == "f" else Distinct(y.tolist()).where(lambda label: label is not None)
 
 
 def _unknown(cell: Any, marker: str | None) -> bool:
