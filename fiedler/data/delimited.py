@@ -33,6 +33,7 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
 
 _PIECE = 2**25  # bytes of text parsed at once
+_SMALL = 2**20  # bytes of a file that are read by hand before polars is imported
 _SAMPLE = 2**16, 20  # characters and lines that are looked at first
 BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
@@ -152,7 +153,7 @@ def _read(path: Path, dialect: Dialect, roles: Roles, numeric_only: bool, notes:
     left_out: list[int] = []
     while True:
         read: Any = None
-        if len(dialect.names) > 1 and dialect.delimiter != BLANKS:
+        if len(dialect.names) > 1 and dialect.delimiter != BLANKS and path.stat().st_size > _SMALL:
             read = _read_by_polars(path, dialect, features, wanted)
         read = read or _read_by_hand(path, dialect, features, wanted)
         if isinstance(read, tuple):
