@@ -364,9 +364,9 @@ class EVSC(Method):
     graph : Recipe, default=RBF()
     n_eigenvalues : int, optional
         Use only the smallest eigenvalues; by default all, as in the paper.
-    mode : {"exact", "trace"}, default="exact"
+    mode : {"auto", "exact", "trace"}, default="auto"
         "trace" is n times cheaper: the sum over all eigenvalues from their trace and a few leading pairs; it warns
-        when those may not be enough.
+        when those may not be enough. "auto" does so beyond 200 rows, and falls back to "exact" where they are not.
 
     Examples
     --------
@@ -377,7 +377,7 @@ class EVSC(Method):
 
     _default_graph = RBF
 
-    def __init__(self, graph: Recipe | None = None, n_eigenvalues: int | None = None, mode: str = "exact"):
+    def __init__(self, graph: Recipe | None = None, n_eigenvalues: int | None = None, mode: str = "auto"):
         self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
 
     def formula(self) -> Criterion:

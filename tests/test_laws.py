@@ -36,6 +36,7 @@ from fiedler import (
     Variance,
     Within,
 )
+from fiedler.criteria.sensitivity import eigenvalue_changes
 from fiedler.data.arrays import validate_X
 from fiedler.engine.search import find_neighbors
 from fiedler.evaluate import kendall_coefficient
@@ -398,12 +399,74 @@ def test_evsc_limits(rng):
 def test_evsc_by_trace_equals_exact(scale):
     offsets = np.array([0, 1e4, -50, 0, 0, 0, 1e6, 0, 3])
     X = make("evsc", 7, n=60, m=9).X + offsets
-    close(EVSC(RBF(scale=scale), mode="trace").evaluate(X), EVSC(RBF(scale=scale)).evaluate(X), rtol=1e-8)
+    close(EVSC(RBF(scale=scale), mode="trace").evaluate(X), EVSC(RBF(scale=scale), mode="exact").evaluate(X), rtol=1e-8)
+
+
+@laws
+@given(seeds)
+def test_the_largest_eigenvalues_together_never_grow_with_a_weight(seed):
+    """For every k the sum of the k largest eigenvalues of a full RBF graph falls, and each change is an identity."""
+    X, rng = make("evsc", seed, n=17, m=4).X, np.random.default_rng(seed)
+    graph = RBF(scale=10.0 ** rng.uniform(-1, 0.5)).build(X)
+    changes = eigenvalue_changes(graph, None)(X)
+    size = np.abs(changes).sum(axis=0)
+    assert (np.cumsum(changes[::-1], axis=0) <= 1e-12 * size).all()
+    values, vectors = graph.spectrum(len(X))
+    q, K, d = vectors / np.sqrt(graph.degree)[:, None], graph.toarray(), graph.degree
+    for t in range(X.shape[1]):
+        f = X[:, t] - X[:, t].mean()
+        h = (K * (f[:, None] - f) ** 2).sum(axis=1)
+        for r, mu in enumerate(1.0 - values):
+            g = f * q[:, r]
+            growth = mu * (d @ (g * g) - h @ q[:, r] ** 2 / 2) - g @ K @ g
+            assert changes[r, t] == pytest.approx(2 * growth / graph.bandwidth**2, abs=1e-10 * size[t] + 1e-14)
+
+
+def test_more_than_leading_eigenvalues_may_grow():
+    """Sixty tight groups of four: noise inside them moves dozens of eigenvalues up."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 2)) * 30, 4, axis=0) + rng.normal(size=(240, 2)) * 0.01
+    X = np.c_[X, rng.normal(size=240)]
+    graph = RBF(bandwidth=3.0).build(X)
+    changes = eigenvalue_changes(graph, None)(X)
+    grows = np.flatnonzero(changes[:, 2] > 1e-9 * np.abs(changes[:, 2]).sum())
+    assert grows.max() >= 40  # beyond the pairs that mode="trace" looks at, and beyond those it checks
+    exact = EVSC(graph, mode="exact").evaluate(X)
+    with pytest.warns(UserWarning, match="misses at least"):
+        assert EVSC(graph, mode="trace").evaluate(X)[2] < 0.999 * exact[2]
+    close(EVSC(graph).evaluate(X), exact, rtol=1e-9)
+
+
+def test_an_eigenvalue_near_one_may_grow():
+    X = np.c_[[-1.13, -0.41, -1.09, -0.92, 0.04, -12.66, -13.02], [-10.1, -2.9, 0.0, -2.1, -1.4, -1.7, -2.8]]
+    X = np.c_[X, [-0.23, -0.16, -0.08, -0.15, -0.12, 0.94, -1.21]]
+    graph = RBF(bandwidth=460.0).build(X)
+    values, changes = graph.spectrum(7)[0], eigenvalue_changes(graph, None)(X)
+    assert values[1] > 0.999
+    assert changes[1, 2] > 0
+
+
+def test_an_eigenvalue_near_the_end_may_grow():
+    X = np.random.default_rng(125).normal(size=(24, 2))
+    changes = eigenvalue_changes(RBF(scale=0.06).build(X), None)(X)[:, 1]
+    assert changes[18] > 1e-5 * np.abs(changes).sum()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_evsc_chooses_its_mode(scale, rng):
+    X = rng.normal(size=(230, 6)) @ rng.normal(size=(6, 6))
+    exact = EVSC(RBF(scale=scale), mode="exact").evaluate(X)
+    close(EVSC(RBF(scale=scale)).evaluate(X), exact, rtol=1e-8)
+    small = X[:150]
+    np.testing.assert_array_equal(EVSC().evaluate(small), EVSC(mode="exact").evaluate(small))
+    np.testing.assert_array_equal(EVSC(KNN(5)).evaluate(X), EVSC(KNN(5), mode="exact").evaluate(X))
+    few = EVSC(n_eigenvalues=6)
+    np.testing.assert_array_equal(few.evaluate(X), EVSC(n_eigenvalues=6, mode="exact").evaluate(X))
 
 
 def test_evsc_by_trace_says_when_too_few_pairs_were_used():
     X = load_digits().data[:200]
-    exact, graph = EVSC(RBF(scale=0.5)).evaluate(X), RBF(scale=0.5).build(X)
+    exact, graph = EVSC(RBF(scale=0.5), mode="exact").evaluate(X), RBF(scale=0.5).build(X)
     close(EVSC(graph, mode="trace").evaluate(X), exact, rtol=1e-9)
     with pytest.warns(UserWarning, match=r"n_eigenvalues=4 misses at least 0\.\d+ of a score.*raise n_eigenvalues"):
         few = EVSC(graph, n_eigenvalues=4, mode="trace").evaluate(X)

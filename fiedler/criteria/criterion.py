@@ -30,10 +30,14 @@ from .setscore import SetFormula
 
 
 class Scorer(NamedTuple):
-    """The rows a score reads, as a mask, and its function: a float64 block of columns -> one score per column."""
+    """The rows a score reads, as a mask, and its function: a float64 block of columns -> one score per column.
+
+    ``cost`` is the number of operations per value of X, roughly: whoever shares the work asks.
+    """
 
     rows: np.ndarray
     score: Callable[[Any], np.ndarray]
+    cost: float = 1.0
 
 
 class Criterion(BaseEstimator):
@@ -135,8 +139,8 @@ class Criterion(BaseEstimator):
             return level_copies(sets.first_scores(problem), problem.X)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
-        rows, score = self._scorer(problem)  # not the problem itself: this function may travel to a worker
-        scores = map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X)
+        rows, score, cost = self._scorer(problem)  # not the problem itself: this function may travel to a worker
+        scores = map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X, cost)
         check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
         return level_copies(scores, problem.X)
 
@@ -225,7 +229,7 @@ class Sum(Criterion):
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
         left, right = self.left._scorer(problem), self.right._scorer(problem)
-        return Scorer(left.rows | right.rows, lambda F: left.score(F) + right.score(F))
+        return Scorer(left.rows | right.rows, lambda F: left.score(F) + right.score(F), left.cost + right.cost)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         left, right = self.left, self.right
@@ -269,7 +273,7 @@ class Product(Criterion):
     def _scorer(self, problem: Problem) -> Scorer:
         self._checked()
         left, right = self.left._scorer(problem), self.right._scorer(problem)
-        return Scorer(left.rows | right.rows, lambda F: left.score(F) * right.score(F))
+        return Scorer(left.rows | right.rows, lambda F: left.score(F) * right.score(F), left.cost + right.cost)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)
@@ -302,8 +306,8 @@ class Scaled(Criterion):
         return self.criterion._tested() if self.factor != 0 else self
 
     def _scorer(self, problem: Problem) -> Scorer:
-        factor, (rows, score) = self.factor, self.criterion._scorer(problem)
-        return Scorer(rows, lambda F: factor * score(F))
+        factor, (rows, score, cost) = self.factor, self.criterion._scorer(problem)
+        return Scorer(rows, lambda F: factor * score(F), cost)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         short = f"{self.factor:g}"

@@ -10,9 +10,10 @@ The eigenvalues of a full RBF graph sum to the trace n - Σ_i w_ii / d_i with w_
 
     EVSC = that energy + 2 Σ_r max(dλ_r, 0)
 
-Only leading eigenvalues, those well below 1, were ever seen to grow with a feature's weight. Summing the second term
-over the leading pairs alone removes the factor n. No proof that the rest contributes nothing is known, so as many pairs
-again are tried on a sample of the features, and a warning says how much they would have added.
+Mostly leading eigenvalues grow with a feature's weight, and the last ones together never do: the sum of the k largest
+falls, for every k. Summing the second term over the leading pairs alone removes the factor n. How many of them may grow
+is not bounded by a number, it can be as many as there are clusters; so as many pairs again are tried on a sample of the
+features. docs/evsc.md has the proof and the counterexamples.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import dense, take_columns
+from ..engine.kernels import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
@@ -34,6 +36,7 @@ Changes = Callable[[Any], np.ndarray]  # a block of features -> one row per eige
 _EDGES_AT_ONCE = 512  # deep enough for a fast product, small enough for the squared differences to stay in cache
 _KEPT_CELLS = 2**25  # cells of the (edges x eigenpairs) matrix up to which it is computed once and kept: 256 MiB
 _LEADING = 20  # pairs of the trace mode: exact to 3e-14 for a bandwidth of .25 median distances or more on six sets
+_EXACT_UP_TO = 200  # rows up to which all pairs cost little more than the leading ones
 _SAMPLE, _NEGLIGIBLE = 64, 1e-9  # features the next pairs are tried on, and the share of a score they may add
 
 
@@ -46,11 +49,12 @@ class Sensitivity(Criterion):
     ----------
     graph : Recipe
     n_eigenvalues : int, optional
-        In mode "exact" use only the smallest eigenvalues, the trivial one included; by default all. In mode "trace"
-        the number of leading pairs, by default 20.
-    mode : {"exact", "trace"}, default="exact"
+        Use only the smallest eigenvalues, the trivial one included; by default all. In mode "trace" the number of
+        leading pairs, by default 20.
+    mode : {"auto", "exact", "trace"}, default="auto"
         "trace" gets the sum over all eigenvalues from the trace and a few leading pairs, n times cheaper, and warns
-        when those pairs may not have been enough.
+        when those pairs may not have been enough. "auto" does so beyond 200 rows of a full graph, tries four times as
+        many pairs where 20 are not enough, and falls back to "exact".
 
     Examples
     --------
@@ -63,11 +67,11 @@ class Sensitivity(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
-    def __init__(self, graph: Recipe, n_eigenvalues: int | None = None, mode: str = "exact"):
+    def __init__(self, graph: Recipe, n_eigenvalues: int | None = None, mode: str = "auto"):
         self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
 
     def _scorer(self, problem: Problem) -> Scorer:
-        check_choice("mode", self.mode, ("exact", "trace"))
+        check_choice("mode", self.mode, ("auto", "exact", "trace"))
         k = None if self.n_eigenvalues is None else check_integer("n_eigenvalues", self.n_eigenvalues, 1)
         graph = problem.graph(as_recipe(self.graph))
         if graph.bandwidth is None:
@@ -80,39 +84,72 @@ class Sensitivity(Criterion):
                     f"mode='trace' needs the full graph RBF(), but {self.graph!r} is sparse: without self loops its "
                     "eigenvalues have a constant sum; use mode='exact', with n_eigenvalues to save time."
                 )
-            return Scorer(graph.rows, _by_trace(graph, graph.bandwidth, _LEADING if k is None else k, problem))
-        changes = _eigenvalue_changes(graph, graph.bandwidth, k)
-        return Scorer(graph.rows, lambda F: np.abs(changes(F)).sum(axis=0))
+            return self._traced(graph, problem, _LEADING if k is None else k)
+        if self.mode == "auto" and k is None and graph.storage == "dense" and graph.n_nodes > _EXACT_UP_TO:
+            for leading in (_LEADING, 4 * _LEADING):
+                score, missed = _by_trace(graph, leading, problem)
+                if missed <= _NEGLIGIBLE:
+                    return Scorer(graph.rows, score, float(graph.n_nodes * leading))
+        changes = eigenvalue_changes(graph, k)
+        cost = float(graph.n_nodes) * (graph.n_nodes if k is None else k)
+        return Scorer(graph.rows, lambda F: np.abs(changes(F)).sum(axis=0), cost)
+
+    def _traced(self, graph: Graph, problem: Problem, k: int) -> Scorer:
+        score, missed = _by_trace(graph, k, problem)
+        if missed > _NEGLIGIBLE:
+            warnings.warn(
+                f"mode='trace' with n_eigenvalues={k} misses at least {missed:.1g} of a score: the next {k} "
+                f"eigenvalues contribute that much on sampled features; raise n_eigenvalues or use mode='exact'.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return Scorer(graph.rows, score, float(graph.n_nodes * k))
 
 
-def _eigenvalue_changes(graph: Graph, bandwidth: float, k: int | None) -> Changes:
+def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
     """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
-    w = w / -(bandwidth**2)
+    w = w / -_squared_width(graph)
     spans = [slice(start, start + _EDGES_AT_ONCE) for start in range(0, len(w), _EDGES_AT_ONCE)]
 
     def derivatives(part: slice) -> np.ndarray:
         qi, qj = q[i[part]], q[j[part]]
-        return w[part, None] * ((qi - qj) ** 2 - values * (qi**2 + qj**2))
+        return np.ascontiguousarray((w[part, None] * ((qi - qj) ** 2 - values * (qi**2 + qj**2))).T)
 
     kept = [derivatives(part) for part in spans] if len(w) * len(values) <= _KEPT_CELLS else None
 
     def changes(F: Any) -> np.ndarray:
         F = dense(F)
-        total = np.zeros((len(values), F.shape[1]))
+        total, room = np.zeros((len(values), F.shape[1])), np.empty((min(len(w), _EDGES_AT_ONCE), F.shape[1]))
+        compiled = kernels(float(len(w)) * F.shape[1])
         for place, part in enumerate(spans):
-            difference = F[i[part]]
-            difference -= F[j[part]]
-            difference *= difference
-            total += (derivatives(part) if kept is None else kept[place]).T @ difference
+            squares = _squared_differences(F, i[part], j[part], room, compiled)
+            total += (derivatives(part) if kept is None else kept[place]) @ squares
         return total
 
     return changes
 
 
-def _leading_changes(graph: Graph, bandwidth: float, values: np.ndarray, vectors: np.ndarray) -> Changes:
+def _squared_differences(F: np.ndarray, i: np.ndarray, j: np.ndarray, room: np.ndarray, compiled: Any) -> np.ndarray:
+    """(f_i - f_j)² for some edges (rows) and the features of a block (columns), in memory that is there."""
+    squares = room[: len(i)]
+    if compiled is not None:
+        compiled.squared_differences(as_block(F), i, j, squares)
+        return squares
+    np.take(F, i, axis=0, out=squares)
+    squares -= F[j]
+    squares *= squares
+    return squares
+
+
+def _squared_width(graph: Graph) -> float:
+    assert graph.bandwidth is not None
+    return graph.bandwidth**2
+
+
+def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> Changes:
     """The same for few eigenvalues of a full graph, by products with S (W without its diagonal), not edge by edge.
 
     Σ_{i<j} s_ij (f_i - f_j)² [...] = (1 - λ)(q²)'h - 2 (q∘Sq)'f² + 2 (q∘f)'S(q∘f),   h = d∘f² + Sf² - 2 f∘(Sf)
@@ -130,29 +167,23 @@ def _leading_changes(graph: Graph, bandwidth: float, values: np.ndarray, vectors
         for r in range(len(values)):
             qf = q[:, r : r + 1] * f
             total[r] += 2.0 * np.einsum("ij,ij->j", qf, S @ qf)
-        return total / -(bandwidth**2)
+        return total / -_squared_width(graph)
 
     return changes
 
 
-def _by_trace(graph: Graph, bandwidth: float, k: int, problem: Problem) -> Changes:
+def _by_trace(graph: Graph, k: int, problem: Problem) -> tuple[Changes, float]:
+    """The score from the trace and k leading pairs, and the share of one that the next k pairs would add."""
     values, vectors = graph.spectrum(2 * k)
-    inverse = graph.inverse_root_degree**4 / bandwidth**2
+    inverse = graph.inverse_root_degree**4 / _squared_width(graph)
     falling = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
-    changes = _leading_changes(graph, bandwidth, values[:k], vectors[:, :k])
+    changes = _leading_changes(graph, values[:k], vectors[:, :k])
 
     def score(F: Any) -> np.ndarray:
         return falling.energy(F) + 2.0 * np.maximum(changes(F), 0.0).sum(axis=0)
 
     some = np.unique(np.linspace(0, problem.n_features - 1, _SAMPLE).astype(np.intp))
     F = take_columns(problem.X, some)
-    missed = 2.0 * np.maximum(_leading_changes(graph, bandwidth, values[k:], vectors[:, k:])(F), 0.0).sum(axis=0)
-    share = float(np.max(missed / np.maximum(score(F), np.finfo(np.float64).tiny), initial=0.0))
-    if share > _NEGLIGIBLE:
-        warnings.warn(
-            f"mode='trace' with n_eigenvalues={k} misses at least {share:.1g} of a score: the next {k} eigenvalues "
-            f"contribute that much on {len(some)} sampled features; raise n_eigenvalues or use mode='exact'.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return score
+    missed = 2.0 * np.maximum(_leading_changes(graph, values[k:], vectors[:, k:])(F), 0.0).sum(axis=0)
+    share = missed / np.maximum(score(F), np.finfo(np.float64).tiny)
+    return score, float(np.max(share, initial=0.0))

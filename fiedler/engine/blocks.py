@@ -26,13 +26,13 @@ _FEW = 8  # rows that tell most columns from constants
 _NEARLY = 1e-10  # relative difference of values that may come from the same numbers, summed in another place
 
 
-def column_spans(X: np.ndarray | sp.csc_array) -> list[slice]:
+def column_spans(X: np.ndarray | sp.csc_array, cost: float = 1.0) -> list[slice]:
     """All columns in blocks: narrow enough for the cache and for sklearn's ``working_memory``, one per thread at least.
 
     A score keeps up to eight arrays of a block's size alive in every thread.
     """
     n, m = X.shape
-    threads = n_threads(float(n) * m)
+    threads = n_threads(cost * n * m)
     affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
     # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
     best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
@@ -56,18 +56,21 @@ def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
     return block
 
 
-def map_columns(function: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
-    """What ``function(block)`` gives for all blocks, on all allowed cores: one value per column, or rows of values."""
+def map_columns(function: Callable[[Any], np.ndarray], X: Matrix, cost: float = 1.0) -> np.ndarray:
+    """What ``function(block)`` gives for all blocks, on all allowed cores: one value per column, or rows of values.
+
+    ``cost`` is the number of operations per value of X, which tells whether threads pay.
+    """
     if isinstance(X, Source):
-        return np.concatenate(X.map(partial(map_columns, function)), axis=-1)
-    spans = column_spans(X)
+        return np.concatenate(X.map(partial(map_columns, function, cost=cost)), axis=-1)
+    spans = column_spans(X, cost)
     values: list[Any] = [None] * len(spans)
 
     def work(place: int) -> None:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values[place] = function(read_block(X, spans[place]))
 
-    for_each(work, range(len(spans)), float(X.shape[0]) * X.shape[1])
+    for_each(work, range(len(spans)), cost * X.shape[0] * X.shape[1])
     return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)
 
 

@@ -31,6 +31,7 @@ def load() -> Any:
         for function, flags in (
             (edge_energy, False),
             (moments, False),
+            (squared_differences, False),
             (sparse_edge_energy, False),
             (pair_squared_distances, _REORDER),
             (sparse_gram, False),
@@ -70,6 +71,15 @@ def moments(F: A, degree: A, reference: int, shift: A, mass: A) -> None:
         for c in range(width):
             centred = F[i, c] - F[reference, c] - shift[c]
             mass[c] += degree[i] * centred * centred
+
+
+def squared_differences(F: A, i: A, j: A, squares: A) -> None:
+    """squares[e, c] = (f_ic - f_jc)² for a block F and the edges e = (i, j)."""
+    for e in range(len(i)):
+        a, b = i[e], j[e]
+        for c in range(squares.shape[1]):
+            difference = F[a, c] - F[b, c]
+            squares[e, c] = difference * difference
 
 
 def sparse_edge_energy(

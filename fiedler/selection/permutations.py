@@ -32,7 +32,7 @@ def permuted_features(
 
     The effect is 1 - score / mean where small is good, 1 - mean / score where large is; NaN for scores of either sign.
     """
-    rows, score = scorer
+    rows, score = scorer.rows, scorer.score
     sign, nodes = -1.0 if greater_is_better else 1.0, np.flatnonzero(rows)
 
     def test(F: Block) -> Verdict:
