@@ -50,7 +50,7 @@ def versions() -> dict[str, str]:
 
     found = {}
     packages = dict.fromkeys(_PACKAGES.get(name, name) for name in _MODULES)
-    for name in ("fiedler", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", *packages):
+    for name in ("fiedler", "numpy", "scipy", "scikit-learn", "numba", *packages):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

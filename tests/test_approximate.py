@@ -5,11 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from fiedler import KNN
-from fiedler.engine.search import find_neighbors
+from fiedler.engine import approximate
+from fiedler.engine.search import find_neighbors, nearest_rows
+from fiedler.engine.streamed import row_distances
 
 
 def test_approximate_neighbours_tell_their_recall(monkeypatch):
-    pytest.importorskip("faiss")
+    pytest.importorskip("numba")
     X = np.random.default_rng(4).normal(size=(3000, 8))
     exact, _, _ = find_neighbors(X, 10, algorithm="exact")
     found, squared, recall = find_neighbors(X, 10, algorithm="approximate")
@@ -22,6 +24,8 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     assert not (found == np.arange(3000)[:, None]).any()
     assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
     monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 1000)
+    monkeypatch.setattr("fiedler.engine.search._CROWD", 0.0)  # a tree is never faster,
+    monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 1.0)  # nor are products
     assert KNN().build(X).recall == recall
     monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
     assert KNN().build(X).recall is None
@@ -30,9 +34,9 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
 
 
 def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
-    pytest.importorskip("faiss")
+    pytest.importorskip("numba")
     X = np.random.default_rng(4).normal(size=(3000, 60))  # nearly equidistant rows
-    monkeypatch.setattr("fiedler.engine.approximate._OPERATIONS", 0.05 * 3000**2 * 60)
+    monkeypatch.setattr("fiedler.engine.approximate._WORK", 0.05 * 3000**2 * 60)
     with pytest.warns(UserWarning, match=r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Anchors\(\) needs"):
         graph = KNN(algorithm="approximate", weight="binary").build(X)
     exact = KNN(algorithm="exact", weight="binary").build(X)
@@ -41,14 +45,45 @@ def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
     assert shared == pytest.approx(graph.recall, abs=0.1)
 
 
-def test_approximate_neighbours_without_faiss_or_of_sparse_rows(monkeypatch):
+def test_approximate_neighbours_without_numba_or_of_sparse_rows(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
-    with pytest.raises(ImportError, match=r"needs a dense X and faiss: pip install 'fiedler\[fast\]'"):
+    with pytest.raises(ImportError, match=r"needs a dense X and numba: pip install 'fiedler\[fast\]'"):
         KNN(3, algorithm="approximate").build(sp.csr_array(X))
     monkeypatch.setattr("fiedler.engine.approximate.available", lambda: False)
-    with pytest.raises(ImportError, match="faiss"):
+    with pytest.raises(ImportError, match="numba"):
         KNN(3, algorithm="approximate").build(X)
     monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 10)
     assert KNN(3).build(X).recall is None  # "auto" falls back to the exact search
     with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'exact', 'approximate'"):
         KNN(3, algorithm="fast").build(X)
+
+
+CLOUDS = {
+    "clusters": lambda rng: rng.normal(size=(40, 12))[rng.integers(0, 40, 4000)] * 4 + rng.normal(size=(4000, 12)),
+    "one far row": lambda rng: np.r_[rng.normal(size=(2999, 6)), [[1e4] * 6]],
+    "scales": lambda rng: rng.normal(size=(3000, 4)) * [1e6, 1.0, 1e-3, 1.0],
+    "two values": lambda rng: rng.integers(0, 2, size=(3000, 11)).astype(float),
+}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_most_neighbours_are_found_wherever_the_rows_lie(cloud, rng):
+    pytest.importorskip("numba")
+    X = CLOUDS[cloud](rng).astype(np.float32)
+    found, recall = approximate.search(X, 8)
+    _, squared = nearest_rows(row_distances(X), 8)
+    assert not (found == np.arange(len(X))[:, None]).any()
+    assert all(len(set(row)) == 8 for row in found.tolist())
+    apart = ((X[:, None].astype(float) - X[found]) ** 2).sum(axis=2)
+    as_near = apart <= squared.max(axis=1)[:, None] * (1 + 1e-4)  # of several at one distance any will do
+    assert as_near.mean() >= 0.97
+    if cloud != "two values":
+        assert recall >= 0.97
+
+
+def test_fewer_rows_than_cells_hold_neighbours_enough(rng):
+    pytest.importorskip("numba")
+    X = rng.normal(size=(60, 3)).astype(np.float32)
+    found, recall = approximate.search(X, 50)
+    assert all(len(set(row)) == 50 for row in found.tolist())
+    assert recall > 0.9

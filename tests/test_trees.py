@@ -7,7 +7,7 @@ from plain import by_sorting, plain
 from fiedler import KNN
 from fiedler.engine import search
 from fiedler.engine.duplicates import different_rows
-from fiedler.engine.search import closest, find_neighbors, nearest_rows
+from fiedler.engine.search import find_neighbors, nearest_rows
 from fiedler.engine.streamed import row_distances
 from fiedler.engine.trees import Tree
 
@@ -37,7 +37,7 @@ def test_a_tree_finds_what_the_product_finds(case, k, rng, few_rows_will_do):
     X = CASES[case](rng)
     distances = row_distances(X)
     assert distances.few_columns
-    near, squared = Tree(distances, k, closest).search()
+    near, squared = Tree(distances, k).search()
     assert near.tolist() == by_sorting(np.round(plain(X.astype(float)), 9), k)
     found, expected = nearest_rows(row_distances(X), k)
     np.testing.assert_array_equal(near, found)
@@ -46,7 +46,7 @@ def test_a_tree_finds_what_the_product_finds(case, k, rng, few_rows_will_do):
 
 def test_as_many_neighbours_as_there_are(few_rows_will_do):
     X = np.array([[0.0], [1.0], [3.0]])
-    near, squared = Tree(row_distances(X), 2, closest).search()
+    near, squared = Tree(row_distances(X), 2).search()
     assert near.tolist() == [[1, 2], [0, 2], [0, 1]]
     assert squared.tolist() == [[1.0, 9.0], [1.0, 4.0], [9.0, 4.0]]
 

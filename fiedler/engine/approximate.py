@@ -1,58 +1,152 @@
-"""Approximate neighbours for many rows: an inverted file searched until its recall, measured on a sample, is enough.
+"""Approximate neighbours for many rows: rows are gathered in cells, and looked for in the cells nearest to them.
 
-The index comes from faiss (extra ``fast``). How many of its cells are searched is not guessed: the exact neighbours of
-a sample of rows are found first, and the search widens until it finds at least 97 % of them. Where rows are nearly
-equidistant, as in noise, that comes to a search through everything, which the exact one does faster; where that too
-would take long, the search ends after some minutes of work, and the recall tells how far it came.
+The rows of a cell lie side by side in memory and are searched one after the other, because they look into the same
+cells. How many cells that is is not guessed: the true neighbours of a sample of rows tell, before anything is searched,
+which share of them lies in the 1, 2, 3, ... nearest cells. Where rows are nearly equidistant, as in noise, they lie in
+nearly all cells, which an exact search goes through faster; where that too would take long, the search keeps to some
+minutes of work, and the recall, measured on the sample, tells how far it came. Libraries of indexes that were compared
+are slower at equal recall (benchmarks/PROFILE.md).
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from .trees import without_self
+from .kernels import load
+from .smallest import within_reach
+from .threads import for_each
 
-_WANTED_RECALL = 0.97  # on the sample, so that 0.95 holds on the rest
+_WANTED_RECALL = 0.99  # on the sample, so that 0.98 holds on the rest
 _SAMPLE = 256
-_OPERATIONS = 1e12  # multiplications at most, however low the recall: some minutes on two cores
+_CELLS = 2.0  # times the root of the number of rows
+_ROUNDS, _ROWS_PER_CELL = 4, 40  # of the k-means that finds the cells, and rows it sees
+_WIDER = 24  # times as many cells around the centre of a cell hold those nearest to each of its rows
+_WORK = 1e12  # values compared at most, however low the recall: some minutes on two cores
 _BRUTE_FORCE = 0.2  # share of the cells from which an exact search, by products of matrices, is faster
+_AT_ONCE = 2**20  # distances to centres held together
 
 
-@cache
 def available() -> bool:
-    """Whether faiss is installed."""
-    return find_spec("faiss") is not None
+    """Whether the compiler is installed, without which an exact search is faster."""
+    return load() is not None
 
 
-def search(X: np.ndarray, k: int, n_threads: int, or_exact: bool = False) -> tuple[np.ndarray, float] | None:
+def search(X: np.ndarray, k: int, or_exact: bool = False) -> tuple[np.ndarray, float] | None:
     """Indices (n, k) of approximate nearest neighbours of the rows of a float32 X, self excluded, and their recall.
 
     With ``or_exact`` None where an exact search is faster.
     """
-    import faiss
-
-    faiss.omp_set_num_threads(n_threads)
     n, m = X.shape
-    n_cells = max(1, int(2 * np.sqrt(n)))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(m), m, n_cells)
-    index.cp.seed = 0
     rng = np.random.default_rng(0)
-    index.train(X[np.sort(rng.choice(n, min(n, 50 * n_cells), replace=False))])
-    index.add(X)
-
+    cells = Cells(X, max(1, min(n // 2, int(_CELLS * np.sqrt(n)))), rng)
     sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
-    flat = faiss.IndexFlatL2(m)
-    flat.add(X)
-    exact = without_self(flat.search(X[sample], k + 1)[1], sample)
-    most = min(n_cells, max(4, int(n_cells * _OPERATIONS / (float(n) * n * m))))
-    index.nprobe, recall = 2, 0.0
-    while recall < _WANTED_RECALL and index.nprobe < most:
-        index.nprobe = min(2 * index.nprobe, most)
-        found = without_self(index.search(X[sample], k + 1)[1], sample)
-        recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found, exact, strict=True)]))
-    if or_exact and index.nprobe > _BRUTE_FORCE * n_cells:
+    exact = _true_neighbors(X, sample, k)
+    affordable = max(4, int(cells.number * _WORK / (float(n) * n * m)))
+    around = min(cells.needed(X, sample, exact), affordable)
+    if or_exact and around > _BRUTE_FORCE * cells.number:
         return None
-    return without_self(index.search(X, k + 1)[1], np.arange(n)), recall
+    found = cells.search(X, k, around)
+    return found, float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found[sample], exact, strict=True)]))
+
+
+class Cells:
+    """Rows gathered around centres."""
+
+    def __init__(self, X: np.ndarray, number: int, rng: np.random.Generator):
+        some = np.sort(rng.choice(len(X), min(len(X), _ROWS_PER_CELL * number), replace=False))
+        self.number, self.centres = number, _means(X[some], number)
+        self.of_row = _nearest_centre(X, self.centres)
+        self.order = np.argsort(self.of_row, kind="stable")  # the rows, cell by cell
+        self.starts = np.searchsorted(self.of_row, np.arange(number + 1), sorter=self.order)
+        self.sizes = np.diff(self.starts)
+
+    def needed(self, X: np.ndarray, rows: np.ndarray, neighbors: np.ndarray) -> int:
+        """Number of cells nearest to a row in which enough of its neighbours are."""
+        key, rank = _half_distances(X[rows], self.centres), np.empty((len(rows), self.number), dtype=np.intp)
+        np.put_along_axis(rank, np.argsort(key, axis=1), np.arange(self.number)[None], axis=1)
+        found_at = np.sort(np.take_along_axis(rank, self.of_row[neighbors], axis=1), axis=None)
+        return int(found_at[int(np.ceil(_WANTED_RECALL * len(found_at))) - 1]) + 1
+
+    def search(self, X: np.ndarray, k: int, n_around: int) -> np.ndarray:
+        """The k nearest of every row among those in so many cells nearest to it."""
+        compiled, found = load(), np.empty((len(X), k), dtype=np.intp)
+        Y = X[self.order]  # side by side with those they are compared with
+
+        def work(cell: int) -> None:
+            first, stop = self.starts[cell], self.starts[cell + 1]
+            near = self._around(cell, min(_WIDER * n_around, self.number), k + 1)
+            key = _half_distances(Y[first:stop], self.centres[near])
+            nearest = smallest(key, min(n_around, len(near)))
+            nearest = np.take_along_axis(nearest, np.argsort(np.take_along_axis(key, nearest, axis=1), axis=1), axis=1)
+            probes = near[nearest]  # the nearest first: then hardly any row of the others comes closer
+            if self.sizes[probes].sum(axis=1).min() <= k:
+                probes = np.tile(near, (stop - first, 1))
+            apart = np.full((stop - first, k), np.inf, dtype=np.float32)
+            places = np.zeros(apart.shape, dtype=np.intp)
+            compiled.scan_cells(Y, first, probes, self.starts, apart, places)
+            found[self.order[first:stop]] = self.order[places]
+
+        for_each(work, np.flatnonzero(self.sizes), np.inf)
+        return found
+
+    def _around(self, cell: int, n_around: int, at_least: int) -> np.ndarray:
+        """The cells nearest to a cell, itself among them; more of them where they hold too few rows."""
+        key = _half_distances(self.centres[cell : cell + 1], self.centres)[0]
+        key[cell] = -np.inf
+        while n_around < self.number:
+            near = np.argpartition(key, n_around - 1)[:n_around]
+            if self.sizes[near].sum() >= at_least:
+                return near
+            n_around *= 2
+        return np.arange(self.number)
+
+
+def smallest(key: np.ndarray, k: int) -> np.ndarray:
+    """Columns (n, k) of the k smallest keys of each row."""
+    none = np.zeros(len(key)), np.zeros(key.shape[1])
+    return within_reach(key, *none, k, True)[1].reshape(len(key), k)
+
+
+def _means(rows: np.ndarray, number: int) -> np.ndarray:
+    """Centres of so many groups of rows, by a few rounds of k-means."""
+    centres, ones = rows[np.linspace(0, len(rows) - 1, number).astype(np.intp)], np.ones(len(rows), dtype=np.float32)
+    for _ in range(_ROUNDS):
+        near = _nearest_centre(rows, centres)
+        sizes = np.bincount(near, minlength=number)[:, None]
+        member = sp.csr_array((ones, near, np.arange(len(rows) + 1)), shape=(len(rows), number))
+        centres = np.where(sizes > 0, (member.T @ rows) / np.maximum(sizes, 1), centres)
+    return centres.astype(np.float32)
+
+
+def _nearest_centre(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    near, step = np.empty(len(rows), dtype=np.intp), max(1, _AT_ONCE // len(centres))
+
+    def work(start: int) -> None:
+        near[start : start + step] = np.argmin(_half_distances(rows[start : start + step], centres), axis=1)
+
+    for_each(work, range(0, len(rows), step), np.inf)
+    return near
+
+
+def _half_distances(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Half the squared distances between rows and centres, less what is the same for all centres."""
+    key: Any = rows @ centres.T
+    return np.subtract(np.einsum("ij,ij->i", centres, centres) / 2.0, key, out=key)
+
+
+def _true_neighbors(X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+    """The k nearest of some rows among all, in double precision, in pieces of X."""
+    best, key = np.zeros((len(rows), 0), dtype=np.intp), np.zeros((len(rows), 0))
+    V, step = X[rows].astype(np.float64), max(k + 1, 2**20 // len(rows))
+    for start in range(0, len(X), step):
+        piece = X[start : start + step].astype(np.float64)
+        part = _half_distances(V, piece)
+        inside = np.flatnonzero((rows >= start) & (rows < start + len(piece)))
+        part[inside, rows[inside] - start] = np.inf
+        key, best = np.c_[key, part], np.c_[best, np.broadcast_to(np.arange(start, start + len(piece)), part.shape)]
+        kept = smallest(key, min(k, key.shape[1]))
+        key, best = np.take_along_axis(key, kept, axis=1), np.take_along_axis(best, kept, axis=1)
+    return best

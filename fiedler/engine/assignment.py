@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..data.arrays import Rows
 from ..validation import is_sparse
 from .distances import rounding_error
-from .search import closest, within_reach
+from .smallest import closest, within_reach
 
 _ROUNDS = 3  # of k-means
 _MANY_ROWS_PER_ANCHOR = 4  # from which an anchor with a single row is an outlier

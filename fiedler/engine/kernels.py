@@ -38,6 +38,7 @@ def load() -> Any:
             (mirror, False),
             (within_reach, False),
             (squared_products, False),
+            (scan_cells, _REORDER),
         )
     }
     return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
@@ -192,6 +193,29 @@ def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A,
                     found[i, c] = j
                 c += 1
         count[i] = c
+
+
+def scan_cells(Y: A, first: int, probes: A, starts: A, apart: A, found: A) -> None:
+    """The k nearest of some rows of Y, the first and those after it, among the rows in the cells they probe, ascending.
+
+    ``starts`` are the first rows of the cells; ``apart``, the squared distances, must be inf before.
+    """
+    last = found.shape[1] - 1
+    for r in range(len(found)):
+        query, worst = Y[first + r], apart[r, last]
+        for p in range(probes.shape[1]):
+            for j in range(starts[probes[r, p]], starts[probes[r, p] + 1]):
+                squared = np.float32(0.0)
+                for c in range(Y.shape[1]):
+                    difference = Y[j, c] - query[c]
+                    squared += difference * difference
+                if squared < worst and j != first + r:
+                    place = last
+                    while place > 0 and apart[r, place - 1] > squared:
+                        apart[r, place], found[r, place] = apart[r, place - 1], found[r, place - 1]
+                        place -= 1
+                    apart[r, place], found[r, place] = squared, j
+                    worst = apart[r, last]
 
 
 def as_block(F: np.ndarray) -> np.ndarray:

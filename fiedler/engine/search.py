@@ -18,9 +18,9 @@ from . import approximate
 from .dense import DenseDistances
 from .distances import Searchable
 from .duplicates import different_rows, expand
-from .kernels import kernels
+from .smallest import closest, within_reach
 from .streamed import SKETCH, StreamedDistances, row_distances
-from .threads import for_each, n_threads
+from .threads import for_each
 from .trees import Tree
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
@@ -43,7 +43,7 @@ def find_neighbors(
     ``known`` are Euclidean distances between the rows of X, where someone has them.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where a tree finds
-    them fast, faiss is not installed, X is sparse, or an approximate search would be slower; for a source up to 20,000
+    them fast, numba is not installed, X is sparse, or an approximate search would be slower; for a source up to 20,000
     rows that take no more than 16 passes.
     """
     if isinstance(X, Source):
@@ -58,16 +58,16 @@ def find_neighbors(
     usable = isinstance(distances, DenseDistances) and approximate.available()
     if algorithm == "approximate" and not usable:
         raise ImportError(
-            "algorithm='approximate' needs a dense X and faiss: pip install 'fiedler[fast]', or use 'exact'."
+            "algorithm='approximate' needs a dense X and numba: pip install 'fiedler[fast]', or use 'exact'."
         )
     found = None
     if isinstance(distances, DenseDistances):
         if algorithm != "approximate" and distances.few_columns:
-            tree = Tree(distances, k, closest)
+            tree = Tree(distances, k)
             if tree.crowd() < (_CROWD if wanted and usable else distances.n / _CROWDED):
                 return (*tree.search(), None)
         if wanted and usable:
-            found = approximate.search(distances.single_precision(), k, n_threads(), or_exact=algorithm == "auto")
+            found = approximate.search(distances.single_precision(), k, or_exact=algorithm == "auto")
     if found is None:
         return (*nearest_rows(distances, k), None)
     neighbors, recall = found
@@ -152,19 +152,6 @@ def _search(
     return i, j, squared, group
 
 
-def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
-    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j.
-
-    Distances that agree to some twelve digits are ties: which of them is the smaller depends on how they were summed.
-    """
-    mantissa, exponent = np.frexp(squared)
-    order = np.lexsort((j, np.ldexp(np.round(mantissa * 2.0**40), exponent), group, i))
-    row, part = i[order], group[order]
-    starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
-    place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))
-    return order[place < k]
-
-
 def _candidates(
     distances: Searchable, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, ...]:
@@ -189,29 +176,6 @@ def _candidates(
         parts.append((rows[local], columns[column], squared, np.full(len(local), group), surplus))
     merged = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
     return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
-
-
-def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
-    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
-    compiled = kernels(8.0 * key.size)
-    if compiled is not None:
-        found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
-        compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
-        if count.max(initial=0) <= found.shape[1]:
-            local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
-            return local, found[local, place]
-    if exact:
-        threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
-        less, tied = key < threshold, key == threshold
-        wanted = k - less.sum(axis=1)
-        over = np.flatnonzero(tied.sum(axis=1) > wanted)
-        if len(over):  # equal distances go to the smaller index
-            tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
-        return np.divmod(np.flatnonzero(less | tied), key.shape[1])
-    # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
-    a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
-    upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
-    return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
 
 
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:

@@ -10,12 +10,10 @@ nearest. In three columns those are twice as many as k, in sixteen columns of no
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 
 from .dense import DenseDistances
+from .smallest import closest
 from .threads import n_threads
 
 _TRIED = 64  # rows a trial looks at
@@ -23,16 +21,14 @@ _WIDER = 4  # how many times more rows are asked for where too many tie
 _AT_ONCE = 2**18  # neighbours asked for in one go, after which Ctrl-C is heard
 _TIED = 1e-9  # relative difference of squared distances that are told apart without a second look
 
-Choice: TypeAlias = Callable[..., np.ndarray]  # of the k nearest among candidates (i, j, squared distance, group, k)
-
 
 class Tree:
-    """A k-d tree over rows whose distances are Euclidean; ``closest`` chooses the k nearest among candidates."""
+    """A k-d tree over rows whose distances are Euclidean."""
 
-    def __init__(self, distances: DenseDistances, k: int, closest: Choice):
+    def __init__(self, distances: DenseDistances, k: int):
         from scipy.spatial import cKDTree
 
-        self._distances, self._k, self._closest = distances, k, closest
+        self._distances, self._k = distances, k
         self._rows = distances.values()
         self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced one is slow to build where values repeat
 
@@ -64,7 +60,7 @@ class Tree:
         """Which rows are settled by so many neighbours, and the k nearest of these with their squared distances."""
         k = self._k
         asked = self._tree.query(self._rows[rows], wanted, workers=n_threads())
-        found = without_self(np.asarray(asked[1]), rows)
+        found = _without_self(np.asarray(asked[1]), rows)
         squared = self._distances.between(np.repeat(rows, wanted - 1), found.ravel()).reshape(found.shape)
         kth, last = np.partition(squared, k - 1, axis=1)[:, k - 1], squared.max(axis=1)
         settled = (last > (1.0 + _TIED) * kth) | (wanted == self._distances.n)
@@ -74,15 +70,14 @@ class Tree:
         if not clear.all():  # several at the distance of the k-th
             some = np.flatnonzero(~clear)
             place, j, d = np.repeat(np.arange(len(some)), wanted - 1), found[some].ravel(), squared[some].ravel()
-            kept = self._closest(place, j, d, np.zeros(len(j), dtype=np.intp), k)
+            kept = closest(place, j, d, np.zeros(len(j), dtype=np.intp), k)
             near[some], short[some] = j[kept].reshape(-1, k), d[kept].reshape(-1, k)
         order = np.argsort(near, axis=1)
         return settled, np.take_along_axis(near, order, axis=1), np.take_along_axis(short, order, axis=1)
 
 
-def without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Drop each row from its own list, or the last entry where duplicates pushed it out; -1 (too few) as the first."""
+def _without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Drop each row from its own list, or the last entry where duplicates pushed it out."""
     keep = found != rows[:, None]
     keep[keep.all(axis=1), -1] = False
-    kept = found[keep].reshape(len(found), -1)
-    return np.where(kept < 0, kept[:, :1], kept)
+    return found[keep].reshape(len(found), -1)

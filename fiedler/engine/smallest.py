@@ -1,0 +1,43 @@
+"""The k smallest keys of a row: who may be among them when keys are off by a known error, and who is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .kernels import kernels
+
+
+def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
+    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
+    compiled = kernels(8.0 * key.size)
+    if compiled is not None:
+        found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
+        compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
+        if count.max(initial=0) <= found.shape[1]:
+            local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
+            return local, found[local, place]
+    if exact:
+        threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
+        less, tied = key < threshold, key == threshold
+        wanted = k - less.sum(axis=1)
+        over = np.flatnonzero(tied.sum(axis=1) > wanted)
+        if len(over):  # equal distances go to the smaller index
+            tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
+        return np.divmod(np.flatnonzero(less | tied), key.shape[1])
+    # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
+    a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
+    upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
+    return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
+
+
+def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
+    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j.
+
+    Distances that agree to some twelve digits are ties: which of them is the smaller depends on how they were summed.
+    """
+    mantissa, exponent = np.frexp(squared)
+    order = np.lexsort((j, np.ldexp(np.round(mantissa * 2.0**40), exponent), group, i))
+    row, part = i[order], group[order]
+    starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
+    place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))
+    return order[place < k]
