@@ -26,8 +26,13 @@ _MODULES = {
     "scikit-matter CUR": "skmatter.feature_selection",
     "scikit-matter FPS": "skmatter.feature_selection",
     "fastcan": "fastcan",
+    "faiss IVF": "faiss",
+    "faiss HNSW": "faiss",
+    "usearch": "usearch",
+    "pynndescent": "pynndescent",
 }
 _PACKAGES = {"scikit-matter CUR": "skmatter", "scikit-matter FPS": "skmatter"}  # where they differ from the name
+_PACKAGES |= {"faiss IVF": "faiss-cpu", "faiss HNSW": "faiss-cpu"}
 
 
 def missing(name: str) -> str | None:

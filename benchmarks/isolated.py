@@ -43,6 +43,30 @@ def import_time(statement: str) -> float:
     return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
 
 
+FIEDLER = [sys.executable, "-m", "fiedler"]
+
+
+def run_time(command: list[str]) -> float:
+    """Seconds a command takes in a fresh process."""
+    start = time.perf_counter()
+    subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def tables(folder: Path) -> tuple[str, str]:
+    """A CSV of a million rows with three classes, and its first two hundred lines."""
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {f"f{j}": rng.normal(size=1_000_000).round(4) for j in range(8)}
+    columns["class"] = np.array(["alpha", "beta", "gamma"])[rng.integers(3, size=1_000_000)]
+    large, small = folder / "large.csv", folder / "small.csv"
+    pl.DataFrame(columns).write_csv(large)
+    with open(large) as file:
+        small.write_text("".join(line for line, _ in zip(file, range(200), strict=False)))
+    return str(large), str(small)
+
+
 class PeakMemory:
     """Peak of resident memory, and of its anonymous part: pages of a mapped file can be dropped at any time."""
 

@@ -35,9 +35,10 @@ class KNN(Recipe):
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         "approximate" needs the extra ``fast``; it ends after some minutes of work, and the recall it reached is
         measured and shown by the graph, with a warning below 0.9. "auto" is exact up to 50,000 different rows, and
-        beyond where a k-d tree is fast, X is sparse or the extra is missing, and approximate elsewhere. From a file or a Dask array it
-        is exact up to 20,000 rows, fewer where scikit-learn's ``working_memory`` is so small that more than 16 passes
-        over the data were needed, then takes the neighbours in single precision or in a random projection of long rows.
+        beyond where a k-d tree is fast, X is sparse or the extra is missing, and approximate elsewhere. From a file or
+        a Dask array it is exact up to 20,000 rows, fewer where scikit-learn's ``working_memory`` is so small that more
+        than 16 passes over the data were needed, then takes the neighbours in single precision or in a random
+        projection of long rows.
         Beyond 5,000,000 rows the graph is that of ``Anchors()``, and a warning says so.
 
     Examples
