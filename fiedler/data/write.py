@@ -18,7 +18,7 @@ from .atomic import replacing
 from .columns import is_parquet, load_liac_arff, open_arrow
 from .delimited import BLANKS, data_rows, opener
 from .matrices import load_mtx
-from .stores import open_hdf5, open_npy
+from .stores import has_x, open_hdf5, open_npy
 from .tables import Table
 
 # -------------------------------------------------------------------- rankings
@@ -237,7 +237,7 @@ def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
 def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
     anndata = require("anndata", "anndata", path)
     with open_hdf5(table.source, "anndata") as file:
-        backed = "r" if "X" in file else None  # without an X there is nothing to leave in the file
+        backed = "r" if has_x(file) else None  # without an X there is nothing to leave in the file
     adata = anndata.read_h5ad(table.source, backed=backed)
     kept = adata[:, _places(table, selected)]
     (kept.to_memory() if backed else kept).write_h5ad(path)
