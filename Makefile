@@ -37,13 +37,11 @@ fuzz: $(READY)  ## random tables, methods and damaged files, for two minutes
 docs: $(READY)  ## the pages are true: examples in docstrings run, links lead somewhere, the gallery runs
 	$(BIN)/python -m pytest -q -n 2 fiedler tests/test_docs.py tests/test_examples.py
 
-dist: $(READY)  ## wheel and sdist; the wheel, alone in a new environment, ranks a table
+dist: $(READY)  ## wheel and sdist, checked: metadata, contents, and the README's lines in new environments
 	rm -rf dist
 	$(BIN)/python -m build -q --installer uv
-	$(BIN)/uv venv -q --clear --python $(PYTHON) dist/.venv
-	$(BIN)/uv pip install -q --python dist/.venv/bin/python dist/*.whl
-	dist/.venv/bin/fiedler demo
-	rm -rf dist/.venv
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py $(PYTHON)
 
 bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (20 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks
