@@ -37,6 +37,7 @@ def write_ranking(
     Parameters
     ----------
     path : str or Path
+        The suffix decides the format.
     columns : dict of str to array
         Columns of equal length, such as ``feature``, ``score``, ``rank``.
     force : bool, default=False
@@ -49,7 +50,8 @@ def write_ranking(
 
     Returns
     -------
-    Path
+    path : Path
+        The file written.
 
     Examples
     --------
@@ -312,7 +314,8 @@ def annotate(
 
     Returns
     -------
-    AnnData or None
+    adata : AnnData or None
+        The changed copy; None where ``adata`` itself was changed.
     """
     if adata.n_vars != len(selector.scores_):
         raise ValueError(f"adata has {adata.n_vars} features, but the selector was fitted on {len(selector.scores_)}.")
