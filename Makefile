@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-quick test-lowest lint coverage fuzz docs dist bench bench-quick papers significance scale clean
+.PHONY: demo test test-quick test-lowest test-extras lint coverage fuzz docs dist bench bench-quick papers significance scale clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -30,6 +30,9 @@ test-lowest: $(READY)  ## the quick suite with the oldest versions we say we wor
 	echo '*' > $(LOWEST)/.gitignore
 	$(BIN)/uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[test]"
 	$(LOWEST)/bin/python -m pytest -q -n 2 -m "not slow"
+
+test-extras: $(READY)  ## every extra by itself, with its oldest versions, does what it is for
+	$(BIN)/python tools/check_extras.py $(PYTHON)
 
 fuzz: $(READY)  ## random tables, methods and damaged files, for two minutes
 	$(BIN)/python tests/fuzz.py 120
