@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-quick test-lowest lint coverage fuzz docs dist bench bench-quick papers significance scale clean
+.PHONY: demo test test-quick test-lowest test-extras lint coverage fuzz docs dist bench bench-quick papers significance scale clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -31,19 +31,20 @@ test-lowest: $(READY)  ## the quick suite with the oldest versions we say we wor
 	$(BIN)/uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[test]"
 	$(LOWEST)/bin/python -m pytest -q -n 2 -m "not slow"
 
+test-extras: $(READY)  ## every extra by itself, with its oldest versions, does what it is for
+	$(BIN)/python tools/check_extras.py $(PYTHON)
+
 fuzz: $(READY)  ## random tables, methods and damaged files, for two minutes
 	$(BIN)/python tests/fuzz.py 120
 
 docs: $(READY)  ## the pages are true: examples in docstrings run, links lead somewhere, the gallery runs
 	$(BIN)/python -m pytest -q -n 2 fiedler tests/test_docs.py tests/test_examples.py
 
-dist: $(READY)  ## wheel and sdist; the wheel, alone in a new environment, ranks a table
+dist: $(READY)  ## wheel and sdist, checked: metadata, contents, and the README's lines in new environments
 	rm -rf dist
 	$(BIN)/python -m build -q --installer uv
-	$(BIN)/uv venv -q --clear --python $(PYTHON) dist/.venv
-	$(BIN)/uv pip install -q --python dist/.venv/bin/python dist/*.whl
-	dist/.venv/bin/fiedler demo
-	rm -rf dist/.venv
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py $(PYTHON)
 
 bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (20 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks

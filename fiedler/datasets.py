@@ -12,12 +12,21 @@ from sklearn.utils import check_random_state
 
 from .validation import check_choice, check_integer
 
+__all__ = ["constraint_toy", "load_paper_set", "make_target_problem", "paper_set_info"]
+
 _MAIN = ("X", "y", "feature_names", "data", "indices", "indptr", "shape")
 _GROUPS = {"PCMAC_18828": (0, 1), "HOCKBASE_18828": (2, 3), "MACBASE": (1, 2), "RELATHE_18828": (4, 5)}  # of NEWS6
 
 
 def constraint_toy() -> tuple[np.ndarray, np.ndarray]:
     """The four samples A, B, C, D of [KA] section 6.1 with their classes; only the third feature tells D apart.
+
+    Returns
+    -------
+    X : ndarray of shape (4, 3)
+        The samples.
+    y : ndarray of shape (4,)
+        1 for D.
 
     Examples
     --------
@@ -37,10 +46,21 @@ def make_target_problem(
     Problem 1: eight uniform features, Y = cos(2π X1 X2) sin(2π X3 X4), eq. 6.
     Problem 2: four uniform features, Y = X1² / X2², eq. 7.
 
+    Parameters
+    ----------
+    problem : {1, 2}, default=1
+        Which.
+    n_samples : int, default=1000
+        Rows to draw.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
     Returns
     -------
     X : ndarray of shape (n_samples, 8 or 4)
+        Uniform between 0 and 1.
     y : ndarray of shape (n_samples,)
+        The target.
     informative : ndarray
         The columns the target depends on.
 
@@ -80,7 +100,9 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
     X : ndarray or csr_array of shape (n_samples, n_features)
         In the type it is stored in; convert small integers before doing arithmetic on them.
     y : ndarray of shape (n_samples,) or None
+        Classes or targets, as stored.
     feature_names : ndarray of shape (n_features,) or None
+        Words, genes or wavelengths.
 
     Examples
     --------
@@ -101,7 +123,20 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
 
 
 def paper_set_info(name: str, folder: str | os.PathLike | None = None) -> dict[str, np.ndarray]:
-    """What else is stored with a set of :func:`load_paper_set`: train flags, class names, corrected labels."""
+    """What else is stored with a set of :func:`load_paper_set`: train flags, class names, corrected labels.
+
+    Parameters
+    ----------
+    name : str
+        As in :func:`load_paper_set`.
+    folder : path, optional
+        Instead of ``FIEDLER_DATA``.
+
+    Returns
+    -------
+    info : dict of str to ndarray
+        By the names under which they are stored; often empty.
+    """
     with _stored("NEWS6" if name.removesuffix("_gf5") in _GROUPS else name, folder) as stored:
         return {part: stored[part] for part in stored.files if part not in _MAIN}
 

@@ -51,7 +51,13 @@ class Method(Criterion):
     """A criterion with a name: everything follows from its formula."""
 
     def formula(self) -> Criterion:
-        """The method as an expression over graphs."""
+        """The method as an expression over graphs.
+
+        Returns
+        -------
+        criterion : Criterion
+            Made of primitives and recipes.
+        """
         raise TypeError(f"{type(self).__name__} has no formula.")
 
     @property
@@ -63,7 +69,7 @@ class Method(Criterion):
         return self.formula().nonnegative
 
     def parts(self) -> Iterator[Criterion | Recipe]:
-        """The formula, in which the parameters have their place."""
+        # The parameters have their place inside it.
         yield self.formula()
 
     def _scorer(self, problem: Problem) -> Scorer:
@@ -81,7 +87,18 @@ class Method(Criterion):
         return getattr(self, f"_default_{name}")() if value is None else as_recipe(value)
 
     def set_params(self, **params: Any) -> Method:
-        """Set parameters, nested ones too; a graph left at None becomes the default graph when one of its is set."""
+        """Set parameters, nested ones too; a graph left at None becomes the default graph when one of its is set.
+
+        Parameters
+        ----------
+        **params : object
+            Such as ``lam=0.5`` or ``graph__n_neighbors=7``.
+
+        Returns
+        -------
+        self : Method
+            This one.
+        """
         for key in params:
             name, _, nested = key.partition("__")
             if nested and hasattr(self, f"_default_{name}") and name not in params:
@@ -103,6 +120,7 @@ class SmoothSubset(Method):
     Parameters
     ----------
     graph : Recipe, default=KNN(5)
+        Over whose neighbours features are averaged.
     power : float in [0, 1], default=0.5
         1 is the exact gain of J; 0.5 multiplies it by the norm of what is left of the feature.
     supervised : bool, default=True
@@ -147,6 +165,7 @@ class LaplacianScore(Method):
     Parameters
     ----------
     graph : Recipe, default=KNN()
+        The graph that features should respect.
 
     Examples
     --------
@@ -175,6 +194,7 @@ class SPEC(Method):
     graph : Recipe, default=KNN()
         RBF(), Diffusion(), ClassGraph(), ReliefGraph() give the paper's other graphs.
     phi : {1, 2, 3}, default=2
+        Which φ.
     gamma : float or callable, default=1
         A power of the eigenvalues (the paper uses 1 and 4), or any function of them.
     n_clusters : int, optional
@@ -198,13 +218,14 @@ class SPEC(Method):
 
 
 class SSelect(Method):
-    """sSelect: λ f'Lf / f̃'Df̃ + (1 - λ)(1 - NMI(sign(f̃), y)) ([ZL] eq. 3.8). Few class labels, small is good.
+    """The score of sSelect, λ f'Lf / f̃'Df̃ + (1 - λ)(1 - NMI(sign(f̃), y)) ([ZL] eq. 3.8). Few classes, small is good.
 
     The graph sees all rows, the second term the labelled ones. Two or more classes.
 
     Parameters
     ----------
     graph : Recipe, default=KNN()
+        G, over all rows.
     lam : float in [0, 1] or "auto", default=0.1
         Weight of the graph against the labels. "auto" chooses it when the features are scored, by the cut value of the
         first ten ([ZL] Algorithm 3); :func:`fiedler.evaluate.tune_lambda` shows the values behind the choice.
@@ -259,6 +280,7 @@ class SupervisedLaplacianScore(Method):
     Parameters
     ----------
     graph : Recipe, default=TargetKNN()
+        The graph of the target.
 
     Examples
     --------
@@ -284,7 +306,9 @@ class SemiSupervisedLaplacianScore(Method):
     Parameters
     ----------
     graph : Recipe, default=SemiTarget()
+        The graph of LS, over all rows.
     target_graph : Recipe, default=TargetKNN()
+        The graph of SLS, over the labelled ones.
 
     Examples
     --------
@@ -313,6 +337,7 @@ class ConstraintScore(Method):
     Parameters
     ----------
     variant : {1, 2, 3, 4}, default=4
+        Which C.
     lam : float, default=0.1
         λ of C2.
     gamma : float, default=100.0
@@ -362,6 +387,7 @@ class EVSC(Method):
     Parameters
     ----------
     graph : Recipe, default=RBF()
+        Its eigenvalues are λ.
     n_eigenvalues : int, optional
         Use only the smallest eigenvalues; by default all, as in the paper.
     mode : {"auto", "exact", "trace"}, default="auto"
@@ -393,6 +419,7 @@ class ReliefF(Method):
     Parameters
     ----------
     n_neighbors : int, default=10
+        Hits, and misses in every other class, of a row.
 
     Examples
     --------

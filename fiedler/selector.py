@@ -116,6 +116,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         self : SpectralSelector
+            Fitted.
         """
         criterion = as_criterion(self.criterion)
         refuse_containers(X)
@@ -150,10 +151,12 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source or Dask array of shape (n_samples, n_features)
+            With the columns of the fit.
 
         Returns
         -------
         X_selected : of the kind of X
+            Columns in their order in X.
         """
         source = as_source(X)
         if source is None:
@@ -164,7 +167,18 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return X[:, columns] if source.lazy else source[:, columns]
 
     def set_params(self, **params: Any) -> SpectralSelector:
-        """Set parameters, nested ones too; a criterion given by name becomes its method when one of its is set."""
+        """Set parameters, nested ones too; a criterion given by name becomes its method when one of its is set.
+
+        Parameters
+        ----------
+        **params : object
+            Such as ``alpha=0.05`` or ``criterion__graph__n_neighbors=7``.
+
+        Returns
+        -------
+        self : SpectralSelector
+            This one.
+        """
         nested = any(key.startswith("criterion__") for key in params)
         if nested and isinstance(self.criterion, str) and "criterion" not in params:
             self.criterion = as_criterion(self.criterion)

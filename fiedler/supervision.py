@@ -69,9 +69,11 @@ class Supervision:
     Parameters
     ----------
     n_samples : int
+        Number of rows.
     y : array-like of shape (n_samples,), optional
         Classes or real targets; which of the two is decided by the method that reads them.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not.
     unlabeled : object, default=-1
         The class label that means "unknown"; None when every integer is a class.
 
@@ -141,7 +143,17 @@ class Supervision:
 
         Text and booleans are classes, numbers that are not whole a target. Whole numbers are classes where there are at
         most 100 different ones and each stands for three rows or more on average, or they count up from 0 or 1 without
-        a gap; otherwise they are a target. Without y it is "nothing".
+        a gap; otherwise they are a target.
+
+        Parameters
+        ----------
+        stated : {"auto", "classes", "target"}, default="auto"
+            What the caller says; "auto" asks for the rule.
+
+        Returns
+        -------
+        task : {"classes", "target", "nothing"}
+            "nothing" without y.
         """
         check_choice("task", stated, ("auto", "classes", "target"))
         if self.y is None or stated != "auto":
@@ -159,9 +171,19 @@ class Supervision:
         return "classes" if few or len(different) <= 2 else "target"
 
     def classes(self, reader: str) -> tuple[np.ndarray, np.ndarray]:
-        """Class codes 0, 1, ... per row (-1 unknown) and the class names; at least two classes, or an error.
+        """Classes as codes; at least two, or an error.
 
-        ``reader`` names who asks, for the message.
+        Parameters
+        ----------
+        reader : str
+            Who asks, for the message.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (n_samples,)
+            0, 1, ...; -1 where unknown.
+        names : ndarray
+            The class of each code.
         """
         y, known = self._require_y(reader, "class labels"), self.labelled
         if _looks_continuous(y):
@@ -199,7 +221,18 @@ class Supervision:
         return codes, names
 
     def target(self, reader: str) -> np.ndarray:
-        """Real targets as float64, NaN where unknown; at least two known values, or an error."""
+        """Real targets; at least two known values, or an error.
+
+        Parameters
+        ----------
+        reader : str
+            Who asks, for the message.
+
+        Returns
+        -------
+        target : ndarray of float64, shape (n_samples,)
+            NaN where unknown.
+        """
         y = self._require_y(reader, "a real-valued target")
         try:
             target = np.where(self._missing, np.nan, y).astype(np.float64)
@@ -278,8 +311,10 @@ def pairs_from_labels(
         Class labels; unknown ones are not used.
     n_pairs : int
         Number of pairs altogether; must-link gets the larger half of an odd number.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of the draws.
     unlabeled : object, default=-1
+        The class label that means "unknown".
 
     Returns
     -------

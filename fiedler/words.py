@@ -69,7 +69,19 @@ def number(value: Any) -> float:
 
 
 def printable(text: Any, longest: int | None = None) -> str:
-    """Text on one line that a page can hold, cut to a length: no control characters, nothing that reverses direction.
+    """Text on one line that a page can hold: no control characters, nothing that reverses direction.
+
+    Parameters
+    ----------
+    text : object
+        What to show.
+    longest : int, optional
+        Where to cut it.
+
+    Returns
+    -------
+    text : str
+        With a mark in place of what cannot be shown.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from stored import KINDS, opened, problem
 
 from fiedler.datasets import load_paper_set
 from fiedler.sources import as_source
+
+# A shell that starts the suite in the background has Ctrl-C ignored, by every process that a test starts and stops too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

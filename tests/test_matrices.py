@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse as sp
 from tables import NAMES, X
 
 from fiedler.io import read_table
@@ -101,3 +103,12 @@ def test_hostile_sparse_indices(tmp_path):
     )
     with pytest.raises(ValueError, match=r"t\.npz"):
         read_table(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize("hold", [np.asarray, sp.csc_array], ids=["dense", "sparse"])
+def test_the_oldest_mat_files_are_read(tmp_path, hold):
+    scipy.io.savemat(tmp_path / "t.mat", {"X": hold(X), "Y": np.arange(3.0)[:, None]}, format="4")
+    table = read_table(tmp_path / "t.mat", target="Y")
+    assert sp.issparse(table.X) == (hold is sp.csc_array)
+    np.testing.assert_array_equal(table.X.toarray() if sp.issparse(table.X) else table.X, X)
+    assert table.y.tolist() == [0, 1, 2]

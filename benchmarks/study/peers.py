@@ -26,6 +26,7 @@ from fiedler.problem import Problem
 
 _TREES = 100  # scikit-learn's default
 _BLOCK = 2**24  # numbers in a block of distances of the mutual information
+_L1 = {"penalty": "l1"} if LogisticRegression().l1_ratio is None else {"l1_ratio": 1.0}  # as before, as since 1.8
 
 
 def mcfs(problem: Problem, block: np.ndarray, n_clusters: int, n_features: int) -> np.ndarray:
@@ -106,7 +107,7 @@ def l1(block: np.ndarray, y: np.ndarray, n_features: int, rng: np.random.Generat
     spread = block.std(axis=0)
     scaled = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     if y.dtype.kind == "i":
-        model = OneVsRestClassifier(LogisticRegression(C=1.0, l1_ratio=1.0, solver="liblinear", random_state=0))
+        model = OneVsRestClassifier(LogisticRegression(C=1.0, solver="liblinear", random_state=0, **_L1))
         weights = np.max([np.abs(one.coef_[0]) for one in model.fit(scaled, y).estimators_], axis=0)
     else:
         *_, path = lars_path(scaled, y - y.mean(), method="lasso", max_iter=n_features)

@@ -30,9 +30,16 @@ from .setscore import SetFormula
 
 
 class Scorer(NamedTuple):
-    """The rows a score reads, as a mask, and its function: a float64 block of columns -> one score per column.
+    """How a criterion scores the columns of one problem.
 
-    ``cost`` is the number of operations per value of X, roughly: whoever shares the work asks.
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (n_samples,)
+        The rows the score reads; a feature that is constant there has none.
+    score : callable
+        A float64 block of columns -> one score per column.
+    cost : float, default=1.0
+        Operations per value of X, roughly; it tells whether threads pay.
     """
 
     rows: np.ndarray
@@ -41,36 +48,24 @@ class Scorer(NamedTuple):
 
 
 class Criterion(BaseEstimator):
-    """A formula that scores features. ``a + b``, ``a * b``, ``2 * a`` and ``a - b`` are criteria again.
-
-    Attributes
-    ----------
-    greater_is_better : bool
-        Direction of the score.
-    nonnegative : bool
-        Whether the score cannot be negative; factors of a product must be.
-    reads : set of {"classes", "target", "pairs"}
-        The supervision the formula needs.
-    uses : set of {"classes", "target", "pairs"}
-        The supervision that changes its scores where there is some: what it needs, and what it can do without.
-    is_set : bool
-        Whether features are chosen as a set, each beside those chosen before it (:mod:`fiedler.selection.forward`);
-        the scores are then those of the first step.
-    """
+    """A formula that scores features. ``a + b``, ``a * b``, ``2 * a`` and ``a - b`` are criteria again."""
 
     _reads: str | None = None  # what the primitive itself reads, beside its graphs
     _may_use: frozenset[str] = frozenset()  # what it reads where there is some
 
     @property
     def greater_is_better(self) -> bool:
+        """Whether a large score is a good one."""
         return False
 
     @property
     def nonnegative(self) -> bool:
+        """Whether the score cannot be negative; factors of a product must be so."""
         return True
 
     @property
     def reads(self) -> set[str]:
+        """The supervision the formula needs, of "classes", "target" and "pairs"."""
         found = {self._reads} if self._reads else set()
         for part in self.parts():
             found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
@@ -78,15 +73,23 @@ class Criterion(BaseEstimator):
 
     @property
     def uses(self) -> set[str]:
+        """The supervision that changes the scores where there is some: what is needed, and what can be missing."""
         inside = (part.uses for part in self.parts() if isinstance(part, Criterion))
         return self.reads.union(self._may_use, *inside)
 
     @property
     def is_set(self) -> bool:
+        """Whether features are chosen as a set, each beside those before it; scores are those of the first step."""
         return self._set() is not None
 
     def parts(self) -> Iterator[Criterion | Recipe]:
-        """What the formula is made of, one level down: operands and graphs."""
+        """What the formula is made of, one level down.
+
+        Yields
+        ------
+        part : Criterion or Recipe
+            Operands and graphs, in the order they are written.
+        """
         for value in parameters(self).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield value
@@ -94,13 +97,25 @@ class Criterion(BaseEstimator):
                 yield as_recipe(value)
 
     def walk(self) -> Iterator[Criterion | Recipe]:
-        """This criterion, then everything inside it, in the order it is written."""
+        """This criterion, then everything inside it.
+
+        Yields
+        ------
+        part : Criterion or Recipe
+            In the order they are written.
+        """
         yield self
         for part in self.parts():
             yield from part.walk()
 
     def recipes(self) -> list[Recipe]:
-        """Every graph the formula names, each once."""
+        """Every graph the formula names, each once.
+
+        Returns
+        -------
+        recipes : list of Recipe
+            In the order they are written.
+        """
         return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
 
     def evaluate(
@@ -115,6 +130,7 @@ class Criterion(BaseEstimator):
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+            Pairs of rows that belong together, and that do not.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
@@ -130,6 +146,16 @@ class Criterion(BaseEstimator):
         """Scores for an already validated problem, one block of columns at a time.
 
         Where the data come in rows and the formula asks for no more than sums over them, one pass does it.
+
+        Parameters
+        ----------
+        problem : Problem
+            X, what is known about its rows, and the graphs built so far.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            NaN for a feature that is constant.
         """
         if problem.supervision.has_pairs and "pairs" not in self.uses:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
@@ -178,7 +204,20 @@ class Criterion(BaseEstimator):
         return _scale(other, self) if _is_number(other) else NotImplemented
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
-        """The formula, every primitive and method written by ``word``; ``exact`` if it is to be read back."""
+        """The formula in words.
+
+        Parameters
+        ----------
+        word : callable
+            Writes a primitive or a method.
+        exact : bool, default=False
+            Whether the text is to be read back: numbers and groups are then written in full.
+
+        Returns
+        -------
+        text : str
+            The words joined by ``+``, ``-`` and ``*``.
+        """
         return word(self)
 
     def __repr__(self) -> str:
@@ -189,7 +228,13 @@ class Criterion(BaseEstimator):
 
 
 class Sum(Criterion):
-    """left + right; both must have the same direction."""
+    """The sum of two criteria, which must have the same direction.
+
+    Parameters
+    ----------
+    left, right : Criterion
+        The summands.
+    """
 
     def __init__(self, left: Criterion, right: Criterion):
         self.left, self.right = left, right
@@ -239,7 +284,13 @@ class Sum(Criterion):
 
 
 class Product(Criterion):
-    """left * right; both non-negative and of the same direction, or the product would not order anything."""
+    """The product of two criteria: non-negative and of the same direction, or it would not order anything.
+
+    Parameters
+    ----------
+    left, right : Criterion
+        The factors.
+    """
 
     def __init__(self, left: Criterion, right: Criterion):
         self.left, self.right = left, right
@@ -281,7 +332,15 @@ class Product(Criterion):
 
 
 class Scaled(Criterion):
-    """factor * criterion; a negative factor reverses the direction."""
+    """A criterion times a number.
+
+    Parameters
+    ----------
+    factor : float
+        A negative one reverses the direction.
+    criterion : Criterion
+        What is scaled.
+    """
 
     def __init__(self, factor: float, criterion: Criterion):
         self.factor, self.criterion = factor, criterion

@@ -18,6 +18,11 @@ class Disagreement(Criterion):
     f̃ is centred by the degrees of the graph over **all** rows; sign(0) = 1. NMI is divided by the larger of the two
     entropies and is 0 when both are 0. Any number of classes.
 
+    Parameters
+    ----------
+    graph : Recipe
+        Its degrees centre the features.
+
     Examples
     --------
     >>> from fiedler import KNN, Disagreement

@@ -23,7 +23,12 @@ class OnGraph(Criterion):
 
 
 class Energy(OnGraph):
-    """f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small where the graph attracts, large is good where it repels.
+    """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small is good where the graph attracts, large where it repels.
+
+    Parameters
+    ----------
+    graph : Recipe
+        Its weights are W.
 
     Examples
     --------
@@ -38,7 +43,14 @@ class Energy(OnGraph):
 
 
 class Ratio(Criterion):
-    """f'L_G f / f'L_H f: alike on ``numerator``, different on ``denominator``; small is good ([KA] eq. 9, 12).
+    """The quotient f'L_G f / f'L_H f: alike on G, different on H; small is good ([KA] eq. 9, 12).
+
+    Parameters
+    ----------
+    numerator : Recipe
+        G, on which a good feature differs little.
+    denominator : Recipe
+        H, on which it differs much.
 
     Examples
     --------
@@ -60,7 +72,12 @@ class Ratio(Criterion):
 
 
 class Rayleigh(OnGraph):
-    """f'Lf / f̃'Df̃, the Laplacian score on any graph; equals φ2 of [SPEC] with γ(λ) = λ.
+    """The Laplacian score f'Lf / f̃'Df̃ on any graph; equals φ2 of [SPEC] with γ(λ) = λ.
+
+    Parameters
+    ----------
+    graph : Recipe
+        Its weights are W, its degrees D.
 
     Examples
     --------

@@ -31,7 +31,9 @@ class Phi(Criterion):
     Parameters
     ----------
     graph : Recipe
-    kind : {1, 2, 3}
+        Its normalised Laplacian is 𝓛.
+    kind : {1, 2, 3}, default=2
+        Which φ.
     gamma : float or callable, default=1
         A positive power, or a function of an array of eigenvalues in [0, 2].
     n_clusters : int, optional

@@ -75,7 +75,7 @@ class Relevance(Criterion):
         return True
 
     def score(self, problem: Problem) -> np.ndarray:
-        """As every criterion's, in one go over the columns."""
+        # In one go over the columns: parts are joined by their peak over all of them.
         parts = self._parts_of(problem)
         if parts is None:
             return map_columns(_one_unless_constant, problem.X)

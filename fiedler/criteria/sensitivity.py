@@ -48,6 +48,7 @@ class Sensitivity(Criterion):
     Parameters
     ----------
     graph : Recipe
+        Its eigenvalues are λ.
     n_eigenvalues : int, optional
         Use only the smallest eigenvalues, the trivial one included; by default all. In mode "trace" the number of
         leading pairs, by default 20.

@@ -66,7 +66,18 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
 
 
 def as_source(X: Any) -> Source | None:
-    """X as a source if it does not live in memory; None for everything else."""
+    """X as a source if it does not live in memory.
+
+    Parameters
+    ----------
+    X : object
+        A source, a Dask array, a Zarr array, an HDF5 dataset, a sparse matrix of a backed AnnData; or anything else.
+
+    Returns
+    -------
+    source : Source or None
+        None for everything else.
+    """
     if isinstance(X, Source):
         return X
     home = type(X).__module__.partition(".")[0]

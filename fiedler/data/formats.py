@@ -128,7 +128,13 @@ def read_table(
 
     Returns
     -------
-    Table
+    table : Table
+        X with the names of its columns and rows, and labels where there are any.
+
+    Raises
+    ------
+    ValueError
+        Where a cell, a label or the file itself cannot be read; the message names the file and the place.
 
     Examples
     --------
@@ -194,7 +200,8 @@ def open_source(
 
     Returns
     -------
-    Source
+    source : Source
+        To be passed to ``fit`` or ``evaluate`` as X.
 
     Examples
     --------
@@ -231,10 +238,12 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
     selected : ndarray
         Column numbers, or a boolean mask.
     force : bool, default=False
+        Replace an existing file.
 
     Returns
     -------
-    Path
+    path : Path
+        The file written.
     """
     if file_format(path) != table.format:
         own = table.source.suffix
@@ -248,6 +257,16 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
 
 def file_format(path: str | Path) -> str:
     """The format a file's name stands for.
+
+    Parameters
+    ----------
+    path : str or Path
+        Only its suffixes count; ``.gz`` may follow that of a text format.
+
+    Returns
+    -------
+    format : str
+        Such as "csv", also for TSV.
 
     Examples
     --------

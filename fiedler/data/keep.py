@@ -40,7 +40,7 @@ class Run:
         ``progress(done, total, what)`` after every slab.
     folder : path, optional
         Where finished slabs are kept; removed when the block ends without an error, or before any is finished.
-    fingerprint : str
+    fingerprint : str, default=""
         Of the data, the parameters and the working memory. What a folder with another one holds is dropped.
     """
 
@@ -72,7 +72,20 @@ class Run:
             _remove(self._folder)
 
     def step(self, what: str, slabs: Sequence[slice]) -> Step:
-        """The next pass over a source."""
+        """The next pass over a source.
+
+        Parameters
+        ----------
+        what : str
+            How ``progress`` calls its slabs.
+        slabs : sequence of slice
+            All of them.
+
+        Returns
+        -------
+        step : Step
+            A context that knows which slabs are done.
+        """
         self._steps += 1
         return Step(self, self._steps, what, len(slabs))
 

@@ -30,6 +30,7 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
     row_ids : ndarray of str, optional
         What the first of two columns refers to; by default row numbers from 0.
     n_samples : int
+        Rows of the table.
 
     Returns
     -------
@@ -111,13 +112,16 @@ def read_pairs(
     path : str or Path
         Text: two columns of row ids, or of row numbers from 0, and a third that says ``must`` or ``cannot``.
     row_ids : ndarray of str, optional
+        What the first two columns refer to; by default row numbers from 0.
     n_samples : int
+        Rows of the table.
     kind : {"must", "cannot"}, optional
         What pairs without a third column are.
 
     Returns
     -------
     must_link, cannot_link : ndarray of shape (p, 2)
+        Row numbers.
 
     Examples
     --------
@@ -153,7 +157,19 @@ def read_pairs(
 
 
 def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
-    """Labels as integers, floats or objects, whichever holds them; unknown ones NaN or None.
+    """Labels as integers, floats or objects, whichever holds them.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers or text, as a file holds them.
+    unlabeled : object, optional
+        What also means "unknown", beside empty cells, NA, NaN, None and ?.
+
+    Returns
+    -------
+    labels : ndarray
+        Unknown ones are NaN among numbers, None among words.
 
     Examples
     --------

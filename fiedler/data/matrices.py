@@ -26,7 +26,7 @@ from .delimited import open_text, opener
 from .files import ArrayFile, check_chunks, sparse_layout
 from .matlab import load_mat5, version
 from .source import Source, unreadable
-from .stores import members, no_array, open_hdf5, open_matrix, open_npy, open_zarr
+from .stores import has_x, members, no_array, open_hdf5, open_matrix, open_npy, open_zarr
 from .tables import Found, Request, position
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
@@ -111,7 +111,10 @@ def read_mat(request: Request) -> Found:
     path = request.path
     kind = version(path)
     try:
-        arrays = load_mat5(path) if kind == 5 else _load_hdf5_mat(path) if kind == 7 else loadmat(path)
+        if kind == 4:
+            arrays = loadmat(path, **_as_arrays(loadmat))
+        else:
+            arrays = load_mat5(path) if kind == 5 else _load_hdf5_mat(path)
     except (ImportError, PermissionError):
         raise
     except Exception as error:  # a broken file makes scipy and h5py raise almost anything
@@ -301,7 +304,7 @@ def read_zarr(request: Request) -> Found:
 
 def _anndata_found(store: Any, request: Request, read_elem: Callable[[Any], Any]) -> Found:
     layers = store.get("layers", {})
-    if "X" not in store and not request.layer:
+    if not has_x(store) and not request.layer:
         raise ValueError(f"{request.path} has no X; choose a layer: {', '.join(layers)}.")
     if request.layer and request.layer not in layers:
         raise ValueError(

@@ -30,7 +30,9 @@ class Source:
     Parameters
     ----------
     shape : tuple of int
+        Rows and columns.
     dtype : dtype
+        Of the stored values: real numbers.
     label : str
         How messages call it: a path, or "the Dask array".
     chunks : tuple of int, optional
@@ -61,6 +63,7 @@ class Source:
 
     @property
     def size(self) -> int:
+        """Number of values."""
         return self.shape[0] * self.shape[1]
 
     @property
@@ -114,19 +117,53 @@ class Source:
         return part
 
     def take_rows(self, rows: Any) -> Source:
-        """The same columns of some rows, still a source."""
+        """The same columns of some rows, still a source.
+
+        Parameters
+        ----------
+        rows : slice, array of int or mask
+            Which, in any order.
+
+        Returns
+        -------
+        view : Source
+            Reads from this one.
+        """
         return RowView(self, np.arange(self.shape[0])[_index(rows, self.shape[0], "rows")])
 
     def without_column(self, column: int) -> Source:
-        """All columns but one, such as the target; still a source."""
+        """All columns but one, such as the target; still a source.
+
+        Parameters
+        ----------
+        column : int
+            Its number; a negative one counts from the end.
+
+        Returns
+        -------
+        view : Source
+            Reads from this one.
+        """
         return ColumnView(self, range(self.shape[1])[column])
 
     def slabs(self) -> list[slice]:
-        """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks."""
+        """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks.
+
+        Returns
+        -------
+        slabs : list of slice
+            In order, without gaps.
+        """
         return spans(self.shape[1], slab_bytes() * self.shape[1] / max(self._bytes, 1.0), self.chunks[1])
 
     def row_slabs(self) -> list[slice]:
-        """All rows, likewise."""
+        """All rows, likewise.
+
+        Returns
+        -------
+        slabs : list of slice
+            In order, without gaps.
+        """
         return spans(self.shape[0], slab_bytes() / max(self.bytes_per_row, 1.0), self.chunks[0])
 
     @property
@@ -134,7 +171,20 @@ class Source:
         return self.bytes_per_row * self.shape[0]
 
     def map(self, function: Callable[..., np.ndarray], positioned: bool = False) -> list[np.ndarray]:
-        """``function(slab)`` for every slab of columns, in order; ``function(slab, first column)`` when positioned."""
+        """Apply a function to every slab of columns.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(slab)``, or ``function(slab, its first column)`` when positioned.
+        positioned : bool, default=False
+            Whether the function is told where a slab begins.
+
+        Returns
+        -------
+        results : list of ndarray
+            One per slab, in order.
+        """
         results = []
         with current_run().step("blocks", self.slabs()) as step:
             for slab in self.slabs():
@@ -148,7 +198,20 @@ class Source:
         return results
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
-        """Σ ``function(slab)`` over the slabs of columns; ``function(slab, its first column)`` when positioned."""
+        """Add up a function of the slabs of columns.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(slab)``, or ``function(slab, its first column)`` when positioned.
+        positioned : bool, default=False
+            Whether the function is told where a slab begins.
+
+        Returns
+        -------
+        total : ndarray
+            In float64.
+        """
         with current_run().step("passes", self.slabs()) as step:
             total, done = step.partial_sum()
             for slab in self.slabs()[done:]:
@@ -160,7 +223,20 @@ class Source:
         return total
 
     def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """``function(rows)`` for every slab of rows, merged in order; tuples of arrays can be kept."""
+        """Apply a function to every slab of rows, and merge the results in order.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(rows)``; what it gives is kept by a :class:`Run` where it is a tuple of arrays.
+        merge : callable
+            ``merge(so far, next)``.
+
+        Returns
+        -------
+        total : object
+            What the last merge gave.
+        """
         with current_run().step("row blocks", self.row_slabs()) as step:
             total, done = step.partial_sum()
             for place, slab in enumerate(self.row_slabs()[done:], done):
@@ -171,7 +247,13 @@ class Source:
         return total
 
     def fingerprint(self) -> str:
-        """What changes when the data do, as far as that can be told without reading them."""
+        """What changes when the data do, as far as that can be told without reading them.
+
+        Returns
+        -------
+        fingerprint : str
+            For :class:`Run`.
+        """
         return f"{self.label} {self.shape} {self.dtype}"
 
     def __repr__(self) -> str:

@@ -125,17 +125,23 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
         if _get(store, key) is None:
             raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
         return store[key]
-    if "X" in store:
+    if has_x(store):
         if (X := _get(store, "X")) is None:
             raise ValueError(f"{path}: X is a link that leads nowhere, or in a circle.")
         return X
     if sparse_layout(store) is not None:
         return store
-    matrices = [name for name in store if len(getattr(_get(store, name), "shape", ())) == 2]
+    matrices = [name for name in store if len(getattr(_get(store, name), "shape", None) or ()) == 2]
     if len(matrices) != 1:
         held = ", ".join(sorted(store)) or "nothing"
         raise ValueError(f"{path} needs one matrix named X; it holds {held}; choose with key.")
     return store[matrices[0]]
+
+
+def has_x(store: Any) -> bool:
+    """Whether a store has an X that is not the empty mark by which anndata may write that there is none."""
+    X = _get(store, "X")
+    return "X" in store and (X is None or X.attrs.get("encoding-type") != "null")
 
 
 def _get(store: Any, name: str) -> Any:

@@ -56,17 +56,20 @@ class Found:
 class Table:
     """What a file holds.
 
-    Attributes
+    Parameters
     ----------
     X : ndarray, memmap, sparse array or Source of shape (n_samples, n_features)
         Missing cells are NaN; see :func:`fill_missing`.
     feature_names : ndarray of str, shape (n_features,)
         Unique; ``x0, x1, ...`` where the file has no names.
     row_ids : ndarray of str or None
+        Names of the rows, where the file has any.
     y : ndarray or None
         Labels; unknown ones are NaN among numbers, None among words.
     source : Path
+        The file.
     format : str
+        As :func:`file_format` calls it.
     layout : dict
         How the file is laid out, for :func:`write_table`.
     """
@@ -81,6 +84,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and features."""
         return self.X.shape
 
     def __repr__(self) -> str:
@@ -137,6 +141,7 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     Parameters
     ----------
     table : Table
+        As :func:`read_table` gives it.
     how : {"median", "mean", "zero"}, optional
         By default missing cells are an error that counts them and names their columns. A column without any value is
         filled with 0 and so left without a score.

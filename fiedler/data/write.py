@@ -18,7 +18,7 @@ from .atomic import replacing
 from .columns import is_parquet, load_liac_arff, open_arrow
 from .delimited import BLANKS, data_rows, opener
 from .matrices import load_mtx
-from .stores import open_hdf5, open_npy
+from .stores import has_x, open_hdf5, open_npy
 from .tables import Table
 
 # -------------------------------------------------------------------- rankings
@@ -37,6 +37,7 @@ def write_ranking(
     Parameters
     ----------
     path : str or Path
+        The suffix decides the format.
     columns : dict of str to array
         Columns of equal length, such as ``feature``, ``score``, ``rank``.
     force : bool, default=False
@@ -49,7 +50,8 @@ def write_ranking(
 
     Returns
     -------
-    Path
+    path : Path
+        The file written.
 
     Examples
     --------
@@ -237,7 +239,7 @@ def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
 def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
     anndata = require("anndata", "anndata", path)
     with open_hdf5(table.source, "anndata") as file:
-        backed = "r" if "X" in file else None  # without an X there is nothing to leave in the file
+        backed = "r" if has_x(file) else None  # without an X there is nothing to leave in the file
     adata = anndata.read_h5ad(table.source, backed=backed)
     kept = adata[:, _places(table, selected)]
     (kept.to_memory() if backed else kept).write_h5ad(path)
@@ -312,7 +314,8 @@ def annotate(
 
     Returns
     -------
-    AnnData or None
+    adata : AnnData or None
+        The changed copy; None where ``adata`` itself was changed.
     """
     if adata.n_vars != len(selector.scores_):
         raise ValueError(f"adata has {adata.n_vars} features, but the selector was fitted on {len(selector.scores_)}.")

@@ -37,9 +37,9 @@ _METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What every method achieved.
+    """What every method achieved, as :func:`compare` found it.
 
-    Attributes
+    Parameters
     ----------
     table : dict of ndarray
         Columns of equal length: method, n_features, draw, metric, value, and the seconds its ranking took.
@@ -57,11 +57,30 @@ class Comparison:
     orders: dict[str, list[list[int]]]
 
     def frame(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """The table as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per method, number of features, draw and metric.
+        """
         return to_frame(self.table)
 
     def values(self, method: str, metric: str | None = None) -> np.ndarray:
-        """The values of one method, shape (draws, sizes); "all" has a single size."""
+        """The values of one method.
+
+        Parameters
+        ----------
+        method : str
+            A name of ``criteria``.
+        metric : str, optional
+            By default the first of the comparison.
+
+        Returns
+        -------
+        values : ndarray of shape (draws, sizes)
+            "all" has a single size.
+        """
         metric = self.settings["metrics"][0] if metric is None else metric
         mine = (self.table["method"] == method) & (self.table["metric"] == metric)
         if not mine.any():
@@ -75,6 +94,11 @@ class Comparison:
 
         The average rank is over draws and numbers of features, 1 is best and equal values share their mean rank. A
         value that cannot be had (a band over a single draw) is None.
+
+        Returns
+        -------
+        summary : dict
+            With "settings", "baselines", "methods" and "best"; numbers, text and lists only.
         """
         ranks = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}
         methods = {name: self._about(name) for name in self.criteria}
@@ -152,12 +176,15 @@ def compare(
     Parameters
     ----------
     methods : sequence of Criterion or str, or dict of name to either
+        What is compared; random features, the variance and all features are added.
     X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+        The data; see ``scale``.
     y : array-like of shape (n_samples,), optional
         Classes, or a real target; unknown ones take part in ranking only. Without y the neighbourhoods are judged.
     n_features : sequence of int, default=5, 10, ..., 50
+        Numbers of features to judge.
     n_draws : int, default=10
-        Random features get at least 20 draws; without y there is nothing to draw.
+        Draws of labels. Random features get at least 20 draws; without y there is nothing to draw.
     n_labels : int, optional
         Labels a draw shows, the same number in each class, what is left over in classes by chance. By default all but
         those of the fold to be predicted.
@@ -170,6 +197,7 @@ def compare(
     estimator : classifier or regressor, optional
         By default 1-NN for classes, 5-NN for a real target; a regressor reads integer y as a target.
     n_folds : int, default=5
+        Folds of the prediction.
     scored_rows : {"all", "hidden"}
         "all" is the paper's protocol; rows whose labels the methods have seen count too, which flatters supervised
         methods when ``n_labels`` is a large part of the rows. "hidden" leaves those rows out; what is left of unequal
@@ -177,6 +205,7 @@ def compare(
     unscored : {"raise", "random"}
         Where a method scores too few features (NaN): stop, or fill up with the others in random order.
     unlabeled : object, default=-1
+        The class label that means "unknown".
     task : {"auto", "classes", "target"}
         What y holds; "auto" decides by the rule of :meth:`fiedler.Supervision.task`, and the settings of the result say
         what it was.
@@ -194,7 +223,8 @@ def compare(
 
     Returns
     -------
-    Comparison
+    comparison : Comparison
+        Values per method, number of features, draw and metric; ``summary()`` for the gist.
 
     Examples
     --------
@@ -255,11 +285,14 @@ def compare(
 class LabelBudget:
     """Comparisons at one number of features, one per number of labels or pairs.
 
-    Attributes
+    Parameters
     ----------
     of : {"labels", "pairs"}
+        What is counted.
     n_features : int
+        The number of features.
     comparisons : dict of int to Comparison
+        By how many labels or pairs were shown.
     """
 
     of: str
@@ -275,11 +308,23 @@ class LabelBudget:
         return {"budget": budgets} | {n: np.concatenate([table[n] for table in tables.values()]) for n in names}
 
     def frame(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """The table as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            The rows of all comparisons, with a first column ``budget``.
+        """
         return to_frame(self.table)
 
     def summary(self) -> dict[str, Any]:
-        """One plain dict: per method and metric the mean, deviation and 95 % band against the budget."""
+        """One plain dict: per method and metric the mean, deviation and 95 % band against the budget.
+
+        Returns
+        -------
+        summary : dict
+            With "budgets" and "methods", among others; numbers, text and lists only.
+        """
         parts = [comparison.summary() for comparison in self.comparisons.values()]
         methods: dict[str, Any] = {}
         for name, about in parts[0]["methods"].items():
@@ -314,7 +359,7 @@ def label_budget(
 
     Parameters
     ----------
-    methods, X, y
+    methods, X, y : object
         As in :func:`compare`.
     budgets : sequence of int
         Numbers of labels or of pairs. The labels of a larger budget include those of a smaller one.
@@ -322,10 +367,16 @@ def label_budget(
         What the budget counts: ``n_labels`` or ``n_pairs`` of :func:`compare`. With "pairs" methods that read labels
         see all that are shown.
     n_features : int, default=10
+        The number of features at which methods are judged.
     progress : callable, optional
         Called as ``progress(done, total)`` after each cell of all comparisons.
-    **options
+    **options : object
         Passed on to :func:`compare`.
+
+    Returns
+    -------
+    budget : LabelBudget
+        A comparison per budget.
 
     Examples
     --------

@@ -30,11 +30,14 @@ from .measures import check_features, clustering_accuracy, inner_neighbors, sele
 class Curve:
     """A measure against the number of features, repeated.
 
-    Attributes
+    Parameters
     ----------
     metric : {"accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"}
+        What is measured; of "rmse" small is good.
     n_features : ndarray of shape (sizes,)
+        Increasing.
     values : ndarray of shape (repeats, sizes)
+        The measure.
     """
 
     metric: str
@@ -43,6 +46,7 @@ class Curve:
 
     @property
     def mean(self) -> np.ndarray:
+        """Mean over the repeats."""
         return self.values.mean(axis=0)
 
     @property
@@ -62,7 +66,13 @@ class Curve:
         return int(self.n_features[np.argmax(-self.mean if self.metric == "rmse" else self.mean)])
 
     def frame(self) -> Any:
-        """One row per number of features, as a pandas DataFrame."""
+        """The curve as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per number of features, with the mean, its deviation and its band.
+        """
         return to_frame({"n_features": self.n_features, **spread(self.values)})
 
     def __repr__(self) -> str:
@@ -91,18 +101,23 @@ def accuracy_curve(
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+        The data.
     y : array-like of shape (n_samples,)
         Classes or a real target; rows where it is unknown take no part.
     features : array-like of int
         Column numbers, best first.
     n_features : sequence of int, default=5, 10, ..., 50
+        Numbers of features to try.
     estimator : classifier or regressor, optional
         By default 1-NN for classes and 5-NN for a real target; a regressor reads integer y as a target.
     n_folds : int, default=5
         Stratified for classes; rows are shuffled anew in every repeat.
     n_repeats : int, default=10
+        How often rows are dealt into folds.
     unlabeled : object, default=-1
+        The class label that means "unknown".
     random_state : int, default=0
+        Seed of the folds, and of an estimator that takes one and has none.
 
     Returns
     -------
@@ -145,11 +160,23 @@ def clustering_curve(
 
     Parameters
     ----------
-    X, y, features, n_features, unlabeled, random_state
+    X, y, features : array-like
         As in :func:`accuracy_curve`; there are as many clusters as classes.
     metric : {"clustering_accuracy", "nmi"}
         NMI is divided by the larger entropy, as in [ZL].
+    n_features : sequence of int, default=5, 10, ..., 50
+        Numbers of features to try.
     n_repeats : int, default=1
+        How often the ten starts are drawn.
+    unlabeled : object, default=-1
+        The class label that means "unknown".
+    random_state : int, default=0
+        Seed of the starts.
+
+    Returns
+    -------
+    curve : Curve
+        Of the metric.
 
     Examples
     --------
@@ -169,7 +196,23 @@ def clustering_curve(
 
 
 def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = None, n_neighbors: int = 5) -> Curve:
-    """:func:`neighborhood_jaccard` of the first k features of a ranking ([EV] Fig. 3); needs no labels.
+    """Neighbours kept by the first k features of a ranking ([EV] Fig. 3), :func:`neighborhood_jaccard`; no labels.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+        The data.
+    features : array-like of int
+        Column numbers, best first.
+    n_features : sequence of int, default=5, 10, ..., 50
+        Numbers of features to try.
+    n_neighbors : int, default=5
+        Neighbours of a sample.
+
+    Returns
+    -------
+    curve : Curve
+        Of "jaccard", without repeats.
 
     Examples
     --------
@@ -191,12 +234,17 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
 
     Parameters
     ----------
-    X, y, features
+    X, y, features : array-like
         As in :func:`accuracy_curve`; y is not read for "jaccard".
     metric : {"accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"}
         "accuracy" and "rmse" both stand for :func:`accuracy_curve`, which follows y.
-    **options
+    **options : object
         Passed on to the curve.
+
+    Returns
+    -------
+    good, bad : Curve
+        On the first and on the last features.
 
     Examples
     --------

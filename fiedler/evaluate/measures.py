@@ -68,7 +68,8 @@ def rank_sums(accuracies: Any) -> np.ndarray:
 
     Returns
     -------
-    ndarray of int, shape (methods,)
+    sums : ndarray of int, shape (methods,)
+        One per method.
 
     Examples
     --------
@@ -93,6 +94,7 @@ def top_k_overlap(orders: Any, k: int, index: str = "kuncheva", n_features: int 
     orders : array-like of int, shape (rankings, at least k)
         Column numbers, best first, as ``SpectralSelector.order_``.
     k : int
+        How many count.
     index : {"kuncheva", "jaccard"}
     n_features : int, optional
         m, when the rankings are cut short; by default their length.
@@ -125,6 +127,16 @@ def top_k_overlap(orders: Any, k: int, index: str = "kuncheva", n_features: int 
 def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
     """Share of samples in the right cluster under the best one-to-one matching of clusters to classes ([EV] 4.2).
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Classes and clusters, under any names.
+
+    Returns
+    -------
+    float
+        Up to 1, where clusters are the classes.
+
     Examples
     --------
     >>> from fiedler.evaluate import clustering_accuracy
@@ -148,6 +160,12 @@ def neighborhood_jaccard(X: Any, features: Any, n_neighbors: int = 5) -> float:
     features : array-like of int
         The columns kept.
     n_neighbors : int, default=5
+        Neighbours of a sample.
+
+    Returns
+    -------
+    float
+        From 0 to 1, where all neighbours are kept.
 
     Examples
     --------

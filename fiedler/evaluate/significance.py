@@ -25,7 +25,7 @@ from .curves import to_frame
 class Significance:
     """How sure it is that features are more than noise.
 
-    Attributes
+    Parameters
     ----------
     pvalues : ndarray of shape (n_features,)
         Probability of a score as good as the feature's if its values were in any other order; NaN for a feature that is
@@ -39,6 +39,7 @@ class Significance:
         1 - r / its mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. Unlike a p-value it
         does not grow with the number of rows. Of a score for which large is good, 1 - mean / score.
     correction : {"bh", "by"}
+        How q-values came from p-values.
     n_folds, n_repeats : int or None
         None where the graph reads no features, and nothing is dealt.
     n_permutations : int or None
@@ -58,12 +59,29 @@ class Significance:
     feature_names: np.ndarray
 
     def n_significant(self, alpha: float = 0.1) -> int:
-        """Number of features with a q-value of at most alpha: of these a share alpha is expected to be noise."""
+        """Number of features found at a false discovery rate.
+
+        Parameters
+        ----------
+        alpha : float, default=0.1
+            The largest q-value; of the features found such a share is expected to be noise.
+
+        Returns
+        -------
+        int
+            How many q-values are at most alpha.
+        """
         check_share("alpha", alpha)
         return int(np.sum(self.qvalues <= alpha))
 
     def frame(self) -> Any:
-        """One row per feature, as a pandas DataFrame."""
+        """The result as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per feature, with feature, p, q, z and effect.
+        """
         names = ("pvalues", "qvalues", "z", "effect")
         shown = ("p", "q", "z", "effect")
         values = {word: getattr(self, name) for word, name in zip(shown, names, strict=True)}
@@ -91,7 +109,7 @@ def significance(
     n_permutations: int | None = None,
     random_state: int = 0,
 ) -> Significance:
-    """Test every feature: is its score better than that of its own values in another order?
+    """Test whether the score of every feature is better than that of its own values in another order.
 
     The null of the Laplacian score on any graph, with it of φ2 with γ = 1, of SLS and of the Fisher score, and that of
     C1 are in closed form: mean, variance and third moment over all orders are exact, the tail is a Pearson III
@@ -101,8 +119,11 @@ def significance(
     Parameters
     ----------
     criterion : Criterion or str
-    X, y, must_link, cannot_link, unlabeled
+        What scores the features.
+    X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`. With a graph that reads X, such as KNN(), X has to be in memory.
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not.
     n_folds : int, default=10
         Folds the features are dealt into, where the graph reads X.
     n_repeats : int, default=5
@@ -113,14 +134,18 @@ def significance(
         Noise that columns share looks like structure otherwise. Identical columns share one in any case.
     correction : {"bh", "by"}, default="bh"
         Benjamini and Hochberg's step-up procedure, or that of Benjamini and Yekutieli, valid under any dependence.
+    unlabeled : object, default=-1
+        The class label that means "unknown".
     n_permutations : int, optional
         Test by so many random orders of the feature, any criterion; of sSelect, by so many orders of the labels, 999
         by default. No p-value is then below 1 / (n_permutations + 1).
     random_state : int, default=0
+        Seed of the folds and of the orders.
 
     Returns
     -------
-    Significance
+    significance : Significance
+        p-values, q-values and effects, feature by feature.
 
     Examples
     --------

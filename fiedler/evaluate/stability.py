@@ -23,9 +23,10 @@ from .ranking import checked_ranking
 class Stability:
     """How much a selection depends on the data it saw.
 
-    Attributes
+    Parameters
     ----------
     k, n_draws : int
+        Features in a selection, and how many selections were made.
     frequency : ndarray of shape (n_features,)
         Share of draws in which the feature is among the first k.
     rank_low, rank_median, rank_high : ndarray of shape (n_features,)
@@ -50,7 +51,13 @@ class Stability:
     feature_names: np.ndarray
 
     def frame(self) -> Any:
-        """One row per feature, as a pandas DataFrame."""
+        """The result as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per feature, with its frequency and the spread of its rank.
+        """
         names = ("frequency", "rank_low", "rank_median", "rank_high")
         return to_frame({"feature": self.feature_names} | {name: getattr(self, name) for name in names})
 
@@ -78,7 +85,8 @@ def stability(
     Parameters
     ----------
     criterion : Criterion or str
-    X, y, must_link, cannot_link, unlabeled
+        What ranks the features.
+    X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     k : int, default=10
         The selection is the first k features.
@@ -88,7 +96,18 @@ def stability(
     size : int or float, default=0.8
         Number, or share in (0, 1), that a draw keeps; a number for pairs from classes.
     n_draws : int, default=20
+        How often a part is drawn.
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not.
+    unlabeled : object, default=-1
+        The class label that means "unknown".
     random_state : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    stability : Stability
+        How often each feature is selected, and how its rank varies.
 
     Examples
     --------

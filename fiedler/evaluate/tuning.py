@@ -39,6 +39,11 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
         Binary weights: on few columns of counts most neighbours are duplicates at distance 0, so that a width taken
         from the data vanishes and RBF weights cut nearly every row off.
 
+    Returns
+    -------
+    float
+        From 0 to 2; small where the rows fall into two groups.
+
     Examples
     --------
     >>> from fiedler import KNN
@@ -65,14 +70,17 @@ def tune_lambda(
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
+        The data.
     y : array-like of shape (n_samples,)
         Classes of some rows.
     lambdas : sequence of float in [0, 1], default=0.1, 0.2, ..., 0.9
+        The choices.
     n_features : int, default=10
         l, the number of features whose graph is cut.
     graph : Recipe, optional
         For the score and for the cut; by default KNN() for the one and KNN(weight="binary") for the other.
     unlabeled : object, default=-1
+        The class label that means "unknown".
 
     Returns
     -------
@@ -98,12 +106,14 @@ def tune_lambda(
 class Tuning:
     """What each choice of parameters achieved.
 
-    Attributes
+    Parameters
     ----------
     by : {"cut", "cv"}
+        How choices were judged.
     best : Criterion
         The criterion with the best parameters.
     best_params : dict
+        These parameters.
     table : dict of ndarray
         One column per parameter, then cut, n_components, smaller_side; or mean, std, of accuracy or RMSE.
     """
@@ -114,7 +124,13 @@ class Tuning:
     table: dict[str, np.ndarray]
 
     def frame(self) -> Any:
-        """One row per choice, as a pandas DataFrame."""
+        """The table as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per choice.
+        """
         return to_frame(self.table)
 
     def __repr__(self) -> str:
@@ -143,9 +159,10 @@ def tune(
     Parameters
     ----------
     criterion : Criterion or str
+        Whose parameters are chosen.
     grid : dict of lists, or a list of such dicts
         As in scikit-learn's GridSearchCV; nested names such as ``graph__n_neighbors`` work.
-    X, y, must_link, cannot_link, unlabeled
+    X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : int, default=10
         Number of features whose selection is judged.
@@ -154,8 +171,21 @@ def tune(
         ([ZL] section 4.2), and hides them from the criterion as well.
     graph : Recipe, default=KNN(weight="binary")
         Graph of the cut, see :func:`cut_value`.
-    estimator, n_folds, n_repeats, random_state
-        As in :func:`fiedler.evaluate.accuracy_curve`, for "cv".
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not.
+    estimator : classifier or regressor, optional
+        For "cv", as in :func:`fiedler.evaluate.accuracy_curve`.
+    n_folds, n_repeats : int, default=5
+        For "cv", likewise.
+    unlabeled : object, default=-1
+        The class label that means "unknown".
+    random_state : int, default=0
+        For "cv", the seed of the folds.
+
+    Returns
+    -------
+    tuning : Tuning
+        The best choice, and what each achieved.
 
     Examples
     --------
@@ -188,14 +218,30 @@ def tune(
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Numbers of features, each with the rule that gave it and the reason; None where a rule does not apply."""
+    """Numbers of features, each with the rule that gave it and the reason.
+
+    Parameters
+    ----------
+    rules : tuple of str
+        Names of the rules.
+    n_features : tuple of int or None
+        What they say; None where a rule does not apply.
+    reasons : tuple of str
+        Why.
+    """
 
     rules: tuple[str, ...]
     n_features: tuple[int | None, ...]
     reasons: tuple[str, ...]
 
     def frame(self) -> Any:
-        """One row per rule, as a pandas DataFrame."""
+        """The suggestions as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per rule.
+        """
         return to_frame({"rule": self.rules, "n_features": self.n_features, "reason": self.reasons})
 
     def __repr__(self) -> str:
@@ -231,7 +277,8 @@ def suggest_n_features(
     Parameters
     ----------
     criterion : Criterion or str
-    X, y, must_link, cannot_link, unlabeled
+        What ranks the features.
+    X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : sequence of int, default=5, 10, ..., 50
         The numbers that *gap* and *cv* try.
@@ -239,8 +286,21 @@ def suggest_n_features(
         Graph of *gap*.
     n_clusters : int, optional
         k of *gap*, instead of the number of classes or the largest gap on all features.
-    estimator, n_folds, random_state
-        As in :func:`fiedler.evaluate.accuracy_curve`.
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not.
+    estimator : classifier or regressor, optional
+        Of *cv*, as in :func:`fiedler.evaluate.accuracy_curve`.
+    n_folds : int, default=5
+        Folds of *cv*.
+    unlabeled : object, default=-1
+        The class label that means "unknown".
+    random_state : int, default=0
+        Seed of *cv*.
+
+    Returns
+    -------
+    suggestions : Suggestions
+        A number and a reason per rule.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class Anchors(Recipe):
         return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
 
     def sums(self, problem: Problem) -> int | None:
-        """As the base says: none for a few long rows, which are shortened through all their distances."""
+        # None for a few long rows, which are shortened through all their distances.
         return None if self._is_wide(problem.X) else _SUMS * self._number(problem.n_samples)
 
     def _number(self, n: int) -> int:

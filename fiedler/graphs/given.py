@@ -27,6 +27,7 @@ class Precomputed(Recipe):
     Parameters
     ----------
     W : array-like or sparse matrix of shape (n_samples, n_samples), or Graph
+        Its nodes are the rows of X.
     distances : bool, default=False
         W holds distances, as ``kneighbors_graph(mode="distance")`` gives: weights are exp(-w² / 2δ²) on the entries off
         the diagonal, of a sparse W on those that are stored. Where large entries of W stand between rows of X that are
@@ -124,7 +125,18 @@ def _grows_with_distance(W: Any, X: Matrix) -> bool:
 
 
 def as_recipe(graph: Any) -> Recipe:
-    """A recipe as it is; a Graph or a matrix of weights as Precomputed."""
+    """Whatever stands for a graph, as a recipe.
+
+    Parameters
+    ----------
+    graph : Recipe, Graph or matrix of weights
+        What a user hands over.
+
+    Returns
+    -------
+    recipe : Recipe
+        Itself; of a Graph or a matrix a :class:`Precomputed`.
+    """
     if isinstance(graph, Recipe):
         return graph
     if isinstance(graph, (Graph, np.ndarray)) or is_sparse(graph):

@@ -28,20 +28,16 @@ class Graph:
     Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...) or from weights with
     :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
 
-    Attributes
+    Parameters
     ----------
-    n_nodes : int
-    storage : {"csr", "dense", "factored", "summed"}
-    degree : ndarray of shape (n_nodes,)
-        d = W1 unless the recipe sets the vertex measure itself (ReliefGraph: D = I).
-    volume : float
-        Sum of the degrees.
-    bandwidth : float or None
+    weights : Storage
+        W, as the builders above hold it.
+    bandwidth : float, optional
         Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
-    neighbors : {"exact", "approximate", "projected", "anchors"} or None
-        How the neighbours were found, where the graph is one of neighbours.
-    recall : float or None
+    recall : float, optional
         Measured share of true neighbours, where they are approximate.
+    neighbors : {"exact", "approximate", "projected", "anchors"}, optional
+        How the neighbours were found, where the graph is one of neighbours.
 
     Examples
     --------
@@ -80,7 +76,19 @@ class Graph:
     def from_weights(cls, W: Any, *, degree: Any = None, **properties: Any) -> Graph:
         """A graph from a symmetric weight matrix, dense or sparse; the storage follows the input.
 
-        ``properties`` are bandwidth, recall and neighbors, as in the attributes.
+        Parameters
+        ----------
+        W : array-like or sparse matrix of shape (n_nodes, n_nodes)
+            Symmetric weights.
+        degree : array-like of shape (n_nodes,), optional
+            The vertex measure, where it is not W1.
+        **properties : object
+            ``bandwidth``, ``recall`` and ``neighbors``, as of :class:`Graph`.
+
+        Returns
+        -------
+        graph : Graph
+            With a copy of a sparse W, a view of a dense one.
         """
         if is_sparse(W):
             return cls(Sparse(as_csr(W, copy=True), degree), **properties)
@@ -88,7 +96,26 @@ class Graph:
 
     @classmethod
     def from_edges(cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: Any = None, **properties: Any) -> Graph:
-        """A graph from undirected edges, each given once as (i, j, weight)."""
+        """A graph from undirected edges, each given once.
+
+        Parameters
+        ----------
+        i, j : array-like of int
+            The ends.
+        weights : array-like
+            One per edge.
+        n_nodes : int
+            Number of nodes; those without an edge are isolated.
+        degree : array-like of shape (n_nodes,), optional
+            The vertex measure, where it is not W1.
+        **properties : object
+            ``bandwidth``, ``recall`` and ``neighbors``, as of :class:`Graph`.
+
+        Returns
+        -------
+        graph : Graph
+            Stored as csr.
+        """
         i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
         both = np.concatenate([w, w]), (np.concatenate([i, j]), np.concatenate([j, i]))
         W = sp.csr_array(both, shape=(n_nodes, n_nodes))
@@ -96,66 +123,215 @@ class Graph:
 
     @classmethod
     def from_factors(cls, Z: Any, core: Any, loops: Any = None, *, degree: Any = None, **properties: Any) -> Graph:
-        """W = Z core Z' + diag(loops) with non-negative Z (n, r) and a small symmetric core (r, r), or its diagonal."""
+        """A graph with W = Z core Z' + diag(loops), which is never formed.
+
+        Parameters
+        ----------
+        Z : array-like or sparse matrix of shape (n_nodes, r)
+            Non-negative.
+        core : array-like of shape (r, r) or (r,)
+            Small and symmetric, or its diagonal.
+        loops : array-like of shape (n_nodes,), optional
+            What is added to the diagonal.
+        degree : array-like of shape (n_nodes,), optional
+            The vertex measure, where it is not W1.
+        **properties : object
+            ``bandwidth``, ``recall`` and ``neighbors``, as of :class:`Graph`.
+
+        Returns
+        -------
+        graph : Graph
+            Stored by its factors.
+        """
         loops = None if loops is None else np.asarray(loops, dtype=np.float64)
         parts = sp.csr_array(Z, dtype=np.float64), np.asarray(core, dtype=np.float64), loops
         return cls(Factored(*parts, degree), **properties)
 
     def for_columns(self, n_columns: int) -> Graph:
-        """The same graph, with compiled kernels where they pay for that many columns."""
+        """The same graph, with compiled kernels where they pay for that many columns.
+
+        Parameters
+        ----------
+        n_columns : int
+            How many it will meet.
+
+        Returns
+        -------
+        graph : Graph
+            Shares its weights with this one.
+        """
         weights = self.weights.for_columns(n_columns)
         return Graph(weights, bandwidth=self.bandwidth, recall=self.recall, neighbors=self.neighbors)
 
     # ---------------------------------------------------------------- the matrix
 
     def dot(self, V: np.ndarray) -> np.ndarray:
-        """W V for a dense block V of shape (n_nodes, b)."""
+        """The product W V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n_nodes, b)
+            A dense block of columns.
+
+        Returns
+        -------
+        product : ndarray of shape (n_nodes, b)
+            W V.
+        """
         return self.weights.dot(V)
 
     def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
-        """L V = (diag(W1) - W) V."""
+        """The product L V = (diag(W1) - W) V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n_nodes, b)
+            A dense block of columns.
+
+        Returns
+        -------
+        product : ndarray of shape (n_nodes, b)
+            L V.
+        """
         return self.weights.row_sums[:, None] * V - self.dot(V)
 
     def normalized_laplacian_dot(self, V: np.ndarray) -> np.ndarray:
-        """𝓛 V = D^-½ L D^-½ V, with d_i^-½ := 0 at isolated nodes."""
+        """The product 𝓛 V = D^-½ L D^-½ V, with d_i^-½ := 0 at isolated nodes.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n_nodes, b)
+            A dense block of columns.
+
+        Returns
+        -------
+        product : ndarray of shape (n_nodes, b)
+            𝓛 V.
+        """
         root = self.inverse_root_degree[:, None]
         return root * self.laplacian_dot(root * V)
 
     def toarray(self) -> np.ndarray:
-        """W as a dense array (small graphs only: n² floats)."""
+        """The weights as a dense array (small graphs only: n² floats).
+
+        Returns
+        -------
+        W : ndarray of shape (n_nodes, n_nodes)
+            Symmetric.
+        """
         return self.weights.toarray()
 
     # ---------------------------------------------------------------- column-wise forms
 
     def energy(self, F: Block) -> np.ndarray:
-        """f'Lf = ½ Σ_ij w_ij (f_i - f_j)² for each column of a block, dense or sparse."""
+        """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)² of each column.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+
+        Returns
+        -------
+        energy : ndarray of shape (b,)
+            One per column.
+        """
         return self.weights.energy(F)
 
     def mass(self, F: Block) -> np.ndarray:
-        """f̃'D f̃ for each column of a block."""
+        """The mass f̃'D f̃ of each column.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+
+        Returns
+        -------
+        mass : ndarray of shape (b,)
+            One per column.
+        """
         return self.moments(F)[1]
 
     def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column of a block."""
+        """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+
+        Returns
+        -------
+        mean, mass : ndarray of shape (b,)
+            One per column.
+        """
         return self.weights.moments(F)
 
     def centre(self, F: np.ndarray) -> np.ndarray:
-        """f̃ = f - (f'd / vol) 1 for each column of a dense block; then <f̃, d> = 0."""
+        """The centred f̃ = f - (f'd / vol) 1 of each column; then <f̃, d> = 0.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n_nodes, b)
+            A dense block of columns.
+
+        Returns
+        -------
+        centred : ndarray of shape (n_nodes, b)
+            f̃, column by column.
+        """
         return self.weights.centre(F)
 
     def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
-        """The given rows of f̃, as an ndarray, without centring the others."""
+        """Some rows of f̃, without centring the others.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+        rows : ndarray of int
+            Which.
+
+        Returns
+        -------
+        centred : ndarray of shape (len(rows), b)
+            Dense.
+        """
         return self.weights.centred_rows(F, rows)
 
     def group_moments(self, F: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia.
 
         Means are relative to the first row, so that their differences are exact at large offsets.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+
+        Returns
+        -------
+        sizes, means, scatters : ndarray
+            Per group, and per group and column.
         """
         return self.weights.group_moments(F)
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """The energy f'Lf, and C^½ Z'f̃ (r, b), whose squares are what the energy leaves of the mass f̃'D f̃."""
+        """The energy f'Lf, and C^½ Z'f̃, whose squares are what the energy leaves of the mass f̃'D f̃.
+
+        Parameters
+        ----------
+        F : ndarray or sparse array of shape (n_nodes, b)
+            A block of columns.
+
+        Returns
+        -------
+        energy : ndarray of shape (b,)
+            Within the groups.
+        between : ndarray of shape (r, b)
+            Between them.
+        """
         return self.weights.within_and_between(F)
 
     @property
@@ -167,18 +343,22 @@ class Graph:
 
     @property
     def n_nodes(self) -> int:
+        """Number of nodes, the rows of X."""
         return self.weights.n_nodes
 
     @property
     def storage(self) -> str:
+        """How W is held: "csr", "dense", "factored" or "summed"."""
         return self.weights.name
 
     @property
     def degree(self) -> np.ndarray:
+        """Degrees d = W1, unless the recipe sets the vertex measure itself (ReliefGraph: D = I)."""
         return self.weights.degree
 
     @property
     def volume(self) -> float:
+        """Sum of the degrees."""
         return self.weights.volume
 
     @property
@@ -223,7 +403,7 @@ class Graph:
 
     @property
     def inverse_root_degree(self) -> np.ndarray:
-        """d^-½, with 0 at isolated nodes."""
+        """The roots d^-½, with 0 at isolated nodes."""
         return self.weights.inverse_root_degree
 
     @property
@@ -232,11 +412,23 @@ class Graph:
         return self.weights.small
 
     def spectrum(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The k smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first; all of them when k is None.
+        """The smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first.
 
         ξ_0 = D^½1 / ‖D^½1‖ always, the others from its complement. Eigenpairs are found per connected component,
         because Lanczos silently loses the repeated eigenvalues of a disconnected graph; isolated nodes have none.
         The result is deterministic.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many; by default all.
+
+        Returns
+        -------
+        values : ndarray of shape (k,)
+            λ, increasing.
+        vectors : ndarray of shape (n_nodes, k)
+            ξ, column by column; 0 at isolated nodes.
         """
         n_active = self.n_nodes - self.n_isolated
         k = n_active if k is None else min(int(k), n_active)

@@ -59,6 +59,7 @@ class Diffusion(Recipe):
     graph : Recipe, optional
         The graph of L₀; by default ``KNN(weight="binary")``.
     beta : float, default=1.0
+        β, how far it spreads.
 
     Examples
     --------

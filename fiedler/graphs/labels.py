@@ -38,9 +38,9 @@ class ClassGraph(Recipe):
 
 
 class ReliefGraph(Recipe):
-    """[SPEC] eq. 12: 1 on the diagonal, 1/k on the k nearest hits of each row, -1/((c-1)k) on its k nearest misses
-    in each other class.
+    """Hits and misses of ReliefF ([SPEC] eq. 12).
 
+    1 on the diagonal, 1/k on the k nearest hits of each row, -1/((c-1)k) on its k nearest misses in each other class.
     The rows of eq. 12 sum to 1, so D = I; its weights are not symmetric, and f'Lf only sees (W + W')/2, which is what
     is stored. Weights are negative in part: the graph is *signed* and 𝓛 is not positive semi-definite. A class with
     fewer than k members (or k + 1 for the hits) gives all it has, with weights that keep the row sums.
@@ -48,6 +48,7 @@ class ReliefGraph(Recipe):
     Parameters
     ----------
     n_neighbors : int, default=10
+        k, the hits of a row, and its misses in each other class.
 
     Examples
     --------
@@ -82,13 +83,14 @@ class ReliefGraph(Recipe):
 
 
 class TargetKNN(Recipe):
-    """kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
+    """The kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
 
     Rows with an unknown target are isolated. With at most k other known targets the graph on them is complete.
 
     Parameters
     ----------
     n_neighbors : int, default=5
+        Neighbours of a known target.
     t : float, default=1.0
         In squared units of y: standardise the target, or t scales with it.
 
@@ -170,7 +172,7 @@ class TargetAwareDistances:
 
 
 class SemiTarget(Recipe):
-    """kNN graph that measures closeness by the target where it is known ([DV] eq. 8 and 9), diagonal 0.
+    """A kNN graph that measures closeness by the target where it is known ([DV] eq. 8 and 9), diagonal 0.
 
     d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference; the k nearest are taken
     by d, and w_ij = exp(-d_ij / t), times ``weight_labeled`` (C in the paper) where both targets are known.
@@ -179,8 +181,11 @@ class SemiTarget(Recipe):
     Parameters
     ----------
     n_neighbors : int, default=30
+        k, the neighbours each row chooses.
     t : float, default=1.0
+        In squared units of the target and the features.
     weight_labeled : float, default=5.0
+        How much more an edge between two known targets counts.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _POOR_RECALL = 0.9  # of an approximate search, below which a warning is due
 
 
 class KNN(Recipe):
-    """k-nearest-neighbour graph: an edge where i is one of the k nearest of j, **or** the reverse ([ZL] 4, [SPEC] 4.2).
+    """Nearest-neighbour graph: an edge where i is one of the k nearest of j, **or** the reverse ([ZL] 4, [SPEC] 4.2).
 
     Diagonal 0: a row is never its own neighbour, while a duplicate of it is; ties at the k-th neighbour go to the
     smaller row number. With fewer than k other rows the graph is complete.
@@ -26,6 +26,7 @@ class KNN(Recipe):
     Parameters
     ----------
     n_neighbors : int, default=10
+        k, the neighbours each row chooses.
     weight : {"rbf", "binary"}, default="rbf"
         exp(-d² / 2δ²), or 1.
     bandwidth : float, optional

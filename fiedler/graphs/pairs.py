@@ -46,7 +46,7 @@ class CannotLink(Recipe):
 
 
 class Within(Recipe):
-    """γ on must-link pairs, 1 on kNN pairs that are in neither list, diagonal 0 ([KA] eq. 11).
+    """Weight γ on must-link pairs, 1 on kNN pairs that are in neither list, diagonal 0 ([KA] eq. 11).
 
     Without pairs, class labels stand for all pairs of labelled rows.
 
@@ -55,6 +55,7 @@ class Within(Recipe):
     n_neighbors : int, default=5
         0 leaves γ times the must-link graph.
     gamma : float, default=100.0
+        γ, the weight of a must-link pair.
 
     Examples
     --------

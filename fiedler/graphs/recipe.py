@@ -44,23 +44,60 @@ class Recipe(BaseEstimator):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            The data.
         y : array-like of shape (n_samples,), optional
+            Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+            Pairs of rows that belong together, and that do not.
         unlabeled : object, default=-1
+            The class label that means "unknown".
+
+        Returns
+        -------
+        graph : Graph
+            A node per row.
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         return Problem.of(X, y, **told).graph(self)
 
     def made_for(self, problem: Problem) -> Graph:
-        """The graph, ready for as many columns as the problem has; :meth:`Problem.graph` keeps it."""
+        """The graph of a problem, which :meth:`Problem.graph` keeps.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and what is known about its rows.
+
+        Returns
+        -------
+        graph : Graph
+            Ready for as many columns as the problem has.
+        """
         return self._build(problem).for_columns(problem.n_features)
 
     def sums(self, problem: Problem) -> int | None:
-        """How many sums per feature the graph needs in one pass over the rows; None where it needs the rows."""
+        """How many sums per feature the graph needs in one pass over the rows.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and what is known about its rows.
+
+        Returns
+        -------
+        sums : int or None
+            None where the graph needs the rows themselves.
+        """
         return None
 
     def walk(self) -> Iterator[Recipe]:
-        """This recipe, then those inside it."""
+        """This recipe, then those inside it.
+
+        Yields
+        ------
+        recipe : Recipe
+            In the order they are written.
+        """
         yield self
         for value in parameters(self).values():
             if isinstance(value, Recipe):

@@ -68,14 +68,18 @@ class RankingDisplay(_Display):
     n_selected : int
         How many of them are selected.
     greater_is_better : bool
+        Direction of the scores.
     name : str, optional
         Name of the method.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        What it is drawn on.
     figure_ : matplotlib Figure
+        Their figure.
     bars_ : matplotlib BarContainer
+        One bar per feature.
 
     Examples
     --------
@@ -114,8 +118,14 @@ class RankingDisplay(_Display):
         feature_names : sequence of str, optional
             By default those the selector has seen, or x0, x1, ...
         ax : matplotlib Axes, optional
-        **style
+            What to draw on; by default new axes.
+        **style : object
             Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : RankingDisplay
+            Drawn.
         """
         names, order = names_of(selector, feature_names), selector.order_[: check_integer("n_features", n_features, 1)]
         display = cls(
@@ -128,7 +138,20 @@ class RankingDisplay(_Display):
         return display.plot(ax, **style)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> RankingDisplay:
-        """Draw on ``ax``, or on new axes."""
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : RankingDisplay
+            This one.
+        """
         ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
         finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
         colours = ["C0" if k < self.n_selected else "0.75" for k in range(len(self.features))]
@@ -145,12 +168,16 @@ class CurveDisplay(_Display):
     curves : dict of str to dict
         Per method ``n_features``, ``mean``, ``low`` and ``high``.
     metric : str
+        What is measured.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        What it is drawn on.
     figure_ : matplotlib Figure
+        Their figure.
     lines_ : dict of str to matplotlib Line2D
+        By method.
 
     Examples
     --------
@@ -181,13 +208,20 @@ class CurveDisplay(_Display):
         Parameters
         ----------
         comparison : Comparison
+            Its result.
         metric : str, optional
             One of those compared; by default the first.
         methods : sequence of str, optional
             By default all, baselines included.
         ax : matplotlib Axes, optional
-        **style
+            What to draw on; by default new axes.
+        **style : object
             Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        display : CurveDisplay
+            Drawn.
         """
         summary = comparison.summary()
         known, metric = summary["settings"]["metrics"], metric or summary["settings"]["metrics"][0]
@@ -201,7 +235,20 @@ class CurveDisplay(_Display):
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> CurveDisplay:
-        """Draw on ``ax``, or on new axes."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        display : CurveDisplay
+            This one.
+        """
         ax, self.lines_ = self._start(ax, (6.4, 4.4)), {}
         for name, curve in self.curves.items():
             line, colour = _BASELINES.get(name, ("-", None))
@@ -224,15 +271,20 @@ class StabilityDisplay(_Display):
     Parameters
     ----------
     features : sequence of str
+        Names, the most frequent first.
     frequency, rank_low, rank_median, rank_high : ndarray
         As in :class:`fiedler.evaluate.Stability`, in the order of ``features``.
     k, n_draws : int
+        Features in a selection, and how many selections were made.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        What it is drawn on.
     figure_ : matplotlib Figure
+        Their figure.
     bars_ : matplotlib BarContainer
+        One bar per feature.
 
     Examples
     --------
@@ -274,13 +326,20 @@ class StabilityDisplay(_Display):
         Parameters
         ----------
         stability : Stability
+            Its result.
         n_features : int, default=20
             How many features to show, the most frequent first, equal ones by their median rank.
         feature_names : sequence of str, optional
             By default those of ``stability``.
         ax : matplotlib Axes, optional
-        **style
+            What to draw on; by default new axes.
+        **style : object
             Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : StabilityDisplay
+            Drawn.
         """
         names = stability.feature_names if feature_names is None else feature_names
         shown = np.lexsort((stability.rank_median, -stability.frequency))[: check_integer("n_features", n_features, 1)]
@@ -290,7 +349,20 @@ class StabilityDisplay(_Display):
         return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> StabilityDisplay:
-        """Draw on ``ax``, or on new axes; the numbers behind the bars are the 5 %, 50 % and 95 % ranks."""
+        """Draw the bars; the numbers behind them are the 5 %, 50 % and 95 % ranks.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : StabilityDisplay
+            This one.
+        """
         ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
         self.bars_ = marks.bars(ax, self.features, self.frequency, **style)
         ranks = zip(self.rank_low, self.rank_median, self.rank_high, strict=True)
@@ -315,7 +387,9 @@ class SignificanceDisplay(_Display):
     Attributes
     ----------
     axes_ : tuple of two matplotlib Axes
+        What it is drawn on.
     figure_ : matplotlib Figure
+        Their figure.
 
     Examples
     --------
@@ -338,12 +412,42 @@ class SignificanceDisplay(_Display):
     def from_significance(
         cls, significance: Significance, *, alpha: float = 0.1, axes: Sequence[Axes] | None = None, **style: Any
     ) -> SignificanceDisplay:
-        """Draw the result of :func:`fiedler.evaluate.significance` on two axes, ``style`` for ``Axes.hist``."""
+        """Draw the result of :func:`fiedler.evaluate.significance`.
+
+        Parameters
+        ----------
+        significance : Significance
+            Its result.
+        alpha : float, default=0.1
+            Largest q-value of a feature found.
+        axes : two matplotlib Axes, optional
+            What to draw on; by default new ones.
+        **style : object
+            Passed on to ``Axes.hist``.
+
+        Returns
+        -------
+        display : SignificanceDisplay
+            Drawn.
+        """
         values = {name: getattr(significance, name) for name in ("pvalues", "qvalues", "effect")}
         return cls(alpha=alpha, **values).plot(axes, **style)
 
     def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> SignificanceDisplay:
-        """Draw on two ``axes``, or on new ones."""
+        """Draw the histogram and the effects.
+
+        Parameters
+        ----------
+        axes : two matplotlib Axes, optional
+            What to draw on; by default new ones.
+        **style : object
+            Passed on to ``Axes.hist``.
+
+        Returns
+        -------
+        display : SignificanceDisplay
+            This one.
+        """
         left, right = self._start_two(axes)
         p = self.pvalues[~np.isnan(self.pvalues)]
         look: dict[str, Any] = {"bins": 20, "range": (0.0, 1.0), "color": "C0", "alpha": 0.7} | style
@@ -373,20 +477,72 @@ class SignificanceDisplay(_Display):
 
 
 def plot_ranking(selector: SpectralSelector, **options: Any) -> RankingDisplay:
-    """:meth:`RankingDisplay.from_estimator`."""
+    """Draw the ranking of a fitted selector.
+
+    Parameters
+    ----------
+    selector : SpectralSelector
+        Fitted.
+    **options : object
+        As in :meth:`RankingDisplay.from_estimator`.
+
+    Returns
+    -------
+    display : RankingDisplay
+        Drawn.
+    """
     return RankingDisplay.from_estimator(selector, **options)
 
 
 def plot_curves(comparison: Comparison, **options: Any) -> CurveDisplay:
-    """:meth:`CurveDisplay.from_comparison`."""
+    """Draw a measure against the number of features.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of :func:`fiedler.evaluate.compare`.
+    **options : object
+        As in :meth:`CurveDisplay.from_comparison`.
+
+    Returns
+    -------
+    display : CurveDisplay
+        Drawn.
+    """
     return CurveDisplay.from_comparison(comparison, **options)
 
 
 def plot_stability(stability: Stability, **options: Any) -> StabilityDisplay:
-    """:meth:`StabilityDisplay.from_stability`."""
+    """Draw how often features are selected.
+
+    Parameters
+    ----------
+    stability : Stability
+        Result of :func:`fiedler.evaluate.stability`.
+    **options : object
+        As in :meth:`StabilityDisplay.from_stability`.
+
+    Returns
+    -------
+    display : StabilityDisplay
+        Drawn.
+    """
     return StabilityDisplay.from_stability(stability, **options)
 
 
 def plot_significance(significance: Significance, **options: Any) -> SignificanceDisplay:
-    """:meth:`SignificanceDisplay.from_significance`."""
+    """Draw p-values and effects.
+
+    Parameters
+    ----------
+    significance : Significance
+        Result of :func:`fiedler.evaluate.significance`.
+    **options : object
+        As in :meth:`SignificanceDisplay.from_significance`.
+
+    Returns
+    -------
+    display : SignificanceDisplay
+        Drawn.
+    """
     return SignificanceDisplay.from_significance(significance, **options)

@@ -65,6 +65,7 @@ def summarize(
     selector : SpectralSelector
         Fitted on X.
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        The data.
     y : array-like of shape (n_samples,), optional
         What the selector was fitted with; it also colours the picture of the graph.
     feature_names : sequence of str, optional
@@ -182,6 +183,16 @@ def plain(value: Any) -> Any:
 def render_json(summary: dict[str, Any]) -> str:
     """A summary as JSON; ``json.loads`` gives the same dict back.
 
+    Parameters
+    ----------
+    summary : dict
+        As :func:`summarize` gives it.
+
+    Returns
+    -------
+    text : str
+        JSON, with a line feed at its end.
+
     Examples
     --------
     >>> from fiedler.report import render_json
@@ -196,7 +207,19 @@ def render_json(summary: dict[str, Any]) -> str:
 
 
 def render_text(summary: dict[str, Any], top: int = 20) -> str:
-    """A summary as text for a terminal or a log, with the best ``top`` features.
+    """A summary as text for a terminal or a log.
+
+    Parameters
+    ----------
+    summary : dict
+        As :func:`summarize` gives it.
+    top : int, default=20
+        How many of the best features to list.
+
+    Returns
+    -------
+    text : str
+        Lines.
 
     Examples
     --------
@@ -266,6 +289,16 @@ def render_html(summary: dict[str, Any]) -> str:
 
     Needs matplotlib and jinja2, the extra ``report``.
 
+    Parameters
+    ----------
+    summary : dict
+        As :func:`summarize` gives it.
+
+    Returns
+    -------
+    page : str
+        HTML.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -280,7 +313,22 @@ def render_html(summary: dict[str, Any]) -> str:
 
 
 def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -> Path:
-    """Write :func:`render_html` to a file, complete or not at all; an existing file is replaced only by ``force``."""
+    """Write :func:`render_html` to a file, complete or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    summary : dict
+        As :func:`summarize` gives it.
+    force : bool, default=False
+        Replace an existing file.
+
+    Returns
+    -------
+    path : Path
+        The file written.
+    """
     with replacing(path, force) as temporary:
         temporary.write_text(render_html(summary), encoding="utf-8")
     return Path(path)
