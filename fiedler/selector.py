@@ -99,7 +99,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.redundancy = redundancy
         self.alpha = alpha
 
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> SpectralSelector:
+    def fit(
+        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, graph: Any = None
+    ) -> SpectralSelector:
         """Score and rank the features of X.
 
         Parameters
@@ -112,6 +114,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
             Pairs of row numbers. Inside cross-validation pass :class:`fiedler.Pairs` and request the metadata with
             ``set_fit_request(must_link=True, cannot_link=True)``.
+        graph : Graph, or what :meth:`fiedler.Graph.of` takes, optional
+            A graph over the rows, which ``Precomputed()`` in the criterion takes. Inside cross-validation pass a
+            :class:`fiedler.Graph`, which is sliced along with X to the edges between the rows of a split, and request
+            it with ``set_fit_request(graph=True)``.
 
         Returns
         -------
@@ -123,7 +129,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         validate_data(seen, X, skip_check_array=True)  # feature names and their number only
         X = validate_X(X, getattr(seen, "feature_names_in_", None))
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
-        problem = Problem(X).with_supervision(y, **told)
+        problem = Problem(X, given=graph).with_supervision(y, **told)
+        criterion.check_given(problem)
         choice = choose(criterion, problem, self.n_features_to_select, self.redundancy, self.alpha)
         scores, order, n_selected, found = choice
         useless = int(np.isnan(scores[order[:n_selected]]).sum())

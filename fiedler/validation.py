@@ -22,10 +22,12 @@ def call_repr(estimator: BaseEstimator) -> str:
     signature = inspect.signature(type(estimator).__init__).parameters
     for name in (n for n in signature if n in estimator.get_params(deep=False)):
         value, parameter = getattr(estimator, name), signature[name]
-        if hasattr(value, "shape"):
+        if hasattr(value, "shape") and (hasattr(value, "dtype") or hasattr(value, "columns")):
             text = f"<{' x '.join(map(str, value.shape))} array>"
         else:
             text = value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
+        if " at 0x" in text or "\n" in text:  # where it lives tells nobody what it is
+            text = f"<{type(value).__name__}>"
         if parameter.default is inspect.Parameter.empty:
             shown.append(text)
         elif text != repr(parameter.default):

@@ -22,10 +22,10 @@ from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..engine.blocks import is_constant, level_copies, map_columns
 from ..engine.distances import check_range
-from ..graphs import Graph, Recipe, as_recipe
+from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
-from ..validation import call_repr, is_sparse
+from ..validation import call_repr
 from .setscore import SetFormula
 
 
@@ -86,7 +86,7 @@ class Criterion(BaseEstimator):
         for value in self.get_params(deep=False).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield value
-            elif isinstance(value, (Graph, np.ndarray)) or is_sparse(value):
+            elif holds_graph(value):
                 yield as_recipe(value)
 
     def walk(self) -> Iterator[Criterion | Recipe]:
@@ -100,7 +100,14 @@ class Criterion(BaseEstimator):
         return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
 
     def evaluate(
-        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        unlabeled: Any = -1,
     ) -> np.ndarray:
         """Score every feature.
 
@@ -111,6 +118,8 @@ class Criterion(BaseEstimator):
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        graph : Graph or what :meth:`Graph.of` takes, optional
+            A graph over the rows, which ``Precomputed()`` in the formula takes.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
@@ -119,8 +128,19 @@ class Criterion(BaseEstimator):
         scores : ndarray of shape (n_features,)
             The paper's raw values; see :attr:`greater_is_better` for the direction.
         """
-        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
-        return self.score(Problem.of(X, y, **told))
+        told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
+        problem = Problem.of(X, y, **told)
+        self.check_given(problem)
+        return self.score(problem)
+
+    def check_given(self, problem: Problem) -> None:
+        """Stop where a graph came along with X and no part of the formula takes it."""
+        takes = any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes())
+        if problem.given is not None and not takes:
+            raise ValueError(
+                f"graph= was passed, but {self!r} does not take it; name it in the formula as Precomputed(), for "
+                "example LaplacianScore(Precomputed())."
+            )
 
     def score(self, problem: Problem) -> np.ndarray:
         """Scores for an already validated problem, one block of columns at a time.
