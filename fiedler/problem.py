@@ -17,7 +17,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from .data.arrays import Matrix, validate_X
 from .engine.distances import RowDistances
 from .supervision import Supervision
-from .validation import refuse_containers
 
 G = TypeVar("G")
 G_co = TypeVar("G_co", covariant=True)
@@ -85,7 +84,6 @@ class Problem:
         unlabeled: Any = -1,
     ) -> Problem:
         """A problem of whatever a caller has; one that is a problem already keeps its graphs."""
-        refuse_containers(X)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
             X = cls(validate_X(X), given=graph)

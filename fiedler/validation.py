@@ -72,12 +72,3 @@ def require(module: str, extra: str, path: str | os.PathLike) -> Any:
     except ImportError:
         package = {"arff": "liac-arff"}.get(module, module.partition(".")[0])
         raise ImportError(f"{path} needs {package}; install it with: pip install 'fiedler[{extra}]'") from None
-
-
-def refuse_containers(X: Any) -> None:
-    """Stop at once where X is a whole AnnData or MuData, which scikit-learn would take apart for a long time."""
-    if type(X).__module__.partition(".")[0] in ("anndata", "mudata") and hasattr(X, "obs_names"):
-        raise TypeError(
-            f"X is a whole {type(X).__name__}; pass its matrix, adata.X or adata.layers[...], and write the result "
-            "back with fiedler.io.annotate(adata, selector)."
-        )

@@ -113,7 +113,7 @@ class Criterion(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, frame, sparse matrix, source, AnnData or DataArray of shape (n_samples, n_features)
             Never modified, never densified or converted to float64 as a whole.
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
@@ -132,6 +132,37 @@ class Criterion(BaseEstimator):
         problem = Problem.of(X, y, **told)
         self.check_given(problem)
         return self.score(problem)
+
+    def __call__(self, X: Any, y: Any = None) -> np.ndarray:
+        """Scores with large as good, whichever way the paper's are: a ``score_func`` of scikit-learn's SelectKBest.
+
+        It has no p-values, which SelectFdr and SelectFpr ask for: ``SpectralSelector(n_features_to_select="fdr")``.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.feature_selection import SelectKBest
+        >>> from fiedler import LaplacianScore
+        >>> X = load_iris(as_frame=True).data
+        >>> SelectKBest(LaplacianScore(), k=2).fit(X).get_feature_names_out()
+        array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+        """
+        if self.is_set:
+            raise ValueError(
+                f"{self!r} chooses a set, which scores of single features cannot tell; use "
+                "SpectralSelector(criterion, n_features_to_select=k)."
+            )
+        scores = self.evaluate(X, y)
+        return scores if self.greater_is_better else -scores
 
     def check_given(self, problem: Problem) -> None:
         """Stop where a graph came along with X and no part of the formula takes it."""

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..data.arrays import as_csr
 from ..validation import check_choice, check_positive, is_sparse
 from .bandwidth import safe_bandwidth, warn_underflow
 
@@ -45,7 +46,7 @@ def adjacency(graph: Any) -> Weights:
         return _from_edges(graph.get_edgelist(), weights, graph.vcount(), graph.is_directed())
     if _is_networkx(graph):
         return _of_networkx(graph)
-    W = sp.csr_array(graph, dtype=np.float64) if is_sparse(graph) else np.asarray(graph, dtype=np.float64)  # type: ignore[call-overload]
+    W = as_csr(graph) if is_sparse(graph) else np.asarray(graph, dtype=np.float64)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.shape[0]:
         raise ValueError(
             f"W must be a square matrix of similarities between rows, got shape {W.shape}. Cross-validation slices "
