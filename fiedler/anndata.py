@@ -74,6 +74,8 @@ def select_genes(
         then ordered by the number of batches that chose them and by their median rank in all.
     significance : bool, default=False
         Whether to add p- and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not with batches.
+        They hold on a graph that has not read the genes, such as one of places; on "connectivities", which was made of
+        the same genes, they are too small.
     key_added : str, default="fiedler"
         Prefix of the columns, and the key of the parameters in ``adata.uns``.
     subset : bool, default=False
@@ -108,6 +110,7 @@ def select_genes(
     ['0', '1', '2']
     """
     X = validate_X(_matrix(adata, layer), adata.var_names)
+    _check_writable(adata, inplace, subset)
     selector = _selector(criterion, n_top_genes, adata.n_vars)
     known = None if target is None else _column(adata, target, "target").to_numpy(dtype=object)
     given, placed = _on_graph(as_criterion(selector.criterion), adata, graph)
@@ -125,7 +128,7 @@ def select_genes(
         "greater_is_better": bool(placed.greater_is_better),
         "n_top_genes": selector.n_features_to_select,
         "layer": layer,
-        "graph": graph if isinstance(graph, str) else None if graph is None else type(graph).__name__,
+        "graph": _called(graph),
         "target": target,
         "batch_key": batch_key,
     }
@@ -139,8 +142,8 @@ class Found(NamedTuple):
     score: np.ndarray
     rank: np.ndarray
     chosen: np.ndarray
-    tests: dict[str, np.ndarray] = {}  # noqa: RUF012
-    batches: dict[str, np.ndarray] = {}  # noqa: RUF012
+    tests: dict[str, np.ndarray]
+    batches: dict[str, np.ndarray]
 
 
 # -------------------------------------------------------------------- what is asked
@@ -154,6 +157,13 @@ def _matrix(adata: Any, layer: str | None) -> Any:
     if layer is not None and layer not in adata.layers:
         raise _unknown("layer", layer, adata.layers, "layers")
     return adata.X if layer is None else adata.layers[layer]
+
+
+def _check_writable(adata: Any, inplace: bool, subset: bool) -> None:
+    """Stop before the work where its result could not be written."""
+    if inplace and adata.isbacked and (subset or adata.is_view):
+        what = "subset=True" if subset else "writing into a view"
+        raise ValueError(f"{what} needs adata in memory, but it is backed; use adata.to_memory(), or inplace=False.")
 
 
 def _column(adata: Any, key: str, parameter: str) -> Any:
@@ -198,6 +208,11 @@ def _selector(criterion: Any, n_top_genes: Any, n_genes: int) -> SpectralSelecto
     return selector
 
 
+def _called(graph: Any) -> str | None:
+    """A graph by its key, or by what it is."""
+    return graph if graph is None or isinstance(graph, str) else type(graph).__name__
+
+
 def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | None, Criterion]:
     """The graph that is given, and the criterion with a place for it."""
     if graph is None:
@@ -218,8 +233,8 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     same = {recipe.key for recipe in placed.recipes()} == {recipe.key for recipe in criterion.recipes()}
     if same or placed.reads != criterion.reads:
         raise ValueError(
-            f"{criterion!r} has no graph over the cells that graph={graph!r} could replace; use 'laplacian', 'subset' "
-            "or 'sselect', or write Precomputed() where it belongs in a formula."
+            f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace; use 'laplacian', "
+            "'subset' or 'sselect', or write Precomputed() where it belongs in a formula."
         )
     return given, placed
 
@@ -232,7 +247,7 @@ def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) 
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold
     scores, order, n, more = choose(criterion, problem, *wanted)
     rank = ranks_of(order)
-    return Found(scores, rank, rank <= n), more
+    return Found(scores, rank, rank <= n, {}, {}), more
 
 
 def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> Found:
@@ -276,7 +291,7 @@ def _in_batches(
     score = np.full(len(times), np.nan)
     score[scored] = np.nanmedian(scores[:, scored], axis=0)
     check_scored(criterion, score, wanted)
-    return Found(score, rank, rank <= wanted, batches={"nbatches": times, "intersection": times == len(found)})
+    return Found(score, rank, rank <= wanted, {}, {"nbatches": times, "intersection": times == len(found)})
 
 
 def _rows_of_problem(problem: Problem, rows: np.ndarray, unlabeled: Any) -> Problem:
@@ -298,8 +313,6 @@ def _columns(found: Found, genes: Any, key: str) -> Any:
 
 
 def _write(adata: Any, columns: Any, key: str, told: dict[str, Any], subset: bool) -> None:
-    if subset and adata.isbacked:
-        raise ValueError("subset=True needs adata in memory, but it is backed; use adata[:, chosen].to_memory().")
     if adata.is_view:
         adata._init_as_actual(adata.copy())  # writing would copy it anyway, with a warning
     ours = [_CHOSEN, *(f"{_CHOSEN}_{name}" for name in _BATCHES), *(f"{key}_{name}" for name in _OF_A_GENE)]

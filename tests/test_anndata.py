@@ -142,6 +142,8 @@ def test_graphs_of_obsp(adata):
 def test_criteria_without_a_graph_over_cells_say_so(adata, name):
     with pytest.raises(ValueError, match="has no graph over the cells that graph='connectivities' could replace"):
         select_genes(adata, name, n_top_genes=2, graph="connectivities", target="age")
+    with pytest.raises(ValueError, match="has no graph over the cells that graph='csr_matrix' could replace"):
+        select_genes(adata, name, n_top_genes=2, graph=adata.obsp["connectivities"], target="age")
 
 
 def test_labels_in_part_and_numbers(adata):
@@ -201,6 +203,9 @@ def test_backed_and_lazy(adata, tmp_path, stored):
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
     with pytest.raises(ValueError, match="subset=True needs adata in memory, but it is backed"):
         select_genes(backed, n_top_genes=6, subset=True)
+    with pytest.raises(ValueError, match="writing into a view needs adata in memory, but it is backed"):
+        select_genes(backed[:50], n_top_genes=6)
+    assert select_genes(backed[:50], n_top_genes=6, inplace=False).shape == (30, 3)
     assert "highly_variable" not in backed.var
     select_genes(backed, n_top_genes=6)
     assert chosen(backed) == list(expected.index[expected["highly_variable"]])
