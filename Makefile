@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-quick test-lowest test-extras lint coverage fuzz docs dist bench bench-quick papers significance scale clean
+.PHONY: demo test test-quick test-lowest test-extras lint coverage fuzz docs dist bench bench-quick papers significance scale cells clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -61,6 +61,9 @@ significance: $(READY)  ## calibrate p-values on noise, planted and real sets in
 
 scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 9 GB of disk)
 	$(BIN)/python -W ignore -m benchmarks.scale
+
+cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite docs/single-cells.md (needs FIEDLER_DATA)
+	$(BENCH)/bin/python -W ignore -m benchmarks.cells
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

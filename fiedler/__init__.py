@@ -13,7 +13,7 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 - ``selection``    from scores to a choice
 - ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
 - ``problem``      X, what is known about its rows (``supervision``), and every graph built once
-- ``selector``     the scikit-learn estimator
+- ``selector``     the scikit-learn estimator;  ``anndata``  genes of an AnnData, chosen in place
 - ``evaluate``     how good, how stable, how real; tuning, comparing
 - ``report``       a summary, and one HTML file of it;  ``plots``  figures
 - ``cli``          the command line

@@ -17,7 +17,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from .data.arrays import Matrix, validate_X
 from .engine.dense import DenseDistances
 from .supervision import Supervision
-from .validation import refuse_containers
 
 G = TypeVar("G")
 G_co = TypeVar("G_co", covariant=True)
@@ -53,6 +52,8 @@ class Problem:
         Whether graphs are summed over blocks of rows in one pass instead of being held.
     distances : DenseDistances, optional
         Between the rows of X, where someone has them.
+    given : Graph, matrix or graph of another library, optional
+        A graph over the rows that came along with X; ``Precomputed()`` takes it.
     """
 
     def __init__(
@@ -62,8 +63,9 @@ class Problem:
         *,
         by_rows: bool = False,
         distances: DenseDistances | None = None,
+        given: Any = None,
     ):
-        self.X, self.by_rows, self.distances = X, by_rows, distances
+        self.X, self.by_rows, self.distances, self.given = X, by_rows, distances, given
         self.n_samples, self.n_features = X.shape
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
         self._free: dict[Hashable, Built[Any]] = {}  # graphs that read no supervision, shared with all relatives
@@ -72,19 +74,29 @@ class Problem:
 
     @classmethod
     def of(
-        cls, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        unlabeled: Any = -1,
     ) -> Problem:
         """A problem of whatever a caller has; one that is a problem already keeps its graphs."""
-        refuse_containers(X)
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
-        return (X if isinstance(X, Problem) else cls(validate_X(X))).with_supervision(y, **told)
+        if not isinstance(X, Problem):
+            X = cls(validate_X(X), given=graph)
+        elif graph is not None:
+            X = cls(X.X, by_rows=X.by_rows, distances=X.distances, given=graph)
+        return X.with_supervision(y, **told)
 
     def with_supervision(
         self, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ) -> Problem:
         """The same X with other labels or pairs; graphs that do not read them are shared, whoever builds them."""
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        twin = Problem(self.X, known, by_rows=self.by_rows, distances=self.distances)
+        twin = Problem(self.X, known, by_rows=self.by_rows, distances=self.distances, given=self.given)
         twin._free = self._free
         return twin
 

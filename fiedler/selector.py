@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .data.arrays import as_source, validate_X
+from .data.containers import is_container, opened
 from .problem import Problem
 from .selection.choice import SOMETIMES, choose
+from .selection.ranking import importances, ranks_of
 from .syntax import as_criterion
-from .validation import refuse_containers
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
@@ -46,11 +47,18 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         For rankings: a set holds no near copies anyway.
     alpha : float in [0, 1], default=0.1
         The false discovery rate of "fdr": the share of noise expected among what is selected.
+    threshold : float or str, default=None
+        A limit for the scores: only features at least as good are kept, those below it where small is good. As in
+        scikit-learn's SelectFromModel also "mean", "median" (of the finite scores) and multiples such as "1.25*mean".
+        ``n_features_to_select`` is then the most to keep, and None means all that pass. For rankings, not for sets.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        The paper's raw values; ``criterion_.greater_is_better`` gives the direction.
+        The paper's raw values; ``criterion_.greater_is_better`` gives the direction. Where small is good,
+        ``SelectFromModel(selector, importance_getter="scores_")`` takes the worst: leave its getter at the default.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The same with large as good, for SelectFromModel and RFE.
     ranking_ : ndarray of shape (n_features_in_,)
         1 for the best feature.
     order_ : ndarray of shape (n_features_in_,)
@@ -92,26 +100,35 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         unlabeled: Any = -1,
         redundancy: bool | float | None = None,
         alpha: float = 0.1,
+        threshold: float | str | None = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
         self.unlabeled = unlabeled
         self.redundancy = redundancy
         self.alpha = alpha
+        self.threshold = threshold
 
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> SpectralSelector:
+    def fit(
+        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, graph: Any = None
+    ) -> SpectralSelector:
         """Score and rank the features of X.
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix, source or Dask array of shape (n_samples, n_features)
-            Zarr arrays, HDF5 datasets, backed AnnData matrices and :func:`fiedler.sources.open_source` are read block
-            by block; a Dask array is scored where its blocks are.
+        X : array-like, frame, sparse matrix, source, Dask array, AnnData or DataArray of shape (n_samples, n_features)
+            Of an AnnData its X is read, in memory, backed or lazy; a polars LazyFrame is collected. Zarr arrays, HDF5
+            datasets, backed AnnData matrices and :func:`fiedler.sources.open_source` are read block by block; a Dask
+            array is scored where its blocks are.
         y : array-like of shape (n_samples,), optional
             Class labels or real targets, unknown ones included; ignored by unsupervised criteria.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
             Pairs of row numbers. Inside cross-validation pass :class:`fiedler.Pairs` and request the metadata with
             ``set_fit_request(must_link=True, cannot_link=True)``.
+        graph : Graph, or what :meth:`fiedler.Graph.of` takes, optional
+            A graph over the rows, which ``Precomputed()`` in the criterion takes. Inside cross-validation pass a
+            :class:`fiedler.Graph`, which is sliced along with X to the edges between the rows of a split, and request
+            it with ``set_fit_request(graph=True)``.
 
         Returns
         -------
@@ -119,13 +136,15 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             Fitted.
         """
         criterion = as_criterion(self.criterion)
-        refuse_containers(X)
+        X, named = opened(X)
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
-        validate_data(seen, X, skip_check_array=True)  # feature names and their number only
+        validate_data(seen, named, skip_check_array=True)  # feature names and their number only
         X = validate_X(X, getattr(seen, "feature_names_in_", None))
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
-        problem = Problem(X).with_supervision(y, **told)
-        choice = choose(criterion, problem, self.n_features_to_select, self.redundancy, self.alpha)
+        problem = Problem(X, given=graph).with_supervision(y, **told)
+        criterion.check_given(problem)
+        wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold
+        choice = choose(criterion, problem, *wanted)
         scores, order, n_selected, found = choice
         useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
@@ -135,8 +154,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        ranking = np.empty(len(order), dtype=np.intp)
-        ranking[order] = np.arange(1, len(order) + 1)
+        ranking = ranks_of(order)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
         for name in ("feature_names_in", *SOMETIMES):  # of an earlier fit
@@ -150,21 +168,36 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix, source or Dask array of shape (n_samples, n_features)
+        X : array-like, frame, sparse matrix, source, Dask array, AnnData or DataArray of shape (n_samples, n_features)
             With the columns of the fit.
 
         Returns
         -------
         X_selected : of the kind of X
-            Columns in their order in X.
+            Columns in their order in X; of an AnnData a view of its selected variables.
         """
-        source = as_source(X)
-        if source is None:
-            return super().transform(X)
+        inside, named = opened(X)
+        source, container = as_source(inside), is_container(X)
+        if source is None and not container:
+            return super().transform(inside)
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, named, reset=False, skip_check_array=True)
         columns = np.flatnonzero(self.support_)
-        return X[:, columns] if source.lazy else source[:, columns]
+        return X[:, columns] if container or source is None or source.lazy else source[:, columns]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Scores with large as good: where small is good, how far below the worst score; of sets what was unexplained.
+
+        Of a set it is the share still unexplained when a feature was chosen, which falls along ``order_``, and 0 for
+        those that were not.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "explained_"):
+            return importances(self.scores_, self.criterion_.greater_is_better)
+        left = np.zeros(len(self.scores_))
+        left[self.order_[: len(self.explained_)]] = np.maximum(1.0 - np.r_[0.0, self.explained_[:-1]], 0.0)
+        return left
 
     def set_params(self, **params: Any) -> SpectralSelector:
         """Set parameters, nested ones too; a criterion given by name becomes its method when one of its is set.

@@ -33,10 +33,12 @@ def call_repr(estimator: BaseEstimator) -> str:
     signature = inspect.signature(type(estimator).__init__).parameters
     for name in (n for n in signature if n in parameters(estimator)):
         value, parameter = getattr(estimator, name), signature[name]
-        if hasattr(value, "shape"):
+        if hasattr(value, "shape") and (hasattr(value, "dtype") or hasattr(value, "columns")):
             text = f"<{' x '.join(map(str, value.shape))} array>"
         else:
             text = value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
+        if " at 0x" in text or "\n" in text:  # where it lives tells nobody what it is
+            text = f"<{type(value).__name__}>"
         if parameter.default is inspect.Parameter.empty:
             shown.append(text)
         elif text != repr(parameter.default):
@@ -81,12 +83,3 @@ def require(module: str, extra: str, path: str | os.PathLike) -> Any:
     except ImportError:
         package = {"arff": "liac-arff"}.get(module, module.partition(".")[0])
         raise ImportError(f"{path} needs {package}; install it with: pip install 'fiedler[{extra}]'") from None
-
-
-def refuse_containers(X: Any) -> None:
-    """Stop at once where X is a whole AnnData or MuData, which scikit-learn would take apart for a long time."""
-    if type(X).__module__.partition(".")[0] in ("anndata", "mudata") and hasattr(X, "obs_names"):
-        raise TypeError(
-            f"X is a whole {type(X).__name__}; pass its matrix, adata.X or adata.layers[...], and write the result "
-            "back with fiedler.io.annotate(adata, selector)."
-        )

@@ -171,14 +171,6 @@ def test_names_go_where_the_next_data_have_none():
     assert not hasattr(selector, "feature_names_in_")
 
 
-def test_a_whole_anndata_is_refused_at_once():
-    adata = pytest.importorskip("anndata").AnnData(WINE)
-    for use in (SpectralSelector().fit, LaplacianScore().evaluate):
-        with pytest.raises(TypeError, match=r"X is a whole AnnData; pass its matrix, adata\.X"):
-            use(adata)
-    assert SpectralSelector().fit(adata.X).n_features_in_ == 13
-
-
 def test_a_label_per_row_warns_nobody_where_it_is_meant():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

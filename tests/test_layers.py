@@ -25,7 +25,7 @@ LAYERS = [
     "methods",
     "syntax",
     "selector datasets io sources",
-    "evaluate",
+    "evaluate anndata",
     "plots",
     "report",
     "cli",

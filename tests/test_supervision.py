@@ -284,7 +284,7 @@ def test_formulas_read_as_formulas():
     assert repr(Energy(MustLink()) - 0.5 * (0.2 * Variance())) == "Energy(MustLink()) - 0.1 * Variance()"
     assert repr(SPEC(gamma=np.expm1)) == "SPEC(gamma=expm1)"
     assert repr(LaplacianScore(np.ones((3, 3)))) == "LaplacianScore(graph=<3 x 3 array>)"
-    assert repr(Rayleigh(Precomputed(np.ones((3, 3))))) == "Rayleigh(Precomputed(<3 x 3 array>))"
+    assert repr(Rayleigh(Precomputed(np.ones((3, 3))))) == "Rayleigh(Precomputed(W=<3 x 3 array>))"
 
 
 @pytest.mark.parametrize("ranks", [[1, 2, 3], [[1], [1]], [[1, 2, np.nan]], [[3, 3, 3]], [[10, 20, 30]]])

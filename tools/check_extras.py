@@ -51,7 +51,7 @@ SpectralSelector("subset", n_features_to_select=3).fit(X, y)
 import sys
 assert KNN(algorithm="approximate").build(rng.normal(size=(3000, 40))).recall > 0.9
 SpectralSelector("subset").fit(rng.normal(size=(3000, 40)))
-assert {"faiss", "numba"} <= set(sys.modules)
+assert "numba" in sys.modules
 """,
     "frames": """
 import pandas, polars

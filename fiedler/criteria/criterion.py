@@ -22,10 +22,10 @@ from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..engine.blocks import is_constant, level_copies, map_columns
 from ..engine.distances import check_range
-from ..graphs import Graph, Recipe, as_recipe
+from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
 from ..graphs.factored import Summed, Sums
 from ..problem import Builds, Problem
-from ..validation import call_repr, is_sparse, parameters
+from ..validation import call_repr, parameters
 from .setscore import SetFormula
 
 
@@ -93,7 +93,7 @@ class Criterion(BaseEstimator):
         for value in parameters(self).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield value
-            elif isinstance(value, (Graph, np.ndarray)) or is_sparse(value):
+            elif holds_graph(value):
                 yield as_recipe(value)
 
     def walk(self) -> Iterator[Criterion | Recipe]:
@@ -119,18 +119,27 @@ class Criterion(BaseEstimator):
         return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
 
     def evaluate(
-        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        unlabeled: Any = -1,
     ) -> np.ndarray:
         """Score every feature.
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, frame, sparse matrix, source, AnnData or DataArray of shape (n_samples, n_features)
             Never modified, never densified or converted to float64 as a whole.
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
             Pairs of rows that belong together, and that do not.
+        graph : Graph or what :meth:`Graph.of` takes, optional
+            A graph over the rows, which ``Precomputed()`` in the formula takes.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
@@ -139,8 +148,50 @@ class Criterion(BaseEstimator):
         scores : ndarray of shape (n_features,)
             The paper's raw values; see :attr:`greater_is_better` for the direction.
         """
-        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
-        return self.score(Problem.of(X, y, **told))
+        told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
+        problem = Problem.of(X, y, **told)
+        self.check_given(problem)
+        return self.score(problem)
+
+    def __call__(self, X: Any, y: Any = None) -> np.ndarray:
+        """Scores with large as good, whichever way the paper's are: a ``score_func`` of scikit-learn's SelectKBest.
+
+        It has no p-values, which SelectFdr and SelectFpr ask for: ``SpectralSelector(n_features_to_select="fdr")``.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.feature_selection import SelectKBest
+        >>> from fiedler import LaplacianScore
+        >>> X = load_iris(as_frame=True).data
+        >>> SelectKBest(LaplacianScore(), k=2).fit(X).get_feature_names_out()
+        array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+        """
+        if self.is_set:
+            raise ValueError(
+                f"{self!r} chooses a set, which scores of single features cannot tell; use "
+                "SpectralSelector(criterion, n_features_to_select=k)."
+            )
+        scores = self.evaluate(X, y)
+        return scores if self.greater_is_better else -scores
+
+    def check_given(self, problem: Problem) -> None:
+        """Stop where a graph came along with X and no part of the formula takes it."""
+        takes = any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes())
+        if problem.given is not None and not takes:
+            raise ValueError(
+                f"graph= was passed, but {self!r} does not take it; name it in the formula as Precomputed(), for "
+                "example LaplacianScore(Precomputed())."
+            )
 
     def score(self, problem: Problem) -> np.ndarray:
         """Scores for an already validated problem, one block of columns at a time.

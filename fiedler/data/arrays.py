@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from ..validation import is_sparse
+from .containers import opened
 from .dask import DaskSource
 from .files import ArrayFile, SparseFile
 from .source import Part, Source, check_finite, column_name
@@ -29,15 +30,16 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
 
     Parameters
     ----------
-    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+    X : array-like, frame, sparse matrix, AnnData or DataArray of shape (n_samples, n_features)
         Any real dtype. The values are not copied unless the container demands it, and never modified.
     column_names : array-like of str, optional
         Used to name an offending column in the error message; frames bring their own.
     """
+    X, named = opened(X)
+    names = column_names if column_names is not None else getattr(named, "columns", None)
     source = as_source(X)  # before anything asks for its values
     if source is not None:
-        return _validate_source(source, column_names)
-    names = column_names if column_names is not None else getattr(X, "columns", None)
+        return _validate_source(source, names)
     if np.ma.is_masked(X):
         X = X.astype(np.float64).filled(np.nan)  # what is masked is missing, and reported as such below
     try:

@@ -1,13 +1,13 @@
 """The first factor, graphs: what they are, how they are held, and the recipes that build them, by what those read.
 
 - ``graph``      Graph, a thin immutable value;  ``storage`` ``factored``  how W is held;  ``spectrum`` ``filters``
-- ``recipe``     Recipe, the base of all
+- ``recipe``     Recipe, the base of all;  ``adjacency``  weights from what other libraries hold;  ``bandwidth``
 - ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
 - ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within
 """
 
 from .anchors import Anchors
-from .given import Precomputed, as_recipe
+from .given import Precomputed, as_recipe, holds_graph
 from .graph import Graph
 from .kernels import RBF, Diffusion
 from .labels import ClassGraph, ReliefGraph, SemiTarget, TargetKNN

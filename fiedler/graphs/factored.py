@@ -99,6 +99,10 @@ class Factored(Nodes):
             W.flat[:: len(nodes) + 1] += self.loops[nodes]
         return W
 
+    def induced(self, nodes: np.ndarray) -> Factored:
+        loops = None if self.loops is None else self.loops[nodes]
+        return Factored(self.Z[nodes], self.core, loops, self._measure(nodes))
+
     def pattern(self) -> sp.csr_array:
         """Nodes and groups as one graph; groups come after the nodes."""
         used = self.Z.multiply(self.core != 0) if self.diagonal else self.Z

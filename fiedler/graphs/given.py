@@ -1,4 +1,4 @@
-"""Graphs that are there already: weights or a :class:`Graph` of the caller's."""
+"""Graphs that are there already: weights, distances, graphs of other libraries, or what was passed to fit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from ..data.arrays import Matrix, take_rows
 from ..data.source import Source
 from ..problem import Problem
-from ..validation import check_positive, is_sparse
+from ..validation import is_sparse
+from .adjacency import adjacency, is_foreign
 from .graph import Graph
-from .recipe import Recipe, safe_bandwidth, warn_underflow
+from .recipe import Recipe
 
 _SEEN, _ALIKE = (
     200,
@@ -22,18 +23,25 @@ _SEEN, _ALIKE = (
 
 
 class Precomputed(Recipe):
-    """A graph you already have: a symmetric non-negative matrix W (dense or sparse), or a :class:`Graph`.
+    """A graph you already have: weights between the rows, distances, or a graph of another library.
 
     Parameters
     ----------
-    W : array-like or sparse matrix of shape (n_samples, n_samples), or Graph
-        Its nodes are the rows of X.
+    W : matrix, graph or None, default=None
+        A symmetric non-negative matrix of similarities (n_samples, n_samples), dense or sparse; a :class:`Graph`; or a
+        graph of networkx, igraph or libpysal, in the order that :meth:`Graph.of` states. The diagonal is kept and adds
+        to the degrees: ``KNeighborsTransformer(mode="connectivity")`` counts every row as its own neighbour, which
+        ``W.setdiag(0)`` undoes. None is the graph passed to ``fit`` or ``evaluate`` as ``graph=``, which survives
+        cross-validation where it is a :class:`Graph`.
     distances : bool, default=False
-        W holds distances, as ``kneighbors_graph(mode="distance")`` gives: weights are exp(-w² / 2δ²) on the entries off
-        the diagonal, of a sparse W on those that are stored. Where large entries of W stand between rows of X that are
-        far apart, and this is False, a warning says so.
+        W holds distances, as ``kneighbors_graph(mode="distance")`` and ``obsp["distances"]`` do: weights are
+        exp(-w² / 2δ²) on the entries off the diagonal, of a sparse W on those that are stored. Where large entries of W
+        stand between rows of X that are far apart, and this is False, a warning says so.
     bandwidth : float, optional
         δ for distances; by default their mean.
+    symmetrize : {"max", "min", "mean"}, optional
+        How a directed W becomes undirected: the larger of the two weights (an edge where either row has it, as
+        :class:`KNN` does), the smaller, or their mean. By default a directed W is refused.
 
     Examples
     --------
@@ -42,69 +50,49 @@ class Precomputed(Recipe):
     1
     >>> Precomputed([[0, 2], [2, 0]], distances=True).build([[3.0], [5.0]])
     Graph(n_nodes=2, n_edges=1, n_components=1, n_isolated=0, storage='dense', bandwidth=2)
+
+    The neighbours of scikit-learn, and a graph that is sliced along with the rows:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsTransformer
+    >>> from fiedler import Graph, LaplacianScore
+    >>> X = load_iris().data
+    >>> D = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
+    >>> graph = Graph.of(D, distances=True, symmetrize="max")
+    >>> LaplacianScore(Precomputed()).evaluate(X[:100], graph=graph[:100]).round(1)
+    array([0.1, 0.1, 0. , 0. ])
     """
 
-    def __init__(self, W: Any, distances: bool = False, bandwidth: float | None = None):
-        self.W, self.distances, self.bandwidth = W, distances, bandwidth
+    def __init__(
+        self,
+        W: Any = None,
+        distances: bool = False,
+        bandwidth: float | None = None,
+        symmetrize: str | None = None,
+    ):
+        self.W, self.distances, self.bandwidth, self.symmetrize = W, distances, bandwidth, symmetrize
 
     def _build(self, problem: Problem) -> Graph:
-        W = self.W
-        shape = (W.n_nodes, W.n_nodes) if isinstance(W, Graph) else np.shape(W)
-        if len(shape) != 2 or shape[0] != shape[1]:
-            raise ValueError(f"W must be a square matrix of similarities between rows, got shape {shape}.")
-        if shape[0] != problem.n_samples:
+        given = problem.given if self.W is None else self.W
+        if given is None:
+            raise ValueError("Precomputed() takes the graph passed as graph=..., but none was; or use Precomputed(W).")
+        W = given if isinstance(given, Graph) else adjacency(given)
+        n = W.n_nodes if isinstance(W, Graph) else W.shape[0]
+        if n != problem.n_samples:
             raise ValueError(
-                f"W is {shape[0]} x {shape[0]}, but X has {problem.n_samples} rows; inside cross-validation rows are "
-                "sliced, so use a recipe such as KNN() there."
+                f"W is {n} x {n}, but X has {problem.n_samples} rows. Cross-validation slices rows: there use "
+                "Precomputed() and pass graph=Graph.of(W) to fit, which is sliced along with X. A graph of networkx "
+                "needs all rows as nodes."
             )
-        if isinstance(W, Graph):
-            return W
-        W = W if is_sparse(W) else np.asarray(W, dtype=np.float64)
-        if not np.isfinite(W.data if is_sparse(W) else W).all():
-            raise ValueError("W contains NaN or inf; similarities must be finite.")
-        if W.min() < 0:
-            raise ValueError(f"W holds negative weights such as {W.min():.6g}; similarities must be non-negative.")
-        asymmetry = float(abs(W - W.T).max())
-        if asymmetry > 1e-10 * float(W.max()):
-            raise ValueError(
-                f"W is not symmetric (entries differ by up to {asymmetry:.6g}); pass W.maximum(W.T) or (W + W.T) / 2."
-            )
-        if self.distances:
-            return self._from_distances(W)
-        if _grows_with_distance(W, problem.X):
+        graph = Graph.of(W, distances=self.distances, bandwidth=self.bandwidth, symmetrize=self.symmetrize)
+        if not isinstance(W, Graph) and not self.distances and _grows_with_distance(W, problem.X):
             warnings.warn(
                 "large entries of W stand between rows of X that are far apart: it seems to hold distances, which are "
                 "taken as similarities; use Precomputed(W, distances=True).",
                 UserWarning,
                 stacklevel=2,
             )
-        return Graph.from_weights(W)
-
-    def _from_distances(self, D: Any) -> Graph:
-        check_positive("bandwidth", self.bandwidth, optional=True)
-        n = D.shape[0]
-        if not is_sparse(D):
-            bandwidth = self._width(float(D.sum() - np.trace(D)), n * (n - 1))
-            W = np.exp(D**2 / (-2.0 * bandwidth**2))
-            np.fill_diagonal(W, 0.0)
-            return Graph.from_weights(W, bandwidth=bandwidth)
-        near = sp.coo_array(D, dtype=np.float64)
-        off = near.row != near.col
-        i, j, d = near.row[off], near.col[off], near.data[off]
-        bandwidth = self._width(float(d.sum()), len(d))
-        graph = Graph.from_weights(
-            sp.csr_array((np.exp(d**2 / (-2.0 * bandwidth**2)), (i, j)), shape=(n, n)), bandwidth=bandwidth
-        )
-        if graph.n_isolated and len(d):
-            far = np.full(n, np.inf)
-            np.minimum.at(far, i, d**2)
-            works = safe_bandwidth(float(d.mean()), far[np.isfinite(far)])
-            warn_underflow(graph.n_isolated, "bandwidth", bandwidth, works)
         return graph
-
-    def _width(self, total: float, number: int) -> float:
-        """δ as stated, or the mean distance."""
-        return total / max(number, 1) or 1.0 if self.bandwidth is None else float(self.bandwidth)
 
 
 def _grows_with_distance(W: Any, X: Matrix) -> bool:
@@ -129,16 +117,21 @@ def as_recipe(graph: Any) -> Recipe:
 
     Parameters
     ----------
-    graph : Recipe, Graph or matrix of weights
+    graph : Recipe, Graph, matrix of weights or graph of another library
         What a user hands over.
 
     Returns
     -------
     recipe : Recipe
-        Itself; of a Graph or a matrix a :class:`Precomputed`.
+        Itself; of anything else a :class:`Precomputed`.
     """
     if isinstance(graph, Recipe):
         return graph
-    if isinstance(graph, (Graph, np.ndarray)) or is_sparse(graph):
+    if holds_graph(graph):
         return Precomputed(graph)
     raise TypeError(f"graph must be a recipe such as KNN(), a Graph or a matrix of weights, got {graph!r}.")
+
+
+def holds_graph(value: Any) -> bool:
+    """Whether this is a graph that is no recipe: a Graph, a matrix, or one of another library."""
+    return isinstance(value, (Graph, np.ndarray)) or is_sparse(value) or is_foreign(value)

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from ..data.arrays import Block, as_csr
 from ..validation import is_sparse
 from ..words import html_table
+from .adjacency import adjacency, from_distances, symmetric
 from .factored import Factored
 from .spectrum import SmallSpectrum
 from .storage import Dense, Edges, Sparse, Storage
@@ -25,8 +26,9 @@ from .storage import Dense, Edges, Sparse, Storage
 class Graph:
     """An immutable weighted undirected graph over the rows of X.
 
-    Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...) or from weights with
-    :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
+    Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...), from what other libraries have with
+    :meth:`of`, or from weights, unchecked, with :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
+    ``graph[rows]`` is the induced subgraph.
 
     Parameters
     ----------
@@ -71,6 +73,43 @@ class Graph:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
 
     # ---------------------------------------------------------------- builders
+
+    @classmethod
+    def of(
+        cls, graph: Any, *, distances: bool = False, bandwidth: float | None = None, symmetrize: str | None = None
+    ) -> Graph:
+        """A graph from whatever holds one: checked, and symmetric.
+
+        Parameters
+        ----------
+        graph : matrix, or a graph of this package, networkx, igraph or libpysal
+            Row i is row i of a matrix and vertex i of igraph. Of networkx node i where the nodes are 0 ... n-1,
+            whatever order they were added in, and else the i-th of ``list(G)``; of libpysal the i-th id. Edges weigh
+            their attribute ``weight``, or 1.
+        distances, bandwidth, symmetrize
+            As in :class:`fiedler.Precomputed`.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> from fiedler import Graph
+        >>> Graph.of([[0, 1, 0], [0, 0, 1], [0, 1, 0]], symmetrize="max").toarray()
+        array([[0., 1., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        if isinstance(graph, Graph):
+            if distances:
+                raise ValueError("distances=True, but a Graph holds weights already; pass the matrix of distances.")
+            return graph
+        W = adjacency(graph)
+        if not distances:
+            return cls.from_weights(symmetric(W, symmetrize))
+        W, width = from_distances(W, bandwidth)
+        return cls.from_weights(symmetric(W, symmetrize), bandwidth=width)
 
     @classmethod
     def from_weights(cls, W: Any, *, degree: Any = None, **properties: Any) -> Graph:
@@ -162,6 +201,29 @@ class Graph:
         """
         weights = self.weights.for_columns(n_columns)
         return Graph(weights, bandwidth=self.bandwidth, recall=self.recall, neighbors=self.neighbors)
+
+    # ---------------------------------------------------------------- some of its rows
+
+    def __len__(self) -> int:
+        return self.n_nodes
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One entry per row, so that cross-validation slices a graph along with X."""
+        return (self.n_nodes,)
+
+    def __getitem__(self, rows: Any) -> Graph:
+        """The subgraph induced by some rows, in their order: the edges between them, with degrees of its own.
+
+        A row drawn twice is two nodes with the same neighbours, linked by the row's own loop if it has one.
+        """
+        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
+        return Graph(self.weights.induced(np.arange(self.n_nodes)[rows]), bandwidth=self.bandwidth)
+
+    __iter__ = None  # Python would otherwise try graph[0], graph[1], ...
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("a Graph is not an array; use graph.toarray().")
 
     # ---------------------------------------------------------------- the matrix
 

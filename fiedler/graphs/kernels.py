@@ -8,9 +8,10 @@ from scipy.linalg import eigh
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..validation import check_positive
+from .bandwidth import safe_bandwidth, warn_underflow
 from .graph import Graph
 from .neighbors import KNN
-from .recipe import Recipe, check_dense, safe_bandwidth, warn_underflow
+from .recipe import Recipe, check_dense
 
 
 class RBF(Recipe):

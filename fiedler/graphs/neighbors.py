@@ -10,8 +10,9 @@ from ..engine.search import find_neighbors, search_name, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_positive
 from .anchors import Anchors
+from .bandwidth import safe_bandwidth, warn_underflow
 from .graph import Graph
-from .recipe import Recipe, check_neighbors, safe_bandwidth, warn_underflow
+from .recipe import Recipe, check_neighbors
 
 _NEIGHBORS_UP_TO = 5_000_000  # rows beyond which a graph of neighbours no longer fits beside the data
 _POOR_RECALL = 0.9  # of an approximate search, below which a warning is due

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterator
 from numbers import Real
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..problem import Problem
@@ -37,7 +36,14 @@ class Recipe(BaseEstimator):
     attracts, signed, reads = True, False, "nothing"
 
     def build(
-        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        unlabeled: Any = -1,
     ) -> Graph:
         """Build the graph over the rows of X.
 
@@ -49,6 +55,8 @@ class Recipe(BaseEstimator):
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
             Pairs of rows that belong together, and that do not.
+        graph : Graph or what :meth:`Graph.of` takes, optional
+            What ``Precomputed()`` takes.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
@@ -57,7 +65,7 @@ class Recipe(BaseEstimator):
         graph : Graph
             A node per row.
         """
-        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         return Problem.of(X, y, **told).graph(self)
 
     def made_for(self, problem: Problem) -> Graph:
@@ -138,20 +146,6 @@ def check_neighbors(k: Any, n_samples: int) -> int:
             stacklevel=2,
         )
     return min(int(k), n_samples - 1)
-
-
-def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
-    """A width at which even the loneliest row keeps a weight of at least exp(-50) to its nearest neighbour."""
-    return max(usual, float(np.sqrt(nearest_squared.max())) / 10.0)
-
-
-def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> None:
-    warnings.warn(
-        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0, which "
-        f"cuts those rows off the graph; {name}={suggestion:.6g} works on these data.",
-        UserWarning,
-        stacklevel=2,
-    )
 
 
 def check_dense(reader: str, n_samples: int) -> None:

@@ -86,7 +86,7 @@ class Storage(ABC):
     constant = property(_missing("columns of its own"))
     edges = n_edges = property(_missing("edges"))
     degree = row_sums = active = inverse_root_degree = components = property(_missing("single nodes"))
-    dot = toarray = centre = centred_rows = spectrum = _missing("single nodes")
+    dot = toarray = centre = centred_rows = spectrum = induced = _missing("single nodes")
     within_and_between = group_moments = _missing("groups")
 
 
@@ -120,6 +120,14 @@ class Nodes(Storage):
     @abstractmethod
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         """W between some nodes, dense."""
+
+    @abstractmethod
+    def induced(self, nodes: np.ndarray) -> Nodes:
+        """The same storage of W between some nodes; a vertex measure that was set stays as it is."""
+
+    def _measure(self, nodes: np.ndarray) -> np.ndarray | None:
+        """d of some nodes where it was set; None where it follows from W."""
+        return None if self._degree is self._row_sums else self._degree[nodes]
 
     def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """x -> W x between some nodes."""
@@ -284,6 +292,9 @@ class Sparse(Nodes):
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         return self._W[nodes][:, nodes].toarray()
 
+    def induced(self, nodes: np.ndarray) -> Sparse:
+        return Sparse(self._W[nodes][:, nodes], self._measure(nodes))
+
     def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         if len(nodes) == self.n_nodes:
             return super().operator(nodes)
@@ -343,3 +354,6 @@ class Dense(Nodes):
 
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         return self._W[np.ix_(nodes, nodes)]
+
+    def induced(self, nodes: np.ndarray) -> Dense:
+        return Dense(self.submatrix(nodes), self._measure(nodes))

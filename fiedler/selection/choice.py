@@ -1,4 +1,4 @@
-"""How many features, and which: by number, by what a set explains, by significance, with or without near copies."""
+"""How many features, and which: by number, by score, by what a set explains, by significance, without near copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..problem import Problem
 from ..validation import check_share
 from .discovery import discover
 from .forward import ENOUGH
-from .ranking import rank
+from .ranking import good_enough, rank
 from .redundancy import LIMIT, prune
 
 SOMETIMES = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what not every choice has
@@ -27,9 +27,21 @@ class Choice(NamedTuple):
     found: dict[str, np.ndarray]
 
 
-def choose(criterion: Criterion, problem: Problem, wanted: Any, redundancy: Any = None, alpha: float = 0.1) -> Choice:
+def choose(
+    criterion: Criterion,
+    problem: Problem,
+    wanted: Any,
+    redundancy: Any = None,
+    alpha: float = 0.1,
+    threshold: Any = None,
+) -> Choice:
     """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`."""
     limit, m = _limit(redundancy), problem.n_features
+    if threshold is not None and criterion.is_set:
+        raise ValueError(
+            f"threshold={threshold!r} is a limit for scores of single features, but {criterion!r} chooses a set; use "
+            "n_features_to_select='auto', which takes as many as explain nine tenths."
+        )
     found: dict[str, np.ndarray] = {}
     if isinstance(wanted, str) and wanted == "fdr":
         check_share("alpha", alpha)
@@ -39,23 +51,27 @@ def choose(criterion: Criterion, problem: Problem, wanted: Any, redundancy: Any 
         ranking, last = rank(criterion, problem, among=real), int(real.sum())
         n = last if ranking.explained is None else _reaching(ENOUGH, ranking.explained)
     else:
-        number = _number(wanted, m, criterion)
+        number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
         ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH)
         chosen = 0 if ranking.explained is None else len(ranking.explained)
         n, last = number or max(1, chosen), ranking.n_scored
     if ranking.explained is not None:
         found["explained"] = ranking.explained
     order = ranking.order
+    if threshold is not None:  # those that pass come first in any case
+        last = int(good_enough(ranking.scores, criterion.greater_is_better, threshold)[order[:last]].sum())
+        n = min(n, last)
+    as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
         order, found["stands_for"], kept = prune(order, problem.X, limit, n, last)
-        if wanted != "fdr" and kept < n:
+        if not as_many_as_pass and kept < n:
             warnings.warn(
                 f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "
                 f"the {n} selected are; lower n_features_to_select or raise redundancy.",
                 UserWarning,
                 stacklevel=3,
             )
-        n = kept if wanted == "fdr" else n
+        n = kept if as_many_as_pass else n
     return Choice(ranking.scores, order, n, found)
 
 

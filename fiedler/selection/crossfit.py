@@ -64,10 +64,12 @@ class CrossFit:
     known : Supervision
     groups : array-like of shape (n_features,), optional
         Columns that must share a fold, beside identical ones.
+    given : Graph, matrix or graph of another library, optional
+        As in :class:`fiedler.problem.Problem`.
     """
 
-    def __init__(self, criterion: Criterion, X: InMemory, known: Supervision, groups: Any = None):
-        self.X, self._known, self._together = X, known, columns_together(X, groups)
+    def __init__(self, criterion: Criterion, X: InMemory, known: Supervision, groups: Any = None, given: Any = None):
+        self.X, self._known, self._together, self._given = X, known, columns_together(X, groups), given
         if self._together.min() == self._together.max():
             raise ValueError(
                 f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from "
@@ -85,7 +87,8 @@ class CrossFit:
             distances = None
             if self._distances is not None and not is_sparse(rest):
                 distances = self._distances.without(columns, rest)
-            yield Fold(columns, self.X[:, columns], Problem(rest, self._known, distances=distances))
+            others = Problem(rest, self._known, distances=distances, given=self._given)
+            yield Fold(columns, self.X[:, columns], others)
 
 
 def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:

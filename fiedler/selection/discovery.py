@@ -60,7 +60,7 @@ def discover(
     folds: tuple[int | None, int | None] = None, None
     if reads_features(tested):
         folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        dealt = CrossFit(tested, _in_memory(criterion, problem.X), problem.supervision, groups)
+        dealt = CrossFit(tested, _in_memory(criterion, problem.X), problem.supervision, groups, problem.given)
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)

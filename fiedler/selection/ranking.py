@@ -6,7 +6,8 @@ large is good; equal scores keep column order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,6 +79,69 @@ def rank_features(scores: np.ndarray, greater_is_better: bool, tie_breaker: np.n
     sign = -1.0 if greater_is_better else 1.0
     ties = np.zeros(len(scores)) if tie_breaker is None else sign * tie_breaker
     return np.lexsort((np.arange(len(scores)), ties, sign * scores, np.isnan(scores)))
+
+
+def ranks_of(order: np.ndarray) -> np.ndarray:
+    """The place of every column in an order, 1 for the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.ranking import ranks_of
+    >>> ranks_of(np.array([2, 0, 1]))
+    array([2, 3, 1])
+    """
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[order] = np.arange(1, len(order) + 1)
+    return ranks
+
+
+def good_enough(scores: np.ndarray, greater_is_better: bool, threshold: Any) -> np.ndarray:
+    """Mask of the features whose score is at least as good as a threshold: a number, "mean", "1.25*median".
+
+    Mean and median are those of the finite scores; NaN is never good enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.ranking import good_enough
+    >>> good_enough(np.array([0.5, np.nan, 0.1, 0.9]), greater_is_better=False, threshold="mean")
+    array([ True, False,  True, False])
+    """
+    limit = _limit(scores[np.isfinite(scores)], threshold)
+    return scores >= limit if greater_is_better else scores <= limit
+
+
+def _limit(finite: np.ndarray, threshold: Any) -> float:
+    if isinstance(threshold, Real) and not isinstance(threshold, bool) and not np.isnan(float(threshold)):
+        return float(threshold)
+    factor, _, word = str(threshold).rpartition("*")
+    try:
+        statistic: Any = {"mean": np.mean, "median": np.median}[word.strip()]
+        share = float(factor) if factor else 1.0
+    except (KeyError, ValueError):
+        raise ValueError(
+            f"threshold must be a score, 'mean', 'median' or a multiple such as '1.25*mean', got {threshold!r}."
+        ) from None
+    return share * float(statistic(finite)) if len(finite) else np.nan
+
+
+def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    """Scores as scikit-learn reads importances, large is good: how far below the worst one where small is good.
+
+    A feature without a score, or with an infinitely bad one, is as unimportant as the worst that has one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.selection.ranking import importances
+    >>> importances(np.array([0.5, np.nan, 0.25]), greater_is_better=False)
+    array([0.  , 0.  , 0.25])
+    """
+    finite = np.isfinite(scores)
+    oriented = scores if greater_is_better else scores.max(where=finite, initial=-np.inf) - scores
+    least = oriented.min(where=finite, initial=np.inf) if finite.any() else 0.0
+    return np.where(finite | (oriented == np.inf), oriented, least)
 
 
 def check_scored(criterion: Criterion, scores: np.ndarray, at_least: int, where: str = "") -> None:

@@ -1,0 +1,127 @@
+"""How well clusters on the chosen genes agree with the known kinds, for numbers of genes and draws of the cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from fiedler.anndata import select_genes
+
+from ..papers.page import Section, number
+from .sets import Cells
+
+SHARE, DRAWS = 0.8, 5  # of the cells in a draw, and how many
+COMPONENTS, STARTS = 20, 10
+FEW = 100  # genes up to which sets are tried: with as many as there are cells nothing is left to add
+LEADING = "laplacian"  # the default of select_genes
+RIVALS = ("scanpy, seurat", "scanpy, cell_ranger", "variance", "random")
+
+
+def _ours(criterion: str) -> Callable[[Any, int, int], np.ndarray]:
+    def choose(adata: Any, n: int, seed: int) -> np.ndarray:
+        return select_genes(adata, criterion, n_top_genes=n, inplace=False)["highly_variable"].to_numpy()
+
+    return choose
+
+
+def _of_scanpy(flavor: str) -> Callable[[Any, int, int], np.ndarray]:
+    def choose(adata: Any, n: int, seed: int) -> np.ndarray:
+        import scanpy as sc
+
+        found = sc.pp.highly_variable_genes(adata, flavor=flavor, n_top_genes=n, inplace=False)
+        return found["highly_variable"].to_numpy()
+
+    return choose
+
+
+def _random(adata: Any, n: int, seed: int) -> np.ndarray:
+    chosen = np.zeros(adata.n_vars, dtype=bool)
+    chosen[np.random.default_rng(seed).permutation(adata.n_vars)[:n]] = True
+    return chosen
+
+
+WAYS: dict[str, Callable[[Any, int, int], np.ndarray]] = {
+    "laplacian": _ours("laplacian"),
+    "laplacian, cosine": _ours("laplacian[graph=knn[metric=cosine]]"),
+    "subset": _ours("subset"),
+    "variance": _ours("variance"),
+    "scanpy, seurat": _of_scanpy("seurat"),
+    "scanpy, cell_ranger": _of_scanpy("cell_ranger"),
+    "random": _random,
+}
+
+
+def measure(cells: Cells, quick: bool) -> list[dict]:
+    """One row per way, number of genes and draw."""
+    rows = []
+    for seed in range(1 if quick else DRAWS):
+        drawn = np.random.default_rng(seed).permutation(cells.adata.n_obs)[: int(SHARE * cells.adata.n_obs)]
+        part, kinds = cells.adata[drawn].copy(), cells.kinds[drawn]
+        part = part[:, part.X.std(axis=0) > 0].copy()
+        rows.append({"way": "all genes", "n": None, "seed": seed, **_agreement(part.X, kinds, seed)})
+        for n in cells.sizes[:2] if quick else cells.sizes:
+            for way, choose in WAYS.items():
+                if way == "subset" and n > FEW:
+                    continue
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    chosen = choose(part, n, seed)
+                rows.append({"way": way, "n": n, "seed": seed, **_agreement(part.X[:, chosen], kinds, seed)})
+    return rows
+
+
+def _agreement(X: np.ndarray, kinds: np.ndarray, seed: int) -> dict[str, float]:
+    parts = PCA(min(COMPONENTS, *X.shape), random_state=seed).fit_transform(X)
+    found = KMeans(len(np.unique(kinds)), n_init=STARTS, random_state=seed).fit_predict(parts)
+    return {"ari": adjusted_rand_score(kinds, found), "nmi": normalized_mutual_info_score(kinds, found)}
+
+
+def mean(rows: list[dict], way: str, what: str, n: int | None = None) -> float:
+    """Over draws, and over all numbers of genes where none is named."""
+    values = [r[what] for r in rows if r["way"] == way and (n is None or r["n"] == n)]
+    return float(np.mean(values)) if values else np.nan
+
+
+def section(cells: Cells, rows: list[dict], place: int) -> Section:
+    made = Section(cells.name, f"{place}. {cells.about.capitalize()}: {cells.name}")
+    adata, sizes, seeds = cells.adata, sorted({r["n"] for r in rows if r["n"]}), sorted({r["seed"] for r in rows})
+    made.text(
+        f"{adata.n_obs} cells of {len(np.unique(cells.kinds))} kinds, {adata.n_vars} genes. Adjusted Rand index of the "
+        f"clusters on the chosen genes with the kinds, mean of {len(seeds)} draws of {SHARE:.0%} of the cells; the "
+        f"last column is the normalised mutual information over all numbers of genes. "
+        f"All genes: {number(mean(rows, 'all genes', 'ari'), 2)} and {number(mean(rows, 'all genes', 'nmi'), 2)}."
+    )
+    table = []
+    for way in WAYS:
+        ari = [number(mean(rows, way, "ari", n), 2) for n in sizes]
+        whole = way != "subset" or max(sizes) <= FEW
+        average = [number(mean(rows, way, what), 2) if whole else "–" for what in ("ari", "nmi")]
+        table.append([way, *ari, *average])
+    made.table(["genes chosen by", *(f"{n} genes" for n in sizes), "mean", "NMI"], table)
+    means = {way: mean(rows, way, "ari") for way in WAYS if way != "subset"}
+    best = max(means, key=lambda way: means[way])
+    made.text(
+        f"Over all numbers of genes `{best}` is best with {number(means[best], 2)}; the default of `select_genes`, "
+        f"`{LEADING}`, has {number(means[LEADING], 2)}. Draws share most of their cells: they tell how much a number "
+        "depends on single cells, not what it would be on other data."
+    )
+    for rival in RIVALS:
+        ahead = [_of_draw(rows, LEADING, seed) - _of_draw(rows, rival, seed) for seed in seeds]
+        times = f"ahead in {sum(gap > 0 for gap in ahead)} of {len(seeds)} draws"
+        made.finding(
+            f"{cells.name}-{rival}",
+            f"`{LEADING}` agrees with the kinds better than `{rival}`",
+            np.mean(ahead) > 0,
+            f"{number(means[LEADING])} and {number(means[rival])}, {times}",
+        )
+    return made
+
+
+def _of_draw(rows: list[dict], way: str, seed: int) -> float:
+    return mean([row for row in rows if row["seed"] == seed], way, "ari")

@@ -1,0 +1,325 @@
+"""Genes of an AnnData, chosen in place the way scanpy does it: ``var["highly_variable"]``, which ``sc.pp.pca`` reads.
+
+    select_genes(adata, n_top_genes=2000)                             smooth over the neighbours of the cells
+    select_genes(adata, graph="spatial_connectivities")               spatially variable
+    select_genes(adata, "sselect", target="cell_type")                with a few labels; missing ones are unknown
+    select_genes(adata, batch_key="sample", significance=True)        in each batch; which are more than noise
+
+No gene is scaled and no count is normalised: X, or the layer, is taken as it is. Give logarithms of normalised counts,
+``sc.pp.normalize_total`` and ``sc.pp.log1p``: on raw counts the distances between cells are those of their depths.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from .criteria import Criterion
+from .data.arrays import rows_of, validate_X
+from .graphs import Graph, Precomputed
+from .problem import Problem
+from .selection.choice import choose
+from .selection.discovery import discover
+from .selection.ranking import check_scored, ranks_of
+from .selector import SpectralSelector
+from .syntax import as_criterion, short_text
+from .validation import check_integer
+from .words import did_you_mean
+
+_CHOSEN = "highly_variable"  # the column that scanpy's functions look for
+_BATCHES = ("nbatches", "intersection")
+_OF_A_GENE = ("rank", "score", "pvalue", "qvalue", "effect")
+_FEWEST = 3  # cells of a batch
+
+
+def select_genes(
+    adata: Any,
+    criterion: Any = "laplacian",
+    *,
+    n_top_genes: int | str = 2000,
+    layer: str | None = None,
+    graph: Any = None,
+    target: str | None = None,
+    batch_key: str | None = None,
+    significance: bool = False,
+    key_added: str = "fiedler",
+    subset: bool = False,
+    inplace: bool = True,
+) -> Any:
+    """Choose the genes that respect a graph over the cells, and mark them as scanpy marks highly variable ones.
+
+    Parameters
+    ----------
+    adata : AnnData
+        In memory, backed (``read_h5ad(path, backed="r")``) or with a Dask array as X; only what is named under Returns
+        is changed, and nothing where an error is raised.
+    criterion : str, Criterion or SpectralSelector, default="laplacian"
+        A name in ``fiedler.METHODS``, text such as ``"laplacian[graph=knn[n_neighbors=20,metric=cosine]]"``, or a
+        criterion. Of a selector also ``redundancy``, ``unlabeled``, ``alpha`` and, where it is set,
+        ``n_features_to_select`` are taken.
+    n_top_genes : int or "fdr", default=2000
+        How many; "fdr" takes those that are more than noise, as in :class:`fiedler.SpectralSelector`.
+    layer : str, optional
+        A key of ``adata.layers`` instead of X.
+    graph : str, or what :meth:`fiedler.Graph.of` takes, optional
+        The graph over the cells: a key of ``adata.obsp`` such as "connectivities" or "spatial_connectivities". A key
+        that ends with "distances" holds distances, which become weights exp(-d² / 2δ²), δ their mean. An edge is there
+        where either cell has it. By default the graph of the criterion, neighbours by the genes themselves.
+    target : str, optional
+        A column of ``adata.obs`` with classes or numbers, for criteria that read some; missing values are unknown.
+    batch_key : str, optional
+        A column of ``adata.obs``: genes are chosen in every batch by itself, with the edges between its cells, and
+        then ordered by the number of batches that chose them and by their median rank in all.
+    significance : bool, default=False
+        Whether to add p- and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not with batches.
+        They hold on a graph that has not read the genes, such as one of places; on "connectivities", which was made of
+        the same genes, they are too small.
+    key_added : str, default="fiedler"
+        Prefix of the columns, and the key of the parameters in ``adata.uns``.
+    subset : bool, default=False
+        Keep only the chosen genes.
+    inplace : bool, default=True
+        Write into ``adata``, or return the columns.
+
+    Returns
+    -------
+    DataFrame or None
+        The columns that ``adata.var`` gets in place, indexed by gene; with ``subset`` those of the chosen genes:
+
+        - ``highly_variable``: the choice
+        - ``fiedler_rank``: 1 for the best, of all genes
+        - ``fiedler_score``: the criterion's own value; the median over batches
+        - ``fiedler_pvalue``, ``fiedler_qvalue``, ``fiedler_effect``: with ``significance`` or "fdr"
+        - ``highly_variable_nbatches``, ``highly_variable_intersection``: with ``batch_key``, as scanpy names them
+
+        ``adata.uns["fiedler"]`` gets the parameters and the direction of the score.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import numpy as np
+    >>> from fiedler.anndata import select_genes
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> X[:30, :3] += 4.0
+    >>> adata = anndata.AnnData(X)
+    >>> select_genes(adata, n_top_genes=3)
+    >>> adata.var_names[adata.var["highly_variable"]].tolist()
+    ['0', '1', '2']
+    """
+    X = validate_X(_matrix(adata, layer), adata.var_names)
+    _check_writable(adata, inplace, subset)
+    selector = _selector(criterion, n_top_genes, adata.n_vars)
+    known = None if target is None else _column(adata, target, "target").to_numpy(dtype=object)
+    given, placed = _on_graph(as_criterion(selector.criterion), adata, graph)
+    _check_target(placed, target)
+    problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
+    if batch_key is None:
+        found = _with_tests(placed, problem, selector, significance)
+    else:
+        found = _in_batches(placed, problem, selector, _column(adata, batch_key, "batch_key"), significance)
+    columns = _columns(found, adata.var_names, key_added)
+    if not inplace:
+        return columns[columns[_CHOSEN]] if subset else columns
+    told = {
+        "criterion": short_text(as_criterion(selector.criterion)),
+        "greater_is_better": bool(placed.greater_is_better),
+        "n_top_genes": selector.n_features_to_select,
+        "layer": layer,
+        "graph": _called(graph),
+        "target": target,
+        "batch_key": batch_key,
+    }
+    _write(adata, columns, key_added, {name: value for name, value in told.items() if value is not None}, subset)
+    return None
+
+
+class Found(NamedTuple):
+    """Per gene: the score, the rank, whether it is chosen; and by column what some ways of choosing add."""
+
+    score: np.ndarray
+    rank: np.ndarray
+    chosen: np.ndarray
+    tests: dict[str, np.ndarray]
+    batches: dict[str, np.ndarray]
+
+
+# -------------------------------------------------------------------- what is asked
+
+
+def _matrix(adata: Any, layer: str | None) -> Any:
+    if not hasattr(adata, "obs_names"):
+        raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}; SpectralSelector takes matrices.")
+    if layer is None and adata.X is None:
+        raise ValueError(f"adata has no X; choose a layer: {_listed(adata.layers)}.")
+    if layer is not None and layer not in adata.layers:
+        raise _unknown("layer", layer, adata.layers, "layers")
+    return adata.X if layer is None else adata.layers[layer]
+
+
+def _check_writable(adata: Any, inplace: bool, subset: bool) -> None:
+    """Stop before the work where its result could not be written."""
+    if inplace and adata.isbacked and (subset or adata.is_view):
+        what = "subset=True" if subset else "writing into a view"
+        raise ValueError(f"{what} needs adata in memory, but it is backed; use adata.to_memory(), or inplace=False.")
+
+
+def _column(adata: Any, key: str, parameter: str) -> Any:
+    if key not in adata.obs.columns:
+        raise _unknown(parameter, key, adata.obs.columns, "columns of obs")
+    return adata.obs[key]
+
+
+def _check_target(criterion: Criterion, target: str | None) -> None:
+    if target is None and criterion.reads:
+        raise ValueError(
+            f"{criterion!r} reads {' and '.join(sorted(criterion.reads))}; name a column of obs as target."
+        )
+    if target is not None and not criterion.uses:
+        raise ValueError(
+            f"target={target!r}, but {criterion!r} reads no labels; use 'subset', 'sselect' or 'fisher' for classes, "
+            "'subset' or 'sls' for numbers."
+        )
+
+
+def _unknown(parameter: str, key: str, known: Any, what: str) -> ValueError:
+    hint = did_you_mean(str(key), map(str, known))
+    return ValueError(f"{parameter}={key!r} is not among the {what}; {hint}They are: {_listed(known)}.")
+
+
+def _listed(keys: Any) -> str:
+    return ", ".join(map(str, keys)) or "none"
+
+
+def _selector(criterion: Any, n_top_genes: Any, n_genes: int) -> SpectralSelector:
+    """The selector whose parameters count, with a number of genes."""
+    given = isinstance(criterion, SpectralSelector)
+    selector = clone(criterion) if given else SpectralSelector(criterion)
+    if selector.n_features_to_select is None:
+        selector.n_features_to_select = n_top_genes
+    wanted = selector.n_features_to_select
+    if isinstance(wanted, str) or (given and isinstance(wanted, float)):
+        return selector  # "fdr", "auto" and shares are checked where they are used
+    selector.n_features_to_select = check_integer("n_top_genes", wanted, 1)
+    if selector.n_features_to_select > n_genes:
+        raise ValueError(f"n_top_genes={wanted}, but adata has only {n_genes} genes; ask for fewer.")
+    return selector
+
+
+def _called(graph: Any) -> str | None:
+    """A graph by its key, or by what it is."""
+    return graph if graph is None or isinstance(graph, str) else type(graph).__name__
+
+
+def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | None, Criterion]:
+    """The graph that is given, and the criterion with a place for it."""
+    if graph is None:
+        return None, criterion
+    if isinstance(graph, str):
+        if graph not in adata.obsp:
+            raise _unknown("graph", graph, adata.obsp, "graphs in obsp")
+        given = Graph.of(adata.obsp[graph], distances=graph.endswith("distances"), symmetrize="max")
+    else:
+        given = Graph.of(graph, symmetrize="max")
+    if given.n_nodes != adata.n_obs:
+        raise ValueError(f"graph has {given.n_nodes} nodes, but adata has {adata.n_obs} cells.")
+    if any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in criterion.recipes()):
+        return given, criterion
+    placed = clone(criterion)
+    if "graph" in placed.get_params(deep=False):
+        placed.set_params(graph=Precomputed())
+    same = {recipe.key for recipe in placed.recipes()} == {recipe.key for recipe in criterion.recipes()}
+    if same or placed.reads != criterion.reads:
+        raise ValueError(
+            f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace; use 'laplacian', "
+            "'subset' or 'sselect', or write Precomputed() where it belongs in a formula."
+        )
+    return given, placed
+
+
+# -------------------------------------------------------------------- what is found
+
+
+def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) -> tuple[Found, dict[str, np.ndarray]]:
+    """The genes of one problem, and what else was found."""
+    wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold
+    scores, order, n, more = choose(criterion, problem, *wanted)
+    rank = ranks_of(order)
+    return Found(scores, rank, rank <= n, {}, {}), more
+
+
+def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> Found:
+    found, more = _chosen(criterion, problem, selector)
+    if isinstance(selector.n_features_to_select, int):
+        check_scored(criterion, found.score, int(found.chosen.sum()))
+    if "pvalues" in more:
+        tests = {"pvalue": more["pvalues"], "qvalue": more["qvalues"], "effect": more["effects"]}
+    elif significance:
+        tested = discover(criterion, problem)
+        tests = {"pvalue": tested.pvalues, "qvalue": tested.qvalues, "effect": tested.effect}
+    else:
+        tests = {}
+    return found._replace(tests=tests)
+
+
+def _in_batches(
+    criterion: Criterion, problem: Problem, selector: SpectralSelector, batches: Any, significance: bool
+) -> Found:
+    """Every batch by itself; then by how many chose a gene, by its median rank, and by place."""
+    wanted, key = selector.n_features_to_select, batches.name
+    if significance or not isinstance(wanted, int):
+        raise ValueError(
+            f"batch_key={key!r} has no p-values and takes a number of genes: a test in one batch says nothing of the "
+            "others. Call select_genes on adata[rows] of every batch for its own."
+        )
+    if batches.isna().any():
+        raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; name every batch.")
+    names, codes = np.unique(batches.astype(str), return_inverse=True)
+    found = []
+    for code, name in enumerate(names):
+        rows = np.flatnonzero(codes == code)
+        if len(rows) < _FEWEST:
+            raise ValueError(f"batch {str(name)!r} of batch_key={key!r} has {len(rows)} cells; {_FEWEST} are needed.")
+        found.append(_chosen(criterion, _rows_of_problem(problem, rows, selector.unlabeled), selector)[0])
+    scores = np.array([each.score for each in found])
+    times = np.sum([each.chosen & ~np.isnan(each.score) for each in found], axis=0)
+    typical = np.median([each.rank for each in found], axis=0)
+    rank = ranks_of(np.lexsort((np.arange(len(times)), typical, -times)))
+    scored = ~np.isnan(scores).all(axis=0)
+    score = np.full(len(times), np.nan)
+    score[scored] = np.nanmedian(scores[:, scored], axis=0)
+    check_scored(criterion, score, wanted)
+    return Found(score, rank, rank <= wanted, {}, {"nbatches": times, "intersection": times == len(found)})
+
+
+def _rows_of_problem(problem: Problem, rows: np.ndarray, unlabeled: Any) -> Problem:
+    known, given = problem.supervision.y, problem.given
+    here = Problem(rows_of(problem.X, rows), given=None if given is None else given[rows])
+    return here.with_supervision(None if known is None else known[rows], unlabeled=unlabeled)
+
+
+# -------------------------------------------------------------------- what is written
+
+
+def _columns(found: Found, genes: Any, key: str) -> Any:
+    from pandas import DataFrame
+
+    columns = {_CHOSEN: found.chosen, f"{key}_rank": found.rank, f"{key}_score": found.score}
+    columns |= {f"{key}_{name}": values for name, values in found.tests.items()}
+    columns |= {f"{_CHOSEN}_{name}": values for name, values in found.batches.items()}
+    return DataFrame(columns, index=genes)
+
+
+def _write(adata: Any, columns: Any, key: str, told: dict[str, Any], subset: bool) -> None:
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())  # writing would copy it anyway, with a warning
+    ours = [_CHOSEN, *(f"{_CHOSEN}_{name}" for name in _BATCHES), *(f"{key}_{name}" for name in _OF_A_GENE)]
+    var = adata.var.drop(columns=[name for name in ours if name in adata.var.columns])  # those of an earlier call too
+    for name in columns:
+        var[name] = columns[name].to_numpy()  # by place: names may repeat
+    adata.var = var
+    adata.uns[key] = told
+    if subset:
+        adata._inplace_subset_var(columns[_CHOSEN].to_numpy())

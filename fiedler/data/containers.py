@@ -1,0 +1,55 @@
+"""Containers around a matrix, opened to the matrix and its names: AnnData, xarray, lazy frames.
+
+They are known by where they come from; none of their libraries is imported for that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Opened(NamedTuple):
+    """The matrix inside, and what scikit-learn reads the names and the number of columns from."""
+
+    X: Any
+    named: Any
+
+
+def opened(X: Any) -> Opened:
+    """The matrix of an AnnData (its X), of an xarray DataArray or of a lazy frame; anything else as it is."""
+    home, kind = type(X).__module__.partition(".")[0], type(X).__name__
+    if home == "anndata" and hasattr(X, "obs_names"):
+        if X.X is None:
+            raise ValueError(
+                f"the AnnData has no X; pass one of its layers: {', '.join(X.layers) or 'there are none'}."
+            )
+        return Opened(X.X, _named(X.var_names, X.n_vars))
+    if home == "mudata":
+        raise TypeError(f"X is a whole {kind}; pass one of its modalities, for example mdata['rna'].")
+    if home == "xarray":
+        if kind != "DataArray" or X.ndim != 2:
+            raise TypeError(f"X is an xarray {kind}; pass a DataArray with two dimensions, samples and features.")
+        names = X.coords[X.dims[1]].values if X.dims[1] in X.coords else ()
+        return Opened(X.data, _named(names, X.shape[1]))
+    if home == "polars" and kind == "LazyFrame":
+        X = X.collect()
+    return Opened(X, X)
+
+
+def is_container(X: Any) -> bool:
+    """Whether X holds more than a matrix and its names, and can be asked for some columns of all that."""
+    home = type(X).__module__.partition(".")[0]
+    return (home == "anndata" and hasattr(X, "obs_names")) or (home == "xarray" and type(X).__name__ == "DataArray")
+
+
+def _named(names: Any, n_columns: int) -> Any:
+    """A frame without rows where the names are text, as AnnData and xarray bring pandas along."""
+    names = list(names)
+    if not names or not all(isinstance(name, str) for name in names):
+        return np.empty((0, n_columns))
+    from pandas import DataFrame
+
+    # Python's own text: scikit-learn takes no other.
+    return DataFrame(columns=[str(name) for name in names], index=range(0))

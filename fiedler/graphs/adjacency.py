@@ -1,0 +1,155 @@
+"""Weights between rows from whatever holds a graph: matrices, and graphs of other libraries by what they offer.
+
+    networkx   G.edges(data="weight")    nodes 0 ... n-1 are row numbers; any other nodes stand in the order of list(G)
+    igraph     G.get_edgelist(), G.es    vertices are row numbers
+    libpysal   G.sparse                  of a Graph or a W, in the order of its ids
+    others     a square matrix, dense or sparse: scikit-learn's and scanpy's graphs, frames, lists
+
+Nothing of these libraries is imported. An edge without a weight weighs 1; the weights of parallel edges add up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import as_csr
+from ..validation import check_choice, check_positive, is_sparse
+from .bandwidth import safe_bandwidth, warn_underflow
+
+Weights: TypeAlias = np.ndarray | sp.csr_array
+
+_RULES = ("max", "min", "mean")
+_ROUNDING = 1e-10  # of the largest weight, by which the two directions of an edge may differ
+
+
+def is_foreign(graph: Any) -> bool:
+    """Whether this is a graph of another library.
+
+    Examples
+    --------
+    >>> from fiedler.graphs.adjacency import is_foreign
+    >>> is_foreign([[0, 1], [1, 0]])
+    False
+    """
+    return _is_pysal(graph) or _is_igraph(graph) or _is_networkx(graph)
+
+
+def adjacency(graph: Any) -> Weights:
+    """The square matrix a graph stands for, in float64; zeros that a sparse one stores stay stored."""
+    if _is_pysal(graph):
+        graph = graph.sparse
+    if _is_igraph(graph):
+        weights = graph.es["weight"] if "weight" in graph.es.attributes() else np.ones(graph.ecount())
+        return _from_edges(graph.get_edgelist(), weights, graph.vcount(), graph.is_directed())
+    if _is_networkx(graph):
+        return _of_networkx(graph)
+    W = as_csr(graph) if is_sparse(graph) else np.asarray(graph, dtype=np.float64)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.shape[0]:
+        raise ValueError(
+            f"W must be a square matrix of similarities between rows, got shape {W.shape}. Cross-validation slices "
+            "the rows of a matrix only: pass a fiedler.Graph there, which is sliced as a whole."
+        )
+    return W
+
+
+def symmetric(W: Weights, symmetrize: str | None) -> Weights:
+    """W checked and made symmetric by a rule: weights are finite, non-negative, and the same in both directions."""
+    if symmetrize is not None:
+        check_choice("symmetrize", symmetrize, _RULES)
+    if not np.isfinite(W.data if is_sparse(W) else W).all():
+        raise ValueError("W contains NaN or inf; similarities must be finite.")
+    if W.min() < 0:
+        raise ValueError(f"W holds negative weights such as {W.min():.6g}; similarities must be non-negative.")
+    asymmetry = float(abs(W - W.T).max())
+    if asymmetry <= _ROUNDING * float(W.max()):
+        return W
+    if symmetrize is None:
+        raise ValueError(
+            f"W is not symmetric (entries differ by up to {asymmetry:.6g}): it is a directed graph. Pass "
+            "symmetrize='max' (an edge where either row has it, as KNN does), 'min' (where both have it) or 'mean'; "
+            "and distances=True if it holds distances."
+        )
+    if symmetrize == "mean":
+        both: Any = W + W.T
+        return both * 0.5
+    if is_sparse(W):
+        return sp.csr_array(W.maximum(W.T) if symmetrize == "max" else W.minimum(W.T))
+    return np.maximum(W, W.T) if symmetrize == "max" else np.minimum(W, W.T)
+
+
+def from_distances(D: Weights, bandwidth: float | None) -> tuple[Weights, float]:
+    """exp(-d² / 2δ²) on the entries of D off the diagonal, of a sparse D on those that are stored; and δ.
+
+    By default δ is the mean distance, every pair counted once. What is directed stays directed.
+    """
+    check_positive("bandwidth", bandwidth, optional=True)
+    stored = D.data if is_sparse(D) else D
+    if not np.isfinite(stored).all() or stored.min(initial=0.0) < 0:
+        raise ValueError("W holds negative, infinite or missing distances; they must be finite and non-negative.")
+    n = D.shape[0]
+    if not is_sparse(D):
+        usual = float(D.sum() - np.trace(D)) / max(n * (n - 1), 1)
+        width = _width(usual, bandwidth)
+        W = np.exp(D**2 / (-2.0 * width**2))
+        np.fill_diagonal(W, 0.0)
+        return W, width
+    entries = D.tocoo()
+    off = entries.row != entries.col  # the self entries of neighbour searches are no edges
+    i, j, d = entries.row[off].astype(np.int64), entries.col[off].astype(np.int64), entries.data[off]
+    once = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)[1]
+    usual = float(d[once].sum()) / max(len(once), 1)
+    width = _width(usual, bandwidth)
+    nearest = np.full(n, np.inf)
+    np.minimum.at(nearest, np.r_[i, j], np.r_[d, d] ** 2)
+    near = nearest[np.isfinite(nearest)]
+    lost = int(np.sum(np.exp(near / (-2.0 * width**2)) == 0.0))
+    if lost:
+        warn_underflow(lost, "bandwidth", width, safe_bandwidth(usual, near))
+    return sp.csr_array((np.exp(d**2 / (-2.0 * width**2)), (i, j)), shape=(n, n)), width
+
+
+def _width(usual: float, stated: float | None) -> float:
+    """δ as stated, or the usual distance; 1 where all distances are 0."""
+    return (usual or 1.0) if stated is None else float(stated)
+
+
+# -------------------------------------------------------------------- by what they offer
+
+
+def _is_pysal(graph: Any) -> bool:
+    return not is_sparse(graph) and hasattr(graph, "n") and is_sparse(getattr(graph, "sparse", None))
+
+
+def _is_igraph(graph: Any) -> bool:
+    return hasattr(graph, "get_edgelist") and hasattr(graph, "vcount")
+
+
+def _is_networkx(graph: Any) -> bool:
+    return hasattr(graph, "is_multigraph") and hasattr(graph, "nodes") and hasattr(graph, "edges")
+
+
+def _of_networkx(graph: Any) -> sp.csr_array:
+    nodes = list(graph)
+    numbered = set(nodes) == set(range(len(nodes)))  # then the order in which they were added means nothing
+    place = {node: node if numbered else position for position, node in enumerate(nodes)}
+    edges, weights = [], []
+    for start, end, weight in graph.edges(data="weight", default=1.0):
+        edges.append((place[start], place[end]))
+        weights.append(weight)
+    return _from_edges(edges, weights, len(nodes), graph.is_directed())
+
+
+def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.csr_array:
+    """A matrix from edges, each given once; an undirected one counts both ways, a loop once."""
+    i, j = np.asarray(edges, dtype=np.intp).reshape(-1, 2).T
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("the attribute 'weight' of the graph's edges must hold numbers, or be left out.") from None
+    if not directed:
+        back = i != j
+        i, j, w = np.r_[i, j[back]], np.r_[j, i[back]], np.r_[w, w[back]]
+    return sp.csr_array((w, (i, j)), shape=(n_nodes, n_nodes))
