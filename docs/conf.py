@@ -26,7 +26,13 @@ extensions = [
     "mathml",
     "made",
 ]
-exclude_patterns = ["_build", "**/*.ipynb", "gallery/**/*.md5", "gallery/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "**/*.ipynb",
+    "gallery/**/*.md5",
+    "gallery/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 nitpicky = False
 suppress_warnings = ["config.cache"]  # a function in the gallery's settings cannot be pickled
@@ -42,6 +48,8 @@ autodoc_typehints = "none"  # the docstrings say them in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+toc_object_entries_show_parents = "hide"
+smartquotes = False  # "auto" is a value, not a quotation
 
 # ------------------------------------------------------------------ gallery
 sphinx_gallery_conf = {
@@ -79,7 +87,7 @@ html_theme_options = {
     "logo": {"text": "fiedler", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -87,12 +95,6 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {
-    "index": [],
-    "install": [],
-    "quickstart": [],
-    "which-method": [],
-    "changelog": [],
-}
+html_sidebars = {page: [] for page in ("index", "install", "quickstart", "search")}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
