@@ -46,7 +46,9 @@ for axis, (name, found) in zip(axes, drawn.items(), strict=True):
     axis.barh(height, span, left=found.rank_low[order], color=colors, height=0.7)
     axis.plot(found.rank_median[order], height, "o", color="k", markersize=3)
     axis.axvline(8.5, color="tab:red", linewidth=1, linestyle="--")
-    axis.set(title=f"{name}\nagreement of the first 8: {found.kuncheva:.2f}", xlabel="rank over 30 draws", ylabel="feature")
+    axis.set(
+        title=f"{name}\nagreement of the first 8: {found.kuncheva:.2f}", xlabel="rank over 30 draws", ylabel="feature"
+    )
     axis.spines[["top", "right"]].set_visible(False)
 axes[0].set_yticks(height, names[order], fontsize=8)
 axes[0].invert_yaxis()

@@ -49,7 +49,7 @@ def between_rooms(house):
 
 
 def placed(house):
-    """Room -> (x, y, width) of its box, the top layer first; the rooms of the bottom layer that all may ask share one."""
+    """Room -> (x, y, width) of its box, the top layer first."""
     boxes, top = {}, [line.split() for line in reversed(house.LAYERS) if line != "__main__"]
     for row, rooms in enumerate(top):
         width = min(230, (WIDTH - GAP * (len(rooms) + 1)) / len(rooms))
@@ -67,7 +67,9 @@ def line(boxes, upper, lower, count):
     bend = (60 + 0.28 * (d - b)) * (1 if (len(upper) + len(lower)) % 2 else -1) if far else 0
     path = f"M{a:.0f} {b:.0f}C{a + bend:.0f} {b + (d - b) / 3:.0f} {c + bend:.0f} {d - (d - b) / 3:.0f} {c:.0f} {d:.0f}"
     title = escape(f"{upper} → {lower}: {count} modules")
-    return f'<path class="edge" d="{path}" stroke-width="{min(0.7 + 0.35 * count, 4):.1f}"><title>{title}</title></path>'
+    return (
+        f'<path class="edge" d="{path}" stroke-width="{min(0.7 + 0.35 * count, 4):.1f}"><title>{title}</title></path>'
+    )
 
 
 def svg():

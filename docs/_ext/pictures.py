@@ -46,7 +46,7 @@ def lines_of(graph, place, most=400):
 def hero(ink, faint):
     """The same graph twice: the feature that respects it most, and the one that does least."""
     rng = np.random.default_rng(3)
-    place, group = make_moons(130, noise=0.07, random_state=1)
+    place = make_moons(130, noise=0.07, random_state=1)[0]
     X = np.column_stack([place, place @ [1, 1], place @ [1, -1], rng.normal(0, 0.3, size=(130, 4))])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     recipe = KNN(6)
@@ -66,7 +66,7 @@ def hero(ink, faint):
 
 
 def energy(ink, faint):
-    """Five samples: the sum over six lines, written at each."""
+    """Five samples: what each of five lines adds to the sum."""
     place = np.array([[0, 0], [0.5, 1], [1, 0.1], [2.2, 0.25], [2.8, 1]])
     start, end, weight = np.array([0, 0, 1, 2, 3]), np.array([1, 2, 2, 3, 4]), np.array([1, 1, 1, 0.2, 1])
     graph = Graph.from_edges(start, end, weight, n_nodes=5)
