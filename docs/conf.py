@@ -27,7 +27,7 @@ extensions = [
     "made",
 ]
 exclude_patterns = [
-    "_build",
+    "_made/*.md",
     "**/*.ipynb",
     "gallery/**/*.md5",
     "gallery/sg_execution_times.rst",

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDTH, ROW, BOX, GAP = 760, 58, 30, 12
+WIDTH, COLUMN, ROW, BOX, GAP = 630, 520, 52, 30, 12  # rooms in a column, long lines to its right
 WORDS = {  # what a room is for, one phrase each
     "cli": "the command line",
     "report": "a summary, one HTML file",
@@ -50,26 +50,42 @@ def between_rooms(house):
 
 def placed(house):
     """Room -> (x, y, width) of its box, the top layer first."""
-    boxes, top = {}, [line.split() for line in reversed(house.LAYERS) if line != "__main__"]
+    boxes, top = {}, [line.split()[::-1] for line in reversed(house.LAYERS) if line != "__main__"]
     for row, rooms in enumerate(top):
-        width = min(230, (WIDTH - GAP * (len(rooms) + 1)) / len(rooms))
-        left = (WIDTH - len(rooms) * width - (len(rooms) - 1) * GAP) / 2
+        width = min(290, (COLUMN - GAP * (len(rooms) - 1)) / len(rooms))
+        left = (COLUMN - len(rooms) * width - (len(rooms) - 1) * GAP) / 2
         for at, room in enumerate(rooms):
             boxes[room] = (left + at * (width + GAP), 14 + row * ROW, width)
     return boxes
 
 
-def line(boxes, upper, lower, count):
-    """A curve from a room to one below it, wider for more imports."""
+def follows(edges):
+    """The pairs that others imply: cli → graphs where cli → selector → ... → graphs."""
+    below = {}
+    for upper, lower in edges:
+        below.setdefault(upper, set()).add(lower)
+
+    def reached(room):
+        return below.get(room, set()).union(*(reached(lower) for lower in below.get(room, ())))
+
+    return {(u, l) for u, l in edges if any(l in reached(other) for other in below[u] - {l})}
+
+
+def line(boxes, upper, lower, count, implied):
+    """A curve from a room to one below it; one that passes other layers runs beside them."""
     (x1, y1, w1), (x2, y2, w2) = boxes[upper], boxes[lower]
-    a, b, c, d = x1 + w1 / 2, y1 + BOX, x2 + w2 / 2, y2
-    far = (d - b) > ROW
-    bend = (60 + 0.28 * (d - b)) * (1 if (len(upper) + len(lower)) % 2 else -1) if far else 0
-    path = f"M{a:.0f} {b:.0f}C{a + bend:.0f} {b + (d - b) / 3:.0f} {c + bend:.0f} {d - (d - b) / 3:.0f} {c:.0f} {d:.0f}"
-    title = escape(f"{upper} → {lower}: {count} modules")
-    return (
-        f'<path class="edge" d="{path}" stroke-width="{min(0.7 + 0.35 * count, 4):.1f}"><title>{title}</title></path>'
-    )
+    start, end = y1 + BOX, y2
+    if end - start < ROW:
+        a, c = x1 + w1 / 2, x2 + w2 / 2
+        path = f"M{a:.0f} {start}C{a:.0f} {start + 14} {c:.0f} {end - 14} {c:.0f} {end}"
+    else:  # out at the right, down, and in again
+        a, c = x1 + w1, x2 + w2
+        side = max(a, c) + 18 + 0.55 * (end - start) ** 0.82
+        path = f"M{a:.0f} {y1 + BOX / 2:.0f}C{side:.0f} {y1 + BOX:.0f} {side:.0f} {y2:.0f} {c:.0f} {y2 + BOX / 2:.0f}"
+    title = escape(f"{upper} → {lower}: {count} module{'s' * (count > 1)}")
+    width = min(0.8 + 0.3 * count, 3.5)
+    kind = "edge implied" if implied else "edge"
+    return f'<path class="{kind}" d="{path}" stroke-width="{width:.1f}"><title>{title}</title></path>'
 
 
 def svg():
@@ -77,16 +93,14 @@ def svg():
     house = layers()
     boxes = placed(house)
     height = max(y for _, y, _ in boxes.values()) + BOX + 16
-    edges = between_rooms(house)
-    shown = {pair: n for pair, n in edges.items() if all(room in boxes for room in pair) and pair[1] in WORDS}
-    parts = [line(boxes, *pair, count) for pair, count in sorted(shown.items(), key=lambda item: item[1])]
+    edges = {pair: n for pair, n in between_rooms(house).items() if set(pair) <= set(WORDS)}
+    implied = follows(edges)
+    parts = [line(boxes, *pair, n, pair in implied) for pair, n in sorted(edges.items(), key=lambda item: item[1])]
     for room, (x, y, width) in boxes.items():
-        middle, words = x + width / 2, WORDS.get(room, "")
         parts.append(f'<rect class="room" x="{x:.0f}" y="{y}" width="{width:.0f}" height="{BOX}" rx="5"/>')
-        both = f'<tspan class="name">{escape(room)}</tspan>' + (
-            f'<tspan class="words" dx="6">{escape(words)}</tspan>' if words and width > 200 else ""
-        )
-        parts.append(f'<text x="{middle:.0f}" y="{y + BOX / 2 + 4:.0f}" text-anchor="middle">{both}</text>')
+        words = f'<tspan class="words" dx="6">{escape(WORDS.get(room, ""))}</tspan>' if width > 150 else ""
+        text = f'<tspan class="name">{escape(room)}</tspan>{words}'
+        parts.append(f'<text x="{x + width / 2:.0f}" y="{y + BOX / 2 + 4:.0f}" text-anchor="middle">{text}</text>')
     label = f"{len(boxes)} rooms in {len(house.LAYERS) - 1} layers; every line is an import, and all point down"
     return (
         f'<svg class="house" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}" '
