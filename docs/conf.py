@@ -22,9 +22,10 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    "docstrings",  # the last three are in _ext/
+    "docstrings",  # the last four are in _ext/
     "mathml",
     "made",
+    "gallery",
 ]
 exclude_patterns = [
     "_made/*.md",

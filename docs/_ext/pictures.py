@@ -120,5 +120,5 @@ def draw(folder):
         for mode in INK:
             with theme(mode) as (ink, faint):
                 figure = picture(ink, faint)
-                figure.savefig(folder / f"{picture.__name__}-{mode}.svg", metadata={"Date": None})
+                figure.savefig(folder / f"{picture.__name__}-{mode}.svg", metadata={"Date": None}, bbox_inches="tight")
                 plt.close(figure)
