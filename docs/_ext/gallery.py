@@ -36,7 +36,7 @@ def in_order(name):
 # The part of a wide figure, from left to right, that is its thumbnail; whole where not listed.
 WINDOWS = {
     "plot_feature_on_a_graph": (0.0, 0.6),
-    "plot_moons_and_noise": (0.0, 0.47),
+    "plot_moons_and_noise": (0.0, 0.72),
     "plot_sets_on_faces": (0.45, 1.0),
     "plot_redundancy": (0.0, 0.6),
     "plot_text_few_labels": (0.0, 0.5),
