@@ -53,7 +53,7 @@ axes[1].axhline(everything, color="k", linestyle=":", label="all 64 pixels")
 axes[1].set(title="Predicted", ylabel="1-NN accuracy", ylim=(0, 1.02))
 axes[1].legend(loc="lower right", frameon=False)
 axes[2].plot(some, stays, "o-", color="tab:green")
-axes[2].set(title="Stays", ylabel="Jaccard of two draws of 80 % of the rows", ylim=(0, 1.02))
+axes[2].set(title="Stays", ylabel="overlap of two draws of rows (Jaccard)", ylim=(0, 1.02))
 for axis in axes:
     axis.axvline(auto.n_features_, color="tab:red", linestyle="--", linewidth=1)
     axis.set_xlabel("number of pixels")

@@ -57,7 +57,7 @@ for j in np.argsort(kind != "neither", kind="stable"):
     )
 left.axhline(6.5, color="k", linewidth=0.8, linestyle=":")
 left.set(xlabel="number of pairs", ylabel="rank", xticks=place, xticklabels=numbers, ylim=(20.5, 0.5))
-left.set_title("Twenty substances, one expert")
+left.set(title="Twenty substances, one expert", yticks=[1, 5, 10, 15, 20])
 bottom = np.zeros(len(numbers))
 for name in names:
     right.bar(place, results[name], bottom=bottom, color=colors[name], label=name)

@@ -36,19 +36,19 @@ def in_order(name):
 # The part of a wide figure, from left to right, that is its thumbnail; whole where not listed.
 WINDOWS = {
     "plot_feature_on_a_graph": (0.0, 0.6),
-    "plot_moons_and_noise": (0.0, 0.72),
-    "plot_sets_on_faces": (0.45, 1.0),
+    "plot_moons_and_noise": (0.0, 0.76),
+    "plot_sets_on_faces": (0.53, 1.0),
     "plot_redundancy": (0.0, 0.6),
-    "plot_text_few_labels": (0.0, 0.5),
-    "plot_lambda_of_sselect": (0.0, 0.52),
-    "plot_genes_with_pairs": (0.52, 1.0),
-    "plot_pairs_move_ranks": (0.0, 0.47),
+    "plot_text_few_labels": (0.0, 0.44),
+    "plot_lambda_of_sselect": (0.0, 0.495),
+    "plot_genes_with_pairs": (0.63, 1.0),
+    "plot_pairs_move_ranks": (0.0, 0.455),
     "plot_how_many": (0.33, 0.67),
     "plot_stability": (0.0, 0.72),
     "plot_is_it_real": (0.0, 0.67),
-    "plot_own_criterion": (0.6, 1.0),
-    "plot_evsc_path": (0.0, 0.52),
-    "plot_anchors": (0.0, 0.66),
+    "plot_own_criterion": (0.63, 1.0),
+    "plot_evsc_path": (0.0, 0.38),
+    "plot_anchors": (0.0, 0.63),
 }
 SIZE = (480, 320)
 
