@@ -20,10 +20,12 @@ DRIVER = shutil.which("chromedriver")
 PHONE, DESK = (390, 844), (1280, 900)
 QUIET = ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "disable-background-networking")
 WIDER = """
-    const page = document.documentElement;
-    if (page.scrollWidth <= window.innerWidth) return [];
-    const out = [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1);
-    return [`${page.scrollWidth} px wide`, ...out.slice(0, 3).map(e => e.tagName + '.' + e.className)];
+    const scrolls = e => e && e.tagName !== 'ARTICLE' && (/auto|scroll/.test(getComputedStyle(e).overflowX)
+        || e.tagName === 'svg' || scrolls(e.parentElement));
+    const page = document.documentElement, wide = e => e.getBoundingClientRect().right > innerWidth + 1;
+    const out = [...document.querySelectorAll('article *')].filter(e => wide(e) && !scrolls(e));
+    const all = page.scrollWidth > innerWidth ? [`${page.scrollWidth} px wide`] : [];
+    return [...all, ...out.slice(0, 3).map(e => e.tagName + '.' + e.className)];
 """
 BROKEN = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
 

@@ -6,6 +6,10 @@ and a target; they are escaped. What scikit-learn puts into classes by itself is
 
 import re
 
+from sphinx.ext import autosummary
+
+autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "p.")  # no end of a sentence
+
 UNDERLINE = re.compile(r"^-{3,}\s*$")
 LITERAL = re.compile(r"(``.*?``|:[\w:]+:`[^`]*`|`[^`]*`_*)")
 BARS = re.compile(r"\|(?=\S)")

@@ -66,6 +66,15 @@ def crop(app):
         card.save(folder / "thumb" / f"sphx_glr_{name}_thumb.png", optimize=True)
 
 
+def show(app, docname, source):
+    """The examples that use a name, at the end of its page in the reference."""
+    folder, _, name = docname.rpartition("/")
+    used = Path(app.srcdir) / "gallery" / "backreferences" / f"{name}.examples"
+    if folder == "api/generated" and used.is_file() and "thumbcontainer" in used.read_text(encoding="utf-8"):
+        source[0] += f"\n\nIn the gallery\n--------------\n\n.. minigallery:: {name}\n"
+
+
 def setup(app):
     app.connect("builder-inited", crop, priority=900)  # after the gallery has run
+    app.connect("source-read", show)
     return {"parallel_read_safe": True}
