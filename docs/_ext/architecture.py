@@ -93,7 +93,8 @@ def svg():
     house = layers()
     boxes = placed(house)
     height = max(y for _, y, _ in boxes.values()) + BOX + 16
-    edges = {pair: n for pair, n in between_rooms(house).items() if set(pair) <= set(WORDS)}
+    bottom = house.LAYERS[0].split()  # everyone may ask them
+    edges = {(u, l): n for (u, l), n in between_rooms(house).items() if u in boxes and l not in bottom}
     implied = follows(edges)
     parts = [line(boxes, *pair, n, pair in implied) for pair, n in sorted(edges.items(), key=lambda item: item[1])]
     for room, (x, y, width) in boxes.items():
