@@ -109,6 +109,32 @@ def svg():
     )
 
 
+STEPS = (  # what flows, and the room that makes it
+    ("X, y, pairs", "data, supervision"),
+    ("Problem", "problem"),
+    ("Graph", "graphs"),
+    ("scores", "criteria, engine"),
+    ("order", "selection"),
+    ("support", "selector"),
+)
+
+
+def flow():
+    """The way of X from left to right."""
+    step, width = 105, 84
+    parts = []
+    for at, (what, room) in enumerate(STEPS):
+        x = at * step + 1
+        parts.append(f'<rect class="room" x="{x}" y="1" width="{width}" height="42" rx="5"/>')
+        for y, kind, text in ((18, "name", what), (34, "words", room)):
+            parts.append(f'<text class="{kind}" x="{x + width / 2}" y="{y}" text-anchor="middle">{escape(text)}</text>')
+        if at:
+            parts.append(f'<path class="edge" d="M{x - 19} 22h13m-5 -4l5 4l-5 4" stroke-width="1.6"/>')
+    size = f"0 0 {(len(STEPS) - 1) * step + width + 2} 44"
+    words = " → ".join(what for what, _ in STEPS)
+    return f'<svg class="house flow" viewBox="{size}" role="img" aria-label="{words}">{"".join(parts)}</svg>'
+
+
 def table():
     """The same in words, for those who do not see the drawing."""
     house, edges = layers(), between_rooms(layers())

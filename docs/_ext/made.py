@@ -39,8 +39,9 @@ def make(app):
     folder = Path(app.srcdir) / "_made"
     folder.mkdir(exist_ok=True)
     pictures.draw(folder)
-    drawing = f"```{{raw}} html\n{architecture.svg()}\n```\n"
-    texts = {"papers.md": papers(), "house.md": drawing, "rooms.md": architecture.table()}
+    texts = {"papers.md": papers(), "rooms.md": architecture.table()}
+    for name, drawing in {"house.md": architecture.svg(), "flow.md": architecture.flow()}.items():
+        texts[name] = f"```{{raw}} html\n{drawing}\n```\n"
     for name, text in texts.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
