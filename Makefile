@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
 LOWEST := .venv-lowest
+DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras lint coverage fuzz docs dist bench bench-quick papers significance scale cells clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -37,8 +38,12 @@ test-extras: $(READY)  ## every extra by itself, with its oldest versions, does 
 fuzz: $(READY)  ## random tables, methods and damaged files, for two minutes
 	$(BIN)/python tests/fuzz.py 120
 
-docs: $(READY)  ## the pages are true: examples in docstrings run, links lead somewhere, the gallery runs
+test-docs: $(READY)  ## the pages are true: examples in docstrings and pages run, links lead somewhere, the gallery runs
 	$(BIN)/python -m pytest -q -n 2 fiedler tests/test_docs.py tests/test_examples.py
+
+docs: $(DOCS)/.ready  ## the site, in out/site; every page is opened in a browser where there is one (4 minutes)
+	$(DOCS)/bin/python -m sphinx -q -W --keep-going -d out/doctrees docs out/site
+	$(DOCS)/bin/python docs/check_site.py out/site
 
 dist: $(READY)  ## wheel and sdist, checked: metadata, contents, and the README's lines in new environments
 	rm -rf dist
@@ -78,5 +83,12 @@ $(BENCH)/.ready: pyproject.toml
 		$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[fast]"
 	touch $(BENCH)/.ready
 
+# The site's tools stay out of the environment that runs the tests.
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	echo '*' > $(DOCS)/.gitignore
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $(DOCS)/.ready
+
 clean:
-	rm -rf $(VENV) $(BENCH) $(LOWEST) build dist out .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(DOCS) docs/gallery docs/api/generated docs/_made build dist out .pytest_cache .ruff_cache .hypothesis

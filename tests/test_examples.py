@@ -20,6 +20,12 @@ REAL = {
     "plot_sets_on_faces": "ORL",
 }
 
+MADE = {
+    *("plot_own_criterion", "plot_pipeline_search", "plot_feature_on_a_graph", "plot_moons_and_noise"),
+    *("plot_lambda_of_sselect", "plot_pairs_move_ranks", "plot_redundancy", "plot_how_many", "plot_stability"),
+    *("plot_is_it_real", "plot_spec_filters", "plot_evsc_path", "plot_anchors"),
+}
+
 
 @pytest.fixture
 def run(monkeypatch):
@@ -59,7 +65,7 @@ def generated(monkeypatch):
 
 def test_each_example_is_tested_here_and_explains_itself():
     names = {path.stem for path in FOLDER.glob("plot_*.py")}
-    assert names == {*REAL, "plot_own_criterion", "plot_pipeline_search"}
+    assert names == {*REAL, *MADE}
     for name in names:
         text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
         _, title, underline, empty, *_ = text.splitlines()
@@ -133,6 +139,81 @@ def test_grid_search_keeps_features_and_drops_probes(run):
     assert results["accuracy"] > results["all features"] + 0.01
     assert 2 <= len(results["selected"]) <= 20
     assert np.mean(results["selected"] < 30) >= 0.8  # by chance 30 of 180
+
+
+def test_slow_waves_score_better_than_quick_ones_and_those_than_noise(run):
+    results = run("plot_feature_on_a_graph")
+    slow = [results["sin 2"], results["cos 2"]]
+    quick = [results["sin 16"], results["cos 16"]]
+    noise = [score for name, score in results.items() if name.startswith("noise")]
+    assert max(slow) < min(quick) < max(quick) < min(noise)
+
+
+def test_the_graph_on_the_selected_columns_keeps_the_moons_apart(run):
+    results = run("plot_moons_and_noise")
+    assert sorted(results["selected"]) == [0, 1, 2, 3, 4, 5]
+    all_columns, selected = results["across"].values()
+    assert all_columns > 0.2 > 0.01 > selected
+
+
+def test_labels_and_graph_together_find_more_than_either(run):
+    results = run("plot_lambda_of_sselect")
+    asked = results["asked"]
+    assert asked.max() > asked[0] + 1 > asked[-1] + 3
+    assert results["loud"][-1] > 8
+    assert results["noise"][0] > 3 > 0 == results["noise"][-1]
+
+
+def test_pairs_turn_the_ranking_from_the_day_to_the_disease(run):
+    results = run("plot_pairs_move_ranks")
+    assert results["day"][0] == 6
+    assert results["disease"][-1] > 5
+    assert np.all(np.diff(results["disease"]) > 0)
+
+
+def test_sets_and_pruned_rankings_hold_no_near_copies(run):
+    results = run("plot_redundancy")
+    ranking, pruned, chosen = results.values()
+    assert ranking["alike"] > 0.8 > 0.4 > max(pruned["alike"], chosen["alike"])
+    assert min(pruned["recovered"], chosen["recovered"]) > ranking["recovered"] + 0.15
+
+
+def test_auto_is_where_nine_tenths_are_explained(run):
+    results = run("plot_how_many")
+    explained, auto = results["explained"], results["auto"]
+    assert explained[auto - 2] < 0.9 <= explained[auto - 1]
+    assert results["accuracy"][20] > results["all"] - 0.05
+    assert all(0.4 < share <= 1 for share in results["stays"])
+
+
+def test_more_labels_and_a_graph_steady_a_ranking(run):
+    few, graph, many = run("plot_stability").values()
+    assert few < graph < many - 0.3
+
+
+def test_noise_looks_real_on_its_own_graph_only(run):
+    results = run("plot_is_it_real")
+    assert results["naive"] > 0.5 > 0.08 > results["honest"] > 0.02
+    assert set(range(20)) <= set(results["found"])
+    assert len(results["found"]) <= 25
+
+
+def test_specs_scores_are_sums_over_the_spectrum(run):
+    results = run("plot_spec_filters")
+    for name, scores in results["scores"].items():
+        np.testing.assert_allclose(scores, results["by hand"][name], rtol=1e-8)
+
+
+def test_evsc_is_the_slope_of_the_eigenvalues(run):
+    results = run("plot_evsc_path")
+    np.testing.assert_allclose(results["scores"], results["slopes"], rtol=5e-3)
+    assert results["scores"][0] > 5 * results["scores"][1] > 5 * results["scores"][2]
+
+
+def test_more_anchors_come_closer_to_exact_neighbours(run):
+    agreement = list(run("plot_anchors")["agreement"].values())
+    assert agreement[-1] > 0.8
+    assert np.all(np.diff(agreement)[2:] > 0)
 
 
 @pytest.mark.data
