@@ -185,7 +185,13 @@ class Criterion(BaseEstimator):
         return scores if self.greater_is_better else -scores
 
     def check_given(self, problem: Problem) -> None:
-        """Stop where a graph came along with X and no part of the formula takes it."""
+        """Stop where a graph came along with X and no part of the formula takes it.
+
+        Parameters
+        ----------
+        problem : Problem
+            X, and the graph that was passed as ``graph=``.
+        """
         takes = any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes())
         if problem.given is not None and not takes:
             raise ValueError(

@@ -133,5 +133,16 @@ def as_recipe(graph: Any) -> Recipe:
 
 
 def holds_graph(value: Any) -> bool:
-    """Whether this is a graph that is no recipe: a Graph, a matrix, or one of another library."""
+    """Whether this is a graph that is no recipe.
+
+    Parameters
+    ----------
+    value : object
+        A parameter of a criterion.
+
+    Returns
+    -------
+    bool
+        True for a Graph, a matrix, and a graph of another library.
+    """
     return isinstance(value, (Graph, np.ndarray)) or is_sparse(value) or is_foreign(value)

@@ -86,12 +86,17 @@ class Graph:
             Row i is row i of a matrix and vertex i of igraph. Of networkx node i where the nodes are 0 ... n-1,
             whatever order they were added in, and else the i-th of ``list(G)``; of libpysal the i-th id. Edges weigh
             their attribute ``weight``, or 1.
-        distances, bandwidth, symmetrize
-            As in :class:`fiedler.Precomputed`.
+        distances : bool, default=False
+            Whether a matrix holds distances, as in :class:`fiedler.Precomputed`.
+        bandwidth : float, optional
+            Of the weights made from them.
+        symmetrize : {"max", "min", "mean"}, optional
+            How a directed graph becomes undirected.
 
         Returns
         -------
-        Graph
+        graph : Graph
+            Itself if it is one.
 
         Examples
         --------
