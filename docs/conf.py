@@ -82,6 +82,7 @@ html_css_files = ["site.css"]
 html_favicon = "_static/mark.svg"
 html_show_sourcelink = False
 html_copy_source = False
+html_use_index = html_domain_indices = False  # the search and the reference are better ones
 html_last_updated_fmt = None
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
