@@ -15,6 +15,7 @@ WORDS = {  # what a room is for, one phrase each
     "report": "a summary, one HTML file",
     "plots": "figures",
     "evaluate": "how good, stable, real",
+    "anndata": "genes in place",
     "selector": "the estimator",
     "datasets": "toys",
     "io": "files, by name",
