@@ -61,8 +61,7 @@ class DenseDistances(HeldRows):
             self._measure()
             self._integer = bool(self._norms.max(initial=0.0) < EXACT_BELOW)
         if not self.exact:
-            with np.errstate(over="ignore", invalid="ignore"):
-                self._mean = self._X.mean(axis=0, dtype=np.float64)
+            self._mean = self._column_means()
             self._measure()
 
     def _to_unit_norm(self, integer: bool) -> None:
@@ -72,6 +71,16 @@ class DenseDistances(HeldRows):
         self._empty = (self._norms == 0).astype(np.float64)
         self._scale = 1.0 / np.sqrt(np.where(self._norms > 0, self._norms, 1.0))
         self._norms = 1.0 - self._empty
+
+    def _column_means(self) -> np.ndarray:
+        mean = np.empty(self.m)
+
+        def work(part: slice) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean[part] = self._X[:, part].mean(axis=0, dtype=np.float64)
+
+        for_each(work, self._parts(CHUNK), float(self.n) * self.m)
+        return mean
 
     def _measure(self) -> None:
         """The norms of the rows; an error if they overflow, and no single precision where they could."""

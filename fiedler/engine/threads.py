@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-_WORTH_SHARING = 1e6  # scalar operations below which starting threads costs more than it saves
+_WORTH_SHARING = 4e6  # scalar operations below which starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
 _DONE = object()
 
