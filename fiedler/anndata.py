@@ -192,7 +192,7 @@ def _unknown(parameter: str, key: str, known: Any, what: str) -> ValueError:
 
 
 def _listed(keys: Any) -> str:
-    return ", ".join(map(str, keys)) or "none"
+    return ", ".join(str(key) for key in keys if key is not None) or "none"  # anndata lists X as a layer without a name
 
 
 def _selector(criterion: Any, n_top_genes: Any, n_genes: int) -> SpectralSelector:
