@@ -392,3 +392,10 @@ def test_ctrl_c(data, folder):
 def test_the_command_line_imports_nothing_heavy_before_it_must():
     code = "import sys, fiedler.cli; print(sorted({'numpy', 'scipy', 'sklearn', 'pandas', 'rich'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_a_small_table_is_ranked_without_the_compiler(data):
+    command = [sys.executable, "-X", "importtime", "-m", "fiedler", "rank", data, *common("-m", "laplacian", "-q")]
+    imported = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert "| sklearn" in imported.replace("  ", "")
+    assert "llvmlite" not in imported

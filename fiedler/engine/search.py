@@ -55,7 +55,7 @@ def find_neighbors(
             return (*expand(near, squared, group, k), recall)
     distances = row_distances(X, metric) if known is None or metric != "euclidean" else known
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
-    usable = isinstance(distances, DenseDistances) and approximate.available()
+    usable = wanted and isinstance(distances, DenseDistances) and approximate.available()  # loads the compiler
     if algorithm == "approximate" and not usable:
         raise ImportError(
             "algorithm='approximate' needs a dense X and numba: pip install 'fiedler[fast]', or use 'exact'."
@@ -64,9 +64,9 @@ def find_neighbors(
     if isinstance(distances, DenseDistances):
         if algorithm != "approximate" and distances.few_columns:
             tree = Tree(distances, k)
-            if tree.crowd() < (_CROWD if wanted and usable else distances.n / _CROWDED):
+            if tree.crowd() < (_CROWD if usable else distances.n / _CROWDED):
                 return (*tree.search(), None)
-        if wanted and usable:
+        if usable:
             found = approximate.search(distances.single_precision(), k, or_exact=algorithm == "auto")
     if found is None:
         return (*nearest_rows(distances, k), None)
