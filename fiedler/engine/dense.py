@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,13 +21,16 @@ from .distances import (
     row_products,
 )
 from .kernels import kernels
-from .threads import for_each, one_blas_thread
+from .threads import for_each, n_threads, one_blas_thread
 
 _SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
 _FEW_COLUMNS, _SOME_ROWS = 64, 2000  # up to which, and from which, a k-d tree may be faster than a product
 _IN_CACHE = 2**16  # values worked on together
-_TILE = 512  # rows and columns of a triangle mirrored together
+_TILE = 512  # rows and columns of a product that one thread makes at a time,
+_HELD = 3 * 2**21  # and values of its factors held, so few that the allocator keeps their memory
+_EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
+_FAR = 0.25  # and its share of the rows' squares from which centring spares digits
 
 
 class DenseDistances(HeldRows):
@@ -47,13 +51,13 @@ class DenseDistances(HeldRows):
 
     def __init__(self, X: np.ndarray, metric: str = "euclidean"):
         self.n, self.m = X.shape
-        self._X, self._empty = X, np.zeros(self.n)
+        self._X, self._empty, self._euclidean = X, np.zeros(self.n), metric == "euclidean"
         self.single = self.n**2 * self.m >= _SINGLE_PAYS
         integer, self._integer = is_integer(X), False
-        if metric == "cosine":
-            self._to_unit_norm(integer)
-        else:
+        if self._euclidean:
             self._centre(integer)
+        else:
+            self._to_unit_norm(integer)
 
     def _centre(self, integer: bool) -> None:
         """Centre the columns, which spares digits; whole numbers are exact as they are, and so are all their ties."""
@@ -61,7 +65,7 @@ class DenseDistances(HeldRows):
             self._measure()
             self._integer = bool(self._norms.max(initial=0.0) < EXACT_BELOW)
         if not self.exact:
-            self._mean = self._column_means()
+            self._mean = self._origin()
             self._measure()
 
     def _to_unit_norm(self, integer: bool) -> None:
@@ -72,14 +76,28 @@ class DenseDistances(HeldRows):
         self._scale = 1.0 / np.sqrt(np.where(self._norms > 0, self._norms, 1.0))
         self._norms = 1.0 - self._empty
 
-    def _column_means(self) -> np.ndarray:
+    def _origin(self) -> np.ndarray | None:
+        """What is subtracted from the rows: the means of the columns.
+
+        In single precision, after which distances are computed again, means of some rows do, and none where the rows
+        lie around zero anyway.
+        """
+        if not self.single:
+            return self._column_means(self._X)
+        some = self._X[::_EVERY]
+        mean = self._column_means(some)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
+            return None if len(some) * float(mean @ mean) < _FAR * squares else mean
+
+    def _column_means(self, rows: np.ndarray) -> np.ndarray:
         mean = np.empty(self.m)
 
         def work(part: slice) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
-                mean[part] = self._X[:, part].mean(axis=0, dtype=np.float64)
+                mean[part] = rows[:, part].mean(axis=0, dtype=np.float64)
 
-        for_each(work, self._parts(CHUNK), float(self.n) * self.m)
+        for_each(work, self._parts(CHUNK), float(rows.size))
         return mean
 
     def _measure(self) -> None:
@@ -95,8 +113,8 @@ class DenseDistances(HeldRows):
         for_each(add, self._spans(CHUNK), float(self.n) * self.m)
         if not np.isfinite(self._norms).all():
             check_range(self._X, np.arange(self.m))
-        if self._norms.max(initial=0.0) > _SINGLE_UP_TO:
-            self.single = False
+        if self.single and self._norms.max(initial=0.0) > _SINGLE_UP_TO:
+            self.use_double()
 
     @property
     def exact(self) -> bool:
@@ -107,9 +125,9 @@ class DenseDistances(HeldRows):
         return 0.0 if self.exact else rounding_error(self.m, self._width, self.single)
 
     def use_double(self) -> None:
-        self.single, self._keys, self._kept = False, None, None
-        if self.exact and self._mean is not None:
-            self._mean = None
+        before, self.single, self._keys, self._kept = self.single, False, None, None
+        if before and self._euclidean:
+            self._mean = None if self.exact else self._origin()
             self._measure()
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -186,13 +204,43 @@ class DenseDistances(HeldRows):
         return self._fill(room.reshape(shape), part)
 
     def _whole_gram(self) -> np.ndarray:
+        if self.single:
+            return self._gram_by_tiles()
         # Small products wait longer for a second BLAS thread than they gain from it.
         with one_blas_thread(self.n**2 * float(self.m)):
             if self.m <= self._width:
                 piece = self._piece(slice(0, self.m))
                 return piece @ piece.T
-            room: np.ndarray = np.empty((self.n, self._width), dtype=self._dtype)
-            return sum_of_grams((self._piece(part, room) for part in self._parts(self._width)), self.n, self._dtype)
+            room: np.ndarray = np.empty((self.n, self._width))
+            return sum_of_grams((self._piece(part, room) for part in self._parts(self._width)), self.n)
+
+    def _gram_by_tiles(self) -> np.ndarray:
+        """Tiles of one triangle, each by one thread, summed over the pieces, a few of which are held at a time.
+
+        BLAS would share the products among threads of its own, which go on spinning when they are done: what follows,
+        and the next library with such a pool, would be slow beside them.
+        """
+        gram = np.zeros((self.n, self.n), dtype=np.float32)
+        # Enough tiles for all threads, though none so large that its rows do not stay in cache.
+        number = max(-(-self.n // _TILE), int(np.ceil(np.sqrt(8 * n_threads()))))
+        bounds = np.linspace(0, self.n, number + 1).astype(int)
+        spans = [slice(*ends) for ends in itertools.pairwise(bounds)]
+        tiles = [(rows, columns) for place, rows in enumerate(spans) for columns in spans[place:]]
+        parts, width = list(self._parts(self._width)), min(self._width, self.m)
+        held = max(1, min(len(parts), _HELD // (self.n * width)))
+        rooms = np.empty((held, self.n * width), dtype=np.float32)
+        for first in range(0, len(parts), held):
+            pieces = list(map(self._piece, parts[first : first + held], rooms))
+
+            def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces) -> None:
+                rows, columns = tile
+                total = gram[rows, columns]
+                for piece in pieces:
+                    total += piece[rows] @ piece[columns].T
+                gram[columns, rows] = total.T
+
+            for_each(add, tiles, np.inf)
+        return gram
 
     def _gram(self, rows: slice) -> np.ndarray:
         gram = np.zeros((rows.stop - rows.start, self.n), dtype=self._dtype)
@@ -211,18 +259,11 @@ class DenseDistances(HeldRows):
         return pieces
 
 
-def sum_of_grams(pieces: Iterator[np.ndarray], n: int, dtype: type) -> np.ndarray:
+def sum_of_grams(pieces: Iterator[np.ndarray], n: int) -> np.ndarray:
     """Σ P P' over pieces P of n rows: BLAS adds one triangle in place, which is mirrored once."""
-    from scipy.linalg.blas import dsyrk, ssyrk
+    from scipy.linalg.blas import dsyrk
 
-    add = ssyrk if dtype == np.float32 else dsyrk
-    total: np.ndarray = np.zeros((n, n), dtype=dtype, order="F")
+    total: np.ndarray = np.zeros((n, n), order="F")
     for piece in pieces:
-        total = add(1.0, piece.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-    gram = total.T  # C-ordered, its upper triangle filled
-    for start in range(0, n, _TILE):
-        for left in range(0, start + 1, _TILE):
-            rows, columns = slice(start, start + _TILE), slice(left, left + _TILE)
-            tile = gram[columns, rows].T
-            gram[rows, columns] = np.tril(tile) + np.triu(gram[rows, columns], 1) if left == start else tile
-    return gram
+        total = dsyrk(1.0, piece.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
+    return np.triu(total.T) + np.tril(total, -1)
