@@ -13,10 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from .dense import DenseDistances
-from .smallest import closest
+from .smallest import closest_in_rows
 from .threads import n_threads
 
 _TRIED = 64  # rows a trial looks at
+_OFTEN = 0.1  # share of rows with a tie at the last neighbour from which more are asked for at once
 _WIDER = 4  # how many times more rows are asked for where too many tie
 _AT_ONCE = 2**18  # neighbours asked for in one go, after which Ctrl-C is heard
 _TIED = 1e-9  # relative difference of squared distances that are told apart without a second look
@@ -29,14 +30,20 @@ class Tree:
         from scipy.spatial import cKDTree
 
         self._distances, self._k = distances, k
+        self._wanted = k + 2  # the row itself, its neighbours and one more
         self._rows = distances.values()
         self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced one is slow to build where values repeat
 
     def crowd(self) -> float:
-        """Mean number of rows in the cube around a row that holds its k nearest, over some rows."""
+        """Mean number of rows in the cube around a row that holds its k nearest, over some rows.
+
+        The same rows tell whether ties are so frequent that more neighbours are worth asking for from the start.
+        """
         n = self._distances.n
         some = self._rows[np.sort(np.random.default_rng(0).choice(n, min(n, _TRIED), replace=False))]
-        radius = np.asarray(self._tree.query(some, [self._k + 1], workers=n_threads())[0])[:, 0]
+        radius, further = np.asarray(self._tree.query(some, [self._k + 1, self._k + 2], workers=n_threads())[0]).T
+        if np.mean(further <= (1.0 + _TIED) * radius) > _OFTEN:
+            self._wanted = 2 * (self._k + 1)
         counts = self._tree.query_ball_point(some, radius, p=np.inf, return_length=True, workers=n_threads())
         return float(np.mean(counts))
 
@@ -44,7 +51,7 @@ class Tree:
         """Indices (n, k) of the k nearest of every row, ascending, and their squared distances."""
         n, k = self._distances.n, self._k
         near, squared = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-        left, wanted = np.arange(n), k + 2  # the row itself, its neighbours and one more
+        left, wanted = np.arange(n), self._wanted
         while len(left):
             wanted = min(wanted, n)
             step, unsettled = max(1, _AT_ONCE // wanted), []
@@ -69,9 +76,8 @@ class Tree:
         near, short = found[:, :k].copy(), squared[:, :k].copy()
         if not clear.all():  # several at the distance of the k-th
             some = np.flatnonzero(~clear)
-            place, j, d = np.repeat(np.arange(len(some)), wanted - 1), found[some].ravel(), squared[some].ravel()
-            kept = closest(place, j, d, np.zeros(len(j), dtype=np.intp), k)
-            near[some], short[some] = j[kept].reshape(-1, k), d[kept].reshape(-1, k)
+            kept = closest_in_rows(found[some], squared[some], k)
+            near[some], short[some] = (np.take_along_axis(part[some], kept, axis=1) for part in (found, squared))
         order = np.argsort(near, axis=1)
         return settled, np.take_along_axis(near, order, axis=1), np.take_along_axis(short, order, axis=1)
 
