@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from .threads import for_each, n_threads, one_blas_thread
 
 _SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
 _SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+_NEVER_SHARED = 1e6  # and up to which BLAS keeps to one thread by itself
 _FEW_COLUMNS, _SOME_ROWS = 64, 2000  # up to which, and from which, a k-d tree may be faster than a product
 _IN_CACHE = 2**16  # values worked on together
 _TILE = 512  # rows and columns of a product that one thread makes at a time,
@@ -206,8 +208,9 @@ class DenseDistances(HeldRows):
     def _whole_gram(self) -> np.ndarray:
         if self.single:
             return self._gram_by_tiles()
-        # Small products wait longer for a second BLAS thread than they gain from it.
-        with one_blas_thread(self.n**2 * float(self.m)):
+        # Small products wait longer for a second BLAS thread than they gain from it; the smallest ones get none.
+        work = self.n**2 * float(self.m)
+        with one_blas_thread(work) if work > _NEVER_SHARED else nullcontext():
             if self.m <= self._width:
                 piece = self._piece(slice(0, self.m))
                 return piece @ piece.T

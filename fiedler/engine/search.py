@@ -142,7 +142,8 @@ def _search(
         found[b] = _candidates(distances, blocks[b], members, own, k)
 
     for_each(collect, range(len(blocks)), 0.0 if distances.sequential else float(distances.n) ** 2)
-    i, j, squared, group, surplus = (np.concatenate(part) for part in zip(*found, strict=True))
+    joined = found[0] if len(found) == 1 else tuple(np.concatenate(part) for part in zip(*found, strict=True))
+    i, j, squared, group, surplus = joined
     squared = distances.refine(i, j, squared, surplus)
     if surplus.any():
         some = np.flatnonzero(surplus)
@@ -174,8 +175,11 @@ def _candidates(
         surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
         squared = distances.from_key(rows[local], part[local, column])
         parts.append((rows[local], columns[column], squared, np.full(len(local), group), surplus))
+    if len(parts) == 1:
+        return parts[0]
     merged = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-    return merged if len(members) == 1 else tuple(part[np.argsort(merged[0], kind="stable")] for part in merged)
+    by_row = np.argsort(merged[0], kind="stable")
+    return tuple(part[by_row] for part in merged)
 
 
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
