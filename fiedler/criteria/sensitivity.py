@@ -91,7 +91,7 @@ class Sensitivity(Criterion):
                 score, missed = _by_trace(graph, leading, problem)
                 if missed <= _NEGLIGIBLE:
                     return Scorer(graph.rows, score, float(graph.n_nodes * leading))
-        changes = eigenvalue_changes(graph, k)
+        changes = eigenvalue_changes(graph, k, problem.n_features)
         cost = float(graph.n_nodes) * (graph.n_nodes if k is None else k)
         return Scorer(graph.rows, lambda F: np.abs(changes(F)).sum(axis=0), cost)
 
@@ -107,13 +107,14 @@ class Sensitivity(Criterion):
         return Scorer(graph.rows, score, float(graph.n_nodes * k))
 
 
-def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
-    """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
+def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Changes:
+    """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns), of so many in all."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
     w = w / -_squared_width(graph)
     spans = [slice(start, start + _EDGES_AT_ONCE) for start in range(0, len(w), _EDGES_AT_ONCE)]
+    compiled = kernels(float(len(w)) * n_features)
 
     def derivatives(part: slice) -> np.ndarray:
         qi, qj = q[i[part]], q[j[part]]
@@ -124,7 +125,6 @@ def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
     def changes(F: Any) -> np.ndarray:
         F = dense(F)
         total, room = np.zeros((len(values), F.shape[1])), np.empty((min(len(w), _EDGES_AT_ONCE), F.shape[1]))
-        compiled = kernels(float(len(w)) * F.shape[1])
         for place, part in enumerate(spans):
             squares = _squared_differences(F, i[part], j[part], room, compiled)
             total += (derivatives(part) if kept is None else kept[place]) @ squares

@@ -87,7 +87,8 @@ def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np
     L *= root[:, None] * root
     # The trivial vector is moved to the top of the spectrum, above every other eigenvalue.
     L += (3.0 + np.abs(L).sum(axis=1).max()) * np.outer(ground, ground)
-    values, vectors = eigh(L, subset_by_index=[0, k - 1])
+    with one_blas_thread(float(size) ** 3):
+        values, vectors = eigh(L, subset_by_index=[0, k - 1])
     return values, vectors, ground[:, None]
 
 
