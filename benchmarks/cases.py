@@ -361,6 +361,20 @@ CASES = [
     ),
     *(
         Case(
+            f"exact neighbours, sparse, {name}",
+            targets,
+            lambda name=name, targets=targets: {
+                who: run for who, run in neighbors.sparse(name).items() if who in ("fiedler", *targets)
+            },
+            once=(neighbors.BRUTE, neighbors.NND),
+            factors={neighbors.BRUTE: n / neighbors.SPARSE_QUERIES},
+            check=neighbors.sparse_recall if neighbors.NND in targets else None,
+            note=f"brute force: {neighbors.SPARSE_QUERIES:,} of the rows searched, scaled to all of them",
+        )
+        for name, n, targets in neighbors.SPARSE
+    ),
+    *(
+        Case(
             f"98 % of the neighbours, {name}",
             targets,
             lambda name=name, targets=targets: {

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fiedler.engine import approximate
 from fiedler.engine.search import find_neighbors, nearest_rows
@@ -20,6 +21,7 @@ from . import contenders as other
 from . import data
 
 TREE, PRODUCT = "scipy k-d tree, ties as they come", "the product of all rows"
+BRUTE = "scikit-learn brute force"
 IVF, HNSW, USEARCH, NND = "faiss IVF", "faiss HNSW", "usearch", "pynndescent"
 _ENOUGH, _SAMPLE = 0.98, 300
 
@@ -37,6 +39,12 @@ MANY_ROWS = [
     ("1,000,000 x 8", {IVF: 2.0, HNSW: 1.0, USEARCH: 0.0, NND: 0.0}),
     ("1,000,000 x 100, clustered", {IVF: 2.0}),
 ]
+# Sparse rows, searched exactly; brute force on some of them, scaled to all.
+SPARSE = [
+    ("NEWS20", 18_828, {BRUTE: 1.0, NND: 1.0}),
+    ("text of 50,000 x 100,000", 50_000, {BRUTE: 1.0}),
+]
+SPARSE_QUERIES = 1000
 
 
 def _clustered(n: int, m: int, number: int, apart: float) -> np.ndarray:
@@ -70,6 +78,32 @@ def few_columns(name: str) -> dict[str, Callable[[], Any]]:
         TREE: lambda: cKDTree(X).query(X, other.K + 1, workers=-1),
         PRODUCT: lambda: nearest_rows(row_distances(X), other.K),
     }
+
+
+def sparse(name: str) -> dict[str, Callable[[], Any]]:
+    from sklearn.neighbors import NearestNeighbors
+
+    X = data.load("NEWS20_18828")[0] if name == "NEWS20" else data.text_like(50_000, 100_000, 0.0007)
+    columns, rows = sp.csc_array(X), sp.csr_matrix(X)
+    brute = NearestNeighbors(n_neighbors=other.K + 1, algorithm="brute").fit(rows)
+    some = np.sort(np.random.default_rng(0).choice(X.shape[0], SPARSE_QUERIES, replace=False))
+
+    def nndescent(rows: Any) -> np.ndarray:
+        from pynndescent import NNDescent
+
+        return NNDescent(rows, n_neighbors=other.K + 1, random_state=0).neighbor_graph[0]
+
+    return {
+        "fiedler": lambda: find_neighbors(columns, other.K)[0],
+        BRUTE: lambda: brute.kneighbors(rows[some]),
+        NND: lambda: nndescent(rows),
+    }
+
+
+def sparse_recall(results: dict[str, Any]) -> str:
+    """Of all rows, since the search is exact."""
+    exact, found = results["fiedler"], results[NND]
+    return f"recall of {NND} {_recall(found, np.arange(len(exact)), exact):.3f}; its compiling counts"
 
 
 @cache

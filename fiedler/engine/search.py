@@ -157,6 +157,12 @@ def _candidates(
     distances: Searchable, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, ...]:
     """(i, j, approximate squared distance, group, surplus) of everyone who may be among the k nearest of a group."""
+    if len(members) == 1 and k < distances.n - 1:
+        reached = distances.within_reach(rows, k)
+        if reached is not None:
+            local, column, some = reached
+            surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
+            return rows[local], column, distances.from_key(rows[local], some), np.zeros_like(local), surplus
     key = distances.block(rows)
     a, b = distances.uncertainty(rows)
     parts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,14 @@ class SparseDistances(HeldRows):
             return cosine_squared(row_products(self._counts, i, j), self._lengths[i] * self._lengths[j])
         return sparse_squared_differences(self._rows, i, j) + self._empty[i] + self._empty[j]
 
+    @cached_property
+    def _products(self) -> float:
+        """Products of stored values that the distances between all rows take."""
+        stored = np.diff(self._columns.indptr).astype(np.float64)
+        return float(stored @ stored)
+
     def _compiled(self) -> Any:
-        met = np.diff(self._columns.indptr).astype(np.float64)
-        return kernels(4.0 * float(met @ met))
+        return kernels(4.0 * self._products)
 
     def _gram(self, rows: slice) -> np.ndarray:
         X, twin, compiled = self._rows, self._columns, self._compiled()
@@ -83,6 +89,28 @@ class SparseDistances(HeldRows):
         arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
         compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
         return gram
+
+    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """As the base says, where most rows share no column: then not all of them are looked at."""
+        compiled = self._compiled() if self._keys is None and self._products < float(self.n) ** 2 else None
+        if compiled is None:
+            return None
+        X, twin, (a, b) = self._rows, self._columns, self.uncertainty(rows)
+        half, by_upper, by_lower = self._without_products
+        found, count = np.empty((len(rows), 4 * k + 32), dtype=np.intp), np.empty(len(rows), dtype=np.intp)
+        keys = np.empty(found.shape)
+        arrays = (X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data)
+        compiled.sparse_within_reach(rows, *arrays, half, a, b, by_upper, by_lower, k, self.exact, found, keys, count)
+        if count.max(initial=0) > found.shape[1]:  # very many at the same distance
+            return None
+        local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
+        return local, found[local, place], keys[local, place]
+
+    @cached_property
+    def _without_products(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The keys of rows that share no column, and all rows by the upper and by the lower bounds of these."""
+        half, b = (self._norms + self._empty) / 2.0, self.uncertainty(np.arange(0))[1]
+        return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
 
     def _whole_gram(self) -> np.ndarray:
         X, twin, compiled = self._rows, self._columns, self._compiled()

@@ -160,6 +160,9 @@ class TargetAwareDistances:
         a, b = self._features.uncertainty(rows)
         return 2.0 * a / self._m, 2.0 * b / self._m
 
+    def within_reach(self, rows: np.ndarray, k: int) -> None:
+        """As :meth:`Distances.within_reach`: not known without a block."""
+
     def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
         """As :meth:`Distances.from_key`."""
         return key
