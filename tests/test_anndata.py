@@ -308,6 +308,7 @@ def test_every_method_marks_as_many_genes_as_asked_for(adata, name):
 # ---------------------------------------------------------------- with scanpy itself
 
 
+@pytest.mark.slow  # scanpy compiles its own
 @pytest.mark.filterwarnings("ignore")  # of scanpy's own
 def test_scanpy_takes_it_from_here(adata):
     sc = pytest.importorskip("scanpy")
@@ -324,6 +325,7 @@ def test_scanpy_takes_it_from_here(adata):
     np.testing.assert_allclose(np.abs(only.obsm["X_pca"]), np.abs(adata.obsm["X_pca"]), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_batches_have_the_columns_of_scanpy(adata):
     sc = pytest.importorskip("scanpy")
