@@ -88,15 +88,10 @@ def sparse(name: str) -> dict[str, Callable[[], Any]]:
     brute = NearestNeighbors(n_neighbors=other.K + 1, algorithm="brute").fit(rows)
     some = np.sort(np.random.default_rng(0).choice(X.shape[0], SPARSE_QUERIES, replace=False))
 
-    def nndescent(rows: Any) -> np.ndarray:
-        from pynndescent import NNDescent
-
-        return NNDescent(rows, n_neighbors=other.K + 1, random_state=0).neighbor_graph[0]
-
     return {
         "fiedler": lambda: find_neighbors(columns, other.K)[0],
         BRUTE: lambda: brute.kneighbors(rows[some]),
-        NND: lambda: nndescent(rows),
+        NND: lambda: _pynndescent(rows),
     }
 
 
@@ -173,10 +168,10 @@ def _usearch(name: str) -> np.ndarray:
     return search(X, _wide_enough(search, name, 16))
 
 
-def _pynndescent(name: str) -> np.ndarray:
+def _pynndescent(rows: Any) -> np.ndarray:
     from pynndescent import NNDescent
 
-    return NNDescent(_single(name)[0], n_neighbors=other.K + 1, random_state=0).neighbor_graph[0]
+    return NNDescent(rows, n_neighbors=other.K + 1, random_state=0).neighbor_graph[0]
 
 
 def many_rows(name: str) -> dict[str, Callable[[], Any]]:
@@ -186,7 +181,7 @@ def many_rows(name: str) -> dict[str, Callable[[], Any]]:
         IVF: lambda: _faiss_ivf(name),
         HNSW: lambda: _faiss_hnsw(name),
         USEARCH: lambda: _usearch(name),
-        NND: lambda: _pynndescent(name),
+        NND: lambda: _pynndescent(X),
     }
 
 

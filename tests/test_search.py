@@ -103,7 +103,7 @@ def test_sparse_rows_that_share_no_column_are_not_looked_at_one_by_one(kind, met
     rng = np.random.default_rng(k)
     X = np.where(rng.random((300, 400)) < 0.01, rng.integers(1, 4, size=(300, 400)).astype(float), 0.0)
     X *= rng.random((300, 400)) if kind == "real" else 1.0
-    X[:, 0] += 1.0  # otherwise too many are at the same distance from a row without words of others
+    X[::2, 0] += 1.0  # half of them share a column, the others hardly any
     X[::50] *= kind != "empty rows"
     monkeypatch.setattr(kernels, "_WORTH_COMPILING", 0.0)
     asked, ask = [], SparseDistances.within_reach
@@ -111,7 +111,8 @@ def test_sparse_rows_that_share_no_column_are_not_looked_at_one_by_one(kind, met
     monkeypatch.setattr(SparseDistances, "within_reach", lambda *given: asked.append(ask(*given)) or asked[-1])
     with config_context(working_memory=0.5):
         found, squared = nearest_rows(row_distances(sp.csc_array(X), metric), k)
-    assert any(answer is not None for answer in asked)
+    assert asked
+    assert metric == "cosine" or all(answer is not None for answer in asked)  # equal cosines may be too many
     expected, distances = nearest_rows(row_distances(X, metric), k)
     np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
     np.testing.assert_allclose(np.sort(squared, axis=1), np.sort(distances, axis=1), rtol=1e-12, atol=1e-15)
