@@ -19,13 +19,13 @@ def overlapping(rng, n=40, r=9, per_row=3, isolated=4):
 
 
 @pytest.mark.parametrize("per_row", [1, 3])
-def test_compiled_groups_agree_with_the_plain_path(per_row, rng, monkeypatch):
+def test_compiled_groups_agree_with_the_plain_path(per_row, rng):
     pytest.importorskip("numba")
     Z, X = overlapping(rng, per_row=per_row), rng.normal(size=(40, 4)) + np.array([0, 1e8, -5, 2])
     plain = Graph.from_factors(Z, rng.uniform(0.5, 2.0, size=9))
-    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
-    fast = plain.for_columns(4)
-    assert (plain.weights.compiled, fast.weights.compiled) == (False, True)
+    fast = plain.for_columns(10**6)
+    assert plain.weights._kernels is None
+    assert fast.weights._kernels is not None
     for F in (X, np.asfortranarray(X), sp.csc_array(X)):
         np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
         for ours, theirs in zip(fast.within_and_between(F), plain.within_and_between(F), strict=True):
@@ -33,14 +33,14 @@ def test_compiled_groups_agree_with_the_plain_path(per_row, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("recipe", [KNN(5), KNN(3, "binary"), KNN(1)])
-def test_compiled_kernels_agree_with_the_plain_path(recipe, rng, monkeypatch):
+def test_compiled_kernels_agree_with_the_plain_path(recipe, rng):
     pytest.importorskip("numba")
     X = rng.normal(size=(60, 7)) + np.array([0, 1e8, -3, 1e3, 0, 0, 5])
     X[:, 6] = np.where(rng.random(60) < 0.7, 0.0, X[:, 6])
     plain = recipe.build(X)
-    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
-    fast = plain.for_columns(7)
-    assert (plain.weights.compiled, fast.weights.compiled) == (False, True)
+    fast = plain.for_columns(10**6)
+    assert plain.weights._kernels is None
+    assert fast.weights._kernels is not None
     for F in (X, np.asfortranarray(X), sp.csc_array(X)):
         np.testing.assert_allclose(fast.energy(F), plain.energy(F), rtol=1e-12)
         for ours, theirs in zip(fast.moments(F), plain.moments(F), strict=True):
@@ -74,3 +74,9 @@ assert before.tobytes() == scores().tobytes()
 
 def test_what_was_loaded_earlier_changes_no_bit_of_a_score():
     subprocess.run([sys.executable, "-c", HISTORY], check=True)
+
+
+def test_the_compiler_is_loaded_by_the_forms_that_use_it():
+    code = "import sys, numpy as np; from fiedler import FisherScore; X = np.zeros((3_000_000, 2)); X[::3] = 1; "
+    code += "FisherScore().evaluate(X, np.arange(len(X)) % 2); print('numba' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"

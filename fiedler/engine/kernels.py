@@ -8,6 +8,7 @@ width of a block changes a digit. They are compiled on first use and cached on d
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ A: TypeAlias = np.ndarray  # what kernels are called with, many at a time
 # millisecond per million operations; the rule looks at the work alone, so that what ran before changes no digit.
 _WORTH_COMPILING = 5e6
 _REORDER = {"reassoc", "contract"}  # lets sums over columns use vector registers
+_loading = threading.Lock()  # the first to ask may be several threads, and each would compile kernels of its own
 
 
 @functools.cache
@@ -47,7 +49,10 @@ def load() -> Any:
 
 def kernels(operations: float) -> Any:
     """The compiled kernels if a job of that many scalar operations is worth them, else None."""
-    return load() if operations >= _WORTH_COMPILING else None
+    if operations < _WORTH_COMPILING:
+        return None
+    with _loading:
+        return load()
 
 
 def edge_energy(F: A, indptr: A, indices: A, weights: A, energy: A) -> None:

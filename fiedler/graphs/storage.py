@@ -94,7 +94,7 @@ class Nodes(Storage):
     """What csr, dense and factored W share: nodes with degrees, and columns centred by them."""
 
     is_full = False
-    compiled = False
+    work = 0.0  # scalar operations on all columns it will meet
 
     def __init__(self, n_nodes: int, degree: Any = None):
         self.n_nodes = n_nodes
@@ -151,11 +151,11 @@ class Nodes(Storage):
 
     @property
     def _kernels(self) -> Any:
-        return kernels(np.inf) if self.compiled else None  # asked for at each call: compiled code does not travel
+        return kernels(self.work)  # asked for at each call: compiled code does not travel, and not all forms use it
 
     def for_columns(self: N, n_columns: int) -> N:
         twin = copy.copy(self)
-        twin.compiled = kernels(self._entries() * n_columns) is not None
+        twin.work = self._entries() * n_columns
         return twin
 
     def _entries(self) -> float:
