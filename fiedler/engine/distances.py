@@ -25,6 +25,7 @@ CHUNK = 1024  # columns per product: bounds the rounding error of a sum in singl
 _TIED = 2.0**-38  # relative difference of distances that count as equal, and somewhat more
 EXACT_COSINE = 2.0**26  # squared norms of whole numbers up to which cosines are free of rounding
 EXACT_BELOW = 2.0**50  # squared norms of whole numbers below which their distances are
+_PER_KEY = 4.0  # scalar operations to tell whether a key is among the smallest
 _TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
 ILL_CONDITIONED = 1e-5
@@ -45,7 +46,7 @@ class Searchable(Protocol):
     @property
     def single(self) -> bool: ...
     @property
-    def sequential(self) -> bool: ...
+    def shared_work(self) -> float: ...
     def use_double(self) -> None: ...
     def row_blocks(self) -> list[np.ndarray]: ...
     def block(self, rows: np.ndarray) -> np.ndarray: ...
@@ -64,7 +65,6 @@ class Distances(ABC):
     n: int
     m: int
     single: bool  # whether the keys are in single precision
-    sequential: bool  # whether blocks should be asked for one after the other
     _norms: np.ndarray  # ‖x_i‖² of the centred or scaled rows
     _empty: np.ndarray  # 1 for a row of zeros under the cosine, which is at cosine 0 to every row
     _keys: np.ndarray | None = None  # all of them, where they can be held
@@ -80,6 +80,11 @@ class Distances(ABC):
     @abstractmethod
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
+
+    @property
+    def shared_work(self) -> float:
+        """Scalar operations on all keys for threads to share; 0 where blocks should be asked for in turn."""
+        return 0.0
 
     @property
     @abstractmethod
@@ -146,8 +151,6 @@ class Distances(ABC):
 class HeldRows(Distances):
     """Distances between rows that are in memory: all keys at once where they can be held, else block by block."""
 
-    sequential = False
-
     @abstractmethod
     def _whole_gram(self) -> np.ndarray:
         """x_i'x_j of all rows."""
@@ -156,11 +159,15 @@ class HeldRows(Distances):
     def _gram(self, rows: slice) -> np.ndarray:
         """x_i'x_j of some rows i and all j."""
 
+    @property
+    def shared_work(self) -> float:
+        return _PER_KEY * float(self.n) ** 2
+
     def row_blocks(self) -> list[np.ndarray]:
         """As the base says, and at least one block per thread."""
         if self._keys is None and self.n**2 <= budget():  # all at once, one triangle is enough
             self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
-        threads = n_threads(float(self.n) ** 2)
+        threads = n_threads(self.shared_work)
         rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
 

@@ -138,10 +138,10 @@ def sparse_gram(
                 out[c_indices[q]] += value * c_data[q]
 
 
-def mirror(gram: A) -> None:
-    """Copy the upper triangle of a square matrix to the lower one, tile by tile."""
+def mirror(gram: A, first: int, step: int) -> None:
+    """Copy the upper triangle of a square matrix to the lower one, to every step-th row of tiles."""
     n, tile = gram.shape[0], 64
-    for a in range(0, n, tile):
+    for a in range(first * tile, n, step * tile):
         for b in range(0, a + tile, tile):
             for i in range(a, min(a + tile, n)):
                 for j in range(b, min(b + tile, i)):

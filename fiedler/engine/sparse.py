@@ -55,7 +55,8 @@ class SparseDistances(HeldRows):
             scale = 1.0 / np.sqrt(np.where(norms > 0, norms, 1.0))
             norms = 1.0 - self._empty
             self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
-        self._columns = sp.csc_array(self._rows)
+        same = metric == "euclidean" and X.dtype == np.float64 and X.has_canonical_format
+        self._columns = X if same else sp.csc_array(self._rows)
         self._norms = norms
 
     @property
@@ -125,5 +126,5 @@ class SparseDistances(HeldRows):
         arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
         shares = [np.arange(t, self.n, threads) for t in range(threads)]  # early rows meet more: deal them out
         for_each(lambda rows: compiled.sparse_gram(rows, rows, *arrays, gram), shares, np.inf)
-        compiled.mirror(gram)
+        for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
         return gram

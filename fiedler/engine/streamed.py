@@ -42,7 +42,7 @@ def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
 
 
 class StreamedDistances(Distances):
-    """Distances between the rows of a source, each block of them being one pass over it.
+    """Distances between the rows of a source, each block of them being one pass over it: two at once would be two.
 
     Parameters
     ----------
@@ -50,7 +50,6 @@ class StreamedDistances(Distances):
     metric : {"euclidean", "cosine"}
     """
 
-    sequential = True  # blocks follow each other: two at once would read everything twice at a time
     single = False
     _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine
 

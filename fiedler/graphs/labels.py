@@ -134,9 +134,9 @@ class TargetAwareDistances:
         return self._features.single
 
     @property
-    def sequential(self) -> bool:
-        """As :attr:`Distances.sequential`."""
-        return self._features.sequential
+    def shared_work(self) -> float:
+        """As :attr:`Distances.shared_work`."""
+        return self._features.shared_work
 
     def use_double(self) -> None:
         """As :meth:`Distances.use_double`."""
