@@ -15,11 +15,13 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpotri
 
 from ..data.memory import working_bytes
 from ..data.source import Source
-from ..engine.blocks import fold_rows
+from ..engine.blocks import fold_rows, map_columns
 from ..engine.centred import CentredColumns, column_squares, without
 from ..engine.threads import one_blas_thread
 from ..graphs import Graph, Recipe
@@ -115,38 +117,33 @@ class Kernel:
 
 
 class RowKernel(Kernel):
-    """K over the samples: ``apply(V)`` = K V, for V orthogonal to √w as all columns of C are."""
+    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w as all columns of C are."""
 
     def __init__(self, columns: CentredColumns, terms: list[tuple[Term, Smoother]]):
         self.columns = columns
         self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
         self._K: np.ndarray | None = None
         if columns.shape[0] <= _ROWS:
-            with one_blas_thread(float(columns.shape[0]) ** 3):
-                self._form(terms)
+            self._form(terms)
         else:
             self._walk(terms)
 
     def _form(self, terms: list[tuple[Term, Smoother]]) -> None:
         n = self.columns.shape[0]
-        gram, K = None, np.zeros((n, n))
-        for term, F in terms:
-            if term.of == "features":
-                gram = self.columns.gram() if gram is None else gram
-                K += term.factor * F.apply(np.ascontiguousarray(F.apply(gram).T))
-            else:
-                K += term.factor * F.apply(np.eye(n))
-        self._K = K = without(self._unit, (K + K.T) / 2.0)
+        gram, K = self.columns.gram(), np.zeros((n, n))
+        with one_blas_thread(float(n) ** 3):
+            for term, F in terms:
+                K += term.factor * (F.around(gram) if term.of == "features" else F.apply(np.eye(n)))
+            self._K = K = without(self._unit, (K + K.T) / 2.0)
         sparse = self.columns.sparse
         if sparse is None:
             both = self.columns.map(lambda C: np.array([np.einsum("ij,ij->j", C, K @ C), column_squares(C)]))
             self.num, self.den = both
         else:
             self.den = self.columns.squares()
-            step = max(1, int(working_bytes() / (32 * n)))
-            parts = [sparse[:, start : start + step] for start in range(0, sparse.shape[1], step)]
-            self.num = np.concatenate([np.asarray(p.multiply((p.T @ K).T).sum(axis=0)).ravel() for p in parts])
-        self.total = _explained_by_rows(self.columns.gram() if gram is None else gram, K, self._unit)
+            self.num = map_columns(lambda C: np.asarray(C.multiply((C.T @ K).T).sum(axis=0)).ravel(), sparse)
+        with one_blas_thread(float(n) ** 3):
+            self.total = _explained_by_rows(gram, K, self._unit)
 
     def _walk(self, terms: list[tuple[Term, Smoother]]) -> None:
         columns = self.columns
@@ -167,12 +164,12 @@ class RowKernel(Kernel):
             self.num += term.factor * energies
             self.total += term.factor * trace
 
-    def apply(self, V: np.ndarray) -> np.ndarray:
-        """K V."""
+    def apply(self, q: np.ndarray) -> np.ndarray:
+        """K q."""
         if self._K is not None:
-            return self._K @ V
-        result: np.ndarray = sum(factor * product(V) for factor, product in self._walks)  # type: ignore[assignment]
-        return result - np.outer(self._unit, self._unit @ result)
+            return dsymv(1.0, self._K.T, q, lower=1)  # reads half of K
+        result: np.ndarray = sum(factor * product(q[:, None])[:, 0] for factor, product in self._walks)  # type: ignore[assignment]
+        return result - (self._unit @ result) * self._unit
 
 
 class FeatureKernel(Kernel):
@@ -320,8 +317,9 @@ def _explained_by_rows(gram: np.ndarray, K: np.ndarray, unit: np.ndarray) -> flo
         return float(np.einsum("ij,ij->", basis, K @ basis))
     # tr(K) less what lies where C has nothing, by a ridge: eigenvectors of so many rows would take too long.
     ridge = _RANK * scale
-    inverse = cho_solve(cho_factor(gram + ridge * np.eye(len(gram)), lower=True), K)
-    return float(K.trace() - ridge * inverse.trace())
+    inverse = dpotri(cholesky(gram + ridge * np.eye(len(gram)), lower=True), lower=1)[0]  # its lower triangle
+    inverse[np.diag_indices(len(gram))] /= 2.0
+    return float(K.trace() - 2.0 * ridge * np.vdot(inverse.T, K))
 
 
 def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]]) -> float:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Block, Matrix, take_columns
+from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
 from .blocks import is_constant, map_columns
 from .moments import sparse_centre, sparse_moments
+from .sparse import sparse_gram
 
 _HELD = 0.5  # share of the working memory that a dense C may take
 
@@ -50,7 +51,7 @@ class CentredColumns:
             self._scaled = self._X if even else sp.csc_array(self._X.multiply(self.root[:, None]))
             self._mean, self._squares = sparse_moments(self._X, weights)
         elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
-            self._held = self._centre(np.array(X, dtype=np.float64, order="C"))
+            self._held = self._centre(np.asarray(X, dtype=np.float64, order="C"))
 
     @property
     def sparse(self) -> sp.csc_array | None:
@@ -117,7 +118,7 @@ class CentredColumns:
         if self._held is not None:
             return self._held @ self._held.T
         if self.sparse is not None:
-            product = (self.sparse @ self.sparse.T).toarray()
+            product = sparse_gram(as_csr(self.sparse), self.sparse)
             off = np.outer(self.sparse @ self._mean, self.root)
             unit = self.root / (np.linalg.norm(self.root) or 1.0)
             product -= off + off.T - (self._mean @ self._mean) * np.outer(self.root, self.root)

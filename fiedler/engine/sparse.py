@@ -75,8 +75,7 @@ class SparseDistances(HeldRows):
     @cached_property
     def _products(self) -> float:
         """Products of stored values that the distances between all rows take."""
-        stored = np.diff(self._columns.indptr).astype(np.float64)
-        return float(stored @ stored)
+        return n_products(self._columns)
 
     def _compiled(self) -> Any:
         return kernels(4.0 * self._products)
@@ -114,17 +113,29 @@ class SparseDistances(HeldRows):
         return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
 
     def _whole_gram(self) -> np.ndarray:
-        X, twin, compiled = self._rows, self._columns, self._compiled()
-        if compiled is None:
-            return (X @ X.T).toarray()
-        # Where each entry of X stands in its own column: from there on are the rows not yet met.
-        first = np.empty(X.nnz, dtype=twin.indptr.dtype)
-        first[sp.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc().data] = np.arange(X.nnz)
         # Whole numbers this small are exact in single precision too, at half the traffic.
         small = self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE
-        gram, threads = np.zeros((self.n, self.n), dtype=np.float32 if small else np.float64), n_threads()
-        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
-        shares = [np.arange(t, self.n, threads) for t in range(threads)]  # early rows meet more: deal them out
-        for_each(lambda rows: compiled.sparse_gram(rows, rows, *arrays, gram), shares, np.inf)
-        for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
-        return gram
+        return sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
+
+
+def n_products(X: sp.csc_array) -> float:
+    """Products of stored values that X X' takes."""
+    stored = np.diff(X.indptr).astype(np.float64)
+    return float(stored @ stored)
+
+
+def sparse_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any = np.float64) -> np.ndarray:
+    """X X' of an X stored by rows and, sorted, by columns: one triangle of it, mirrored."""
+    compiled, n = kernels(4.0 * n_products(columns)), rows.shape[0]
+    if compiled is None:
+        return (rows @ rows.T).toarray()
+    # Where each entry of X stands in its own column: from there on are the rows not yet met.
+    first = np.empty(rows.nnz, dtype=columns.indptr.dtype)
+    order = sp.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+    first[order.tocsc().data] = np.arange(rows.nnz)
+    gram, threads = np.zeros((n, n), dtype=dtype), n_threads()
+    arrays = (rows.indptr, rows.indices, rows.data, first, columns.indptr, columns.indices, columns.data)
+    shares = [np.arange(t, n, threads) for t in range(threads)]  # early rows meet more: deal them out
+    for_each(lambda some: compiled.sparse_gram(some, some, *arrays, gram), shares, np.inf)
+    for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
+    return gram

@@ -51,6 +51,23 @@ class Smoother:
     def __init__(self, apply: Apply, trivial: np.ndarray, adjacency: sp.csr_array | None = None):
         self.apply, self.trivial, self.adjacency = apply, trivial, adjacency
 
+    def around(self, G: np.ndarray) -> np.ndarray:
+        """F G F of a symmetric G."""
+        return self.apply(np.ascontiguousarray(self.apply(G).T))
+
+
+class _OfPairs(Smoother):
+    """F = V Λ V' from some of its eigenpairs."""
+
+    def __init__(self, values: np.ndarray, vectors: np.ndarray, trivial: np.ndarray):
+        super().__init__(lambda V: vectors @ (values[:, None] * (vectors.T @ V)), trivial)
+        self._values, self._vectors = values, vectors
+
+    def around(self, G: np.ndarray) -> np.ndarray:
+        values, vectors = self._values, self._vectors
+        inside = (vectors.T @ G) @ vectors
+        return (vectors @ (values[:, None] * inside * values)) @ vectors.T
+
 
 def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
     """F for one of the kinds above; a graph is needed for all but "identity"."""
@@ -69,13 +86,12 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
     if n_nodes <= _EXACT_UP_TO:
         F = _adjacency(graph) - np.outer(trivial, trivial)
         with one_blas_thread(0.0):  # a second thread saves a third, and on a busy machine costs ten times as much
-            values, vectors = eigh(F, driver="evd")
-            positive = values > _NOTHING
-            F = (vectors[:, positive] * values[positive]) @ vectors[:, positive].T
-    else:
-        coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
-        F = _polynomial(graph, coefficients, trivial)(np.eye(n_nodes))
-        F = (F + F.T) / 2.0
+            values, vectors = eigh(F, driver="evd", overwrite_a=True)
+        first = int(np.searchsorted(values, _NOTHING, side="right"))
+        return _OfPairs(values[first:], np.ascontiguousarray(vectors[:, first:]), trivial)
+    coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
+    F = _polynomial(graph, coefficients, trivial)(np.eye(n_nodes))
+    F = (F + F.T) / 2.0
     return Smoother(lambda V: F @ V, trivial)
 
 

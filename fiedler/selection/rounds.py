@@ -120,7 +120,7 @@ class _Rounds:
         if not square > self.search.floor[column]:
             return None
         q /= np.sqrt(square)
-        v = self.kernel.apply(q[:, None])[:, 0]
+        v = self.kernel.apply(q)
         e = float(q @ v)
         return Step(column, score, q, v - (Q @ v) @ Q, e)
 
@@ -138,26 +138,20 @@ class _Rounds:
         outside[self.pool] = False
         replay = _Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
-        if self.columns.in_memory:
-            along, everything = self.columns.project(V), slice(0, len(self.num))
-            when, excess, num, den = replay(along, everything)
-        else:
-            when, excess, num, den = self.columns.map_slabs(V, replay)
+        if self.columns.in_memory:  # by what is right the next pool is chosen, and none of it is replayed again
+            right, self.num, self.den = replay.while_right(self.columns.project(V))
+            self.base += right
+            return (None if right == len(steps) else self.base), np.empty(0, dtype=np.intp)
+        when, excess, num, den = self.columns.map_slabs(V, replay)
         better = np.flatnonzero(when < _NEVER)
         if len(better):
-            first = int(when.min())
-            wrong = self.base + first
-            if self.columns.in_memory:  # what was right need not be replayed again
-                self.num, self.den = replay.after(first, along, everything)
-                self.base = wrong
-            return wrong, self._foremost(better[when[better] == when.min()], excess)
+            first = when.min()
+            return self.base + int(first), self._foremost(better[when[better] == first], excess)
         self.num, self.den, self.base = num, den, len(self.steps)
         return None, better
 
     def _foremost(self, better: np.ndarray, excess: np.ndarray) -> np.ndarray:
         """Of the columns that are better at the first wrong step, and of all that came near at any, the foremost."""
-        if self.columns.in_memory:  # the next pool is chosen by scores that are right
-            return better[:0]
         near = np.argpartition(-excess, min(self.n_pool, len(excess)) - 1)[: self.n_pool]
         return np.union1d(better[np.argsort(-excess[better], kind="stable")][: self.n_pool], near[excess[near] > 0.0])
 
@@ -169,19 +163,18 @@ class _Rounds:
 
 
 class _Replay:
-    """Steps replayed on some columns: when one from outside the pool is first better than the choice, and by how much
-    at most; num and den after them."""
+    """Steps replayed on columns, to tell when one from outside the pool is better than the choice."""
 
     def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
         self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
 
     def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
+        """Of some columns: when each is first better, by how much at most, and num and den after all steps."""
         num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
-        numbers, when = np.arange(columns.start, columns.stop), np.full(len(num), _NEVER)
-        excess = np.zeros(len(num))  # its best score beside that of the choice
+        when, excess = np.full(len(num), _NEVER), np.zeros(len(num))  # its best score beside that of the choice
         for place, (column, score, e) in enumerate(self.steps):
             scores = self.search.scores(num, den, columns)
-            better = outside & (scores >= score * np.where(numbers < column, 1.0 - TIE, 1.0 + TIE))
+            better = outside & self._as_good(scores, column, score, columns.start)
             np.minimum(when, np.where(better, place, _NEVER), out=when)
             np.maximum(excess, np.where(outside, scores / score, 0.0), out=excess)
             num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
@@ -189,13 +182,24 @@ class _Replay:
                 den[column - columns.start] = 0.0
         return np.array([when, excess, num, den])
 
-    def after(self, n_steps: int, along: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
-        """num and den of the columns after the first steps."""
-        num, den = self.num[columns], self.den[columns].copy()
-        for place, (column, _, e) in enumerate(self.steps[:n_steps]):
+    def while_right(self, along: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Of all columns: how many steps were right, and num and den after those."""
+        num, den = self.num, self.den.copy()
+        for place, (column, score, e) in enumerate(self.steps):
+            scores = self.search.scores(num, den)
+            if (self._as_good(scores, column, score) & self.outside).any():
+                return place, num, den
             num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
-            den[column - columns.start] = 0.0
-        return num, den
+            den[column] = 0.0
+        return len(self.steps), num, den
+
+    @staticmethod
+    def _as_good(scores: np.ndarray, column: int, score: float, start: int = 0) -> np.ndarray:
+        """Whose score is that of the choice, ties by the smaller column."""
+        good = scores >= score * (1.0 + TIE)
+        before = max(column - start, 0)
+        good[:before] = scores[:before] >= score * (1.0 - TIE)
+        return good
 
 
 def _replayed(
