@@ -228,19 +228,21 @@ class DenseDistances(HeldRows):
         number = max(-(-self.n // _TILE), int(np.ceil(np.sqrt(8 * n_threads()))))
         bounds = np.linspace(0, self.n, number + 1).astype(int)
         spans = [slice(*ends) for ends in itertools.pairwise(bounds)]
-        tiles = [(rows, columns) for place, rows in enumerate(spans) for columns in spans[place:]]
+        # Tiles on the diagonal take half as long, so they come last: no thread is left with much to do.
+        tiles = [*itertools.combinations(spans, 2), *zip(spans, spans, strict=True)]
         parts, width = list(self._parts(self._width)), min(self._width, self.m)
         held = max(1, min(len(parts), _HELD // (self.n * width)))
         rooms = np.empty((held, self.n * width), dtype=np.float32)
         for first in range(0, len(parts), held):
-            pieces = list(map(self._piece, parts[first : first + held], rooms))
+            pieces, last = list(map(self._piece, parts[first : first + held], rooms)), first + held >= len(parts)
 
-            def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces) -> None:
+            def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces, last: bool = last) -> None:
                 rows, columns = tile
                 total = gram[rows, columns]
                 for piece in pieces:
                     total += piece[rows] @ piece[columns].T
-                gram[columns, rows] = total.T
+                if last and rows is not columns:
+                    gram[columns, rows] = total.T
 
             for_each(add, tiles, np.inf)
         return gram

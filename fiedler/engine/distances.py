@@ -252,7 +252,7 @@ def add_squared_differences(
         def add(a: int, b: int) -> None:
             compiled.pair_squared_distances(F, width, i[a:b], j[a:b], squared[a:b])
 
-        for_each(lambda span: add(*span), itertools.pairwise(bounds), squared.size * 64.0)
+        for_each(lambda span: add(*span), itertools.pairwise(bounds), float(squared.size) * width)
         return
     step = max(1, 2**18 // max(piece.shape[1], 1))
     for start in range(0, len(i), step):
