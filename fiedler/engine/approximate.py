@@ -79,29 +79,34 @@ class Cells:
             first, stop = self.starts[cell], self.starts[cell + 1]
             near = self._around(cell, min(_WIDER * n_around, self.number), k + 1)
             key = _half_distances(Y[first:stop], self.centres[near])
-            nearest = smallest(key, min(n_around, len(near)))
-            nearest = np.take_along_axis(nearest, np.argsort(np.take_along_axis(key, nearest, axis=1), axis=1), axis=1)
-            probes = near[nearest]  # the nearest first: then hardly any row of the others comes closer
-            if self.sizes[probes].sum(axis=1).min() <= k:
-                probes = np.tile(near, (stop - first, 1))
+            asked = smallest(key, min(n_around, len(near)))
+            if self.sizes[near[asked]].sum(axis=1).min() <= k:
+                asked = np.tile(np.arange(len(near)), (stop - first, 1))
+            bounds = np.r_[0, np.cumsum(np.bincount(asked.ravel(), minlength=len(near)))]
+            askers = (
+                np.argsort(asked, axis=None, kind="stable") // asked.shape[1]
+            )
             apart = np.full((stop - first, k), np.inf, dtype=np.float32)
             places = np.zeros(apart.shape, dtype=np.intp)
-            compiled.scan_cells(Y, first, probes, self.starts, apart, places)
+            compiled.scan_cells(Y, first, near, bounds, askers, self.starts, apart, places)
             found[self.order[first:stop]] = self.order[places]
 
         for_each(work, np.flatnonzero(self.sizes), np.inf)
         return found
 
     def _around(self, cell: int, n_around: int, at_least: int) -> np.ndarray:
-        """The cells nearest to a cell, itself among them; more of them where they hold too few rows."""
+        """The cells nearest to a cell, itself first; more of them where they hold too few rows.
+
+        They come in order, because hardly any row of those that are met late is closer than what was found by then.
+        """
         key = _half_distances(self.centres[cell : cell + 1], self.centres)[0]
         key[cell] = -np.inf
         while n_around < self.number:
             near = np.argpartition(key, n_around - 1)[:n_around]
             if self.sizes[near].sum() >= at_least:
-                return near
+                return near[np.argsort(key[near])]
             n_around *= 2
-        return np.arange(self.number)
+        return np.argsort(key)
 
 
 def smallest(key: np.ndarray, k: int) -> np.ndarray:

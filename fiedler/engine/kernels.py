@@ -283,27 +283,41 @@ def sparse_within_reach(
         count[r] = n_found
 
 
-def scan_cells(Y: A, first: int, probes: A, starts: A, apart: A, found: A) -> None:
-    """The k nearest of some rows of Y, the first and those after it, among the rows in the cells they probe, ascending.
+def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apart: A, found: A) -> None:
+    """The k nearest of some rows of Y, the first and those after it, among the rows in the cells they ask, ascending.
 
-    ``starts`` are the first rows of the cells; ``apart``, the squared distances, must be inf before.
+    ``askers[bounds[g]:bounds[g + 1]]`` are the rows that ask cell g of ``cells``. Four of them do so at a time, so that
+    its rows, from ``starts`` on, are read a quarter as often. ``apart``, squared distances, must be inf before.
     """
-    last = found.shape[1] - 1
-    for r in range(len(found)):
-        query, worst = Y[first + r], apart[r, last]
-        for p in range(probes.shape[1]):
-            for j in range(starts[probes[r, p]], starts[probes[r, p] + 1]):
-                squared = np.float32(0.0)
+    last, squares = found.shape[1] - 1, np.empty(4, dtype=np.float32)
+    for g in range(len(cells)):
+        for q in range(bounds[g], bounds[g + 1], 4):
+            n_lanes = min(4, bounds[g + 1] - q)
+            r0, r1 = askers[q], askers[q + min(1, n_lanes - 1)]
+            r2, r3 = askers[q + min(2, n_lanes - 1)], askers[q + n_lanes - 1]
+            x0, x1, x2, x3 = Y[first + r0], Y[first + r1], Y[first + r2], Y[first + r3]
+            worst = max(max(apart[r0, last], apart[r1, last]), max(apart[r2, last], apart[r3, last]))
+            for j in range(starts[cells[g]], starts[cells[g] + 1]):
+                y = Y[j]
+                s0 = s1 = s2 = s3 = np.float32(0.0)
                 for c in range(Y.shape[1]):
-                    difference = Y[j, c] - query[c]
-                    squared += difference * difference
-                if squared < worst and j != first + r:
-                    place = last
-                    while place > 0 and apart[r, place - 1] > squared:
-                        apart[r, place], found[r, place] = apart[r, place - 1], found[r, place - 1]
-                        place -= 1
-                    apart[r, place], found[r, place] = squared, j
-                    worst = apart[r, last]
+                    d0, d1, d2, d3 = y[c] - x0[c], y[c] - x1[c], y[c] - x2[c], y[c] - x3[c]
+                    s0 += d0 * d0
+                    s1 += d1 * d1
+                    s2 += d2 * d2
+                    s3 += d3 * d3
+                if min(min(s0, s1), min(s2, s3)) >= worst:
+                    continue
+                squares[0], squares[1], squares[2], squares[3] = s0, s1, s2, s3
+                for lane in range(n_lanes):
+                    r, squared = askers[q + lane], squares[lane]
+                    if squared < apart[r, last] and j != first + r:
+                        place = last
+                        while place > 0 and apart[r, place - 1] > squared:
+                            apart[r, place], found[r, place] = apart[r, place - 1], found[r, place - 1]
+                            place -= 1
+                        apart[r, place], found[r, place] = squared, j
+                worst = max(max(apart[r0, last], apart[r1, last]), max(apart[r2, last], apart[r3, last]))
 
 
 def as_block(F: np.ndarray) -> np.ndarray:
