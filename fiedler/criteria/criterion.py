@@ -192,8 +192,9 @@ class Criterion(BaseEstimator):
         problem : Problem
             X, and the graph that was passed as ``graph=``.
         """
-        takes = any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes())
-        if problem.given is not None and not takes:
+        if problem.given is None:
+            return
+        if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):
             raise ValueError(
                 f"graph= was passed, but {self!r} does not take it; name it in the formula as Precomputed(), for "
                 "example LaplacianScore(Precomputed())."
