@@ -51,7 +51,7 @@ dist: $(READY)  ## wheel and sdist, checked: metadata, contents, and the README'
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py $(PYTHON)
 
-bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (20 minutes)
+bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RESULTS.md (40 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks
 
 bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
