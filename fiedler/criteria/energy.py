@@ -39,7 +39,7 @@ class Energy(OnGraph):
 
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
-        return Scorer(graph.rows, graph.energy)
+        return Scorer(graph.rows, graph.energy, graph.cost)
 
 
 class Ratio(Criterion):
@@ -68,7 +68,8 @@ class Ratio(Criterion):
 
     def _scorer(self, problem: Problem) -> Scorer:
         above, below = (problem.graph(as_recipe(g)) for g in (self.numerator, self.denominator))
-        return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F))
+        both = above.cost + below.cost
+        return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
 
 
 class Rayleigh(OnGraph):
@@ -88,4 +89,4 @@ class Rayleigh(OnGraph):
 
     def _scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
-        return Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F))
+        return Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F), graph.cost)

@@ -290,6 +290,11 @@ class Graph:
 
     # ---------------------------------------------------------------- column-wise forms
 
+    @property
+    def cost(self) -> float:
+        """Operations of :meth:`energy` per value of a column, which tells whether blocks of columns are shared."""
+        return self.weights.cost
+
     def energy(self, F: Block) -> np.ndarray:
         """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)² of each column.
 

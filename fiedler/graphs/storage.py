@@ -83,6 +83,11 @@ class Storage(ABC):
         """The same storage, with compiled kernels where they pay for that many columns."""
         return self
 
+    @property
+    def cost(self) -> float:
+        """Operations of an energy per value of a column, where blocks of columns are worth sharing for them."""
+        return 1.0
+
     constant = property(_missing("columns of its own"))
     edges = n_edges = property(_missing("edges"))
     degree = row_sums = active = inverse_root_degree = components = property(_missing("single nodes"))
@@ -161,6 +166,10 @@ class Nodes(Storage):
     def _entries(self) -> float:
         """Stored values that compiled kernels would go through."""
         return 0.0
+
+    @property
+    def cost(self) -> float:  # plain sums keep to few blocks, whose width may change their last digit
+        return 1.0 if self._kernels is None else max(1.0, self._entries() / self.n_nodes)
 
     # ---------------------------------------------------------------- column-wise forms
 
