@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,13 @@ def test_the_map_of_the_house_is_the_house():
     package = ROOT / "fiedler"
     there = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
     assert listed == {name for name in there if not name.endswith("/__init__.py")}
+
+
+def test_the_page_about_extras_names_what_they_bring():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    table = dict(
+        re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (ROOT / "docs/install.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert table.keys() == extras.keys() - {"bench", "test", "dev"}
+    for name in table.keys() - {"all", "docs"}:
+        assert table[name].split(", ") == [re.split(r"[\[>]", needed)[0] for needed in extras[name]]
