@@ -83,9 +83,7 @@ class Cells:
             if self.sizes[near[asked]].sum(axis=1).min() <= k:
                 asked = np.tile(np.arange(len(near)), (stop - first, 1))
             bounds = np.r_[0, np.cumsum(np.bincount(asked.ravel(), minlength=len(near)))]
-            askers = (
-                np.argsort(asked, axis=None, kind="stable") // asked.shape[1]
-            )
+            askers = np.argsort(asked, axis=None, kind="stable") // asked.shape[1]
             apart = np.full((stop - first, k), np.inf, dtype=np.float32)
             places = np.zeros(apart.shape, dtype=np.intp)
             compiled.scan_cells(Y, first, near, bounds, askers, self.starts, apart, places)
