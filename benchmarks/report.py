@@ -171,25 +171,39 @@ def _ratio_figure(rows: list[Row]) -> Any:
     figure = Figure(figsize=(8, 0.25 * len(rows) + 0.8), layout="constrained")
     axes, places = figure.subplots(), range(len(rows))
     colors = ["tab:gray" if not row.target else "tab:blue" if row.met else "tab:red" for row in rows]
-    axes.barh(places, [row.ratio for row in rows], color=colors, height=0.7)
+    axes.barh(places, [row.ratio - 1.0 for row in rows], left=1.0, color=colors, height=0.7)
     axes.scatter([row.target or None for row in rows], places, marker="|", s=90, color="black", zorder=3)
     axes.set(xscale="log", yticks=places, xlabel="times as fast as the contender; | is what was promised")
     axes.set_yticklabels([f"{row.work}: {row.against}" for row in rows])
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.axvline(1.0, color="black", linewidth=0.5)
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     return figure
 
 
 def _scaling_figure(curves: list[Curve]) -> Any:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter, NullLocator
 
     works = list(dict.fromkeys((curve.axis, curve.work) for curve in curves))
     figure = Figure(figsize=(9, 2.3 * -(-len(works) // 3)), layout="constrained")
     for place, (axis, work) in enumerate(works):
         axes = figure.add_subplot(-(-len(works) // 3), 3, place + 1)
-        for curve in (c for c in curves if (c.axis, c.work) == (axis, work)):
+        drawn = [curve for curve in curves if (curve.axis, curve.work) == (axis, work)]
+        for curve in drawn:
             label = f"{curve.contender} ({curve.exponent:.2f})"
             axes.loglog(curve.sizes, curve.times, "o-", ms=3, label=label, color=_COLORS.get(curve.contender, "gray"))
-        axes.set(title=work, xlabel=axis, ylabel="seconds")
-        axes.legend(frameon=False)
+        axes.set(title=work, xlabel=axis, ylabel="time")
+        axes.set_xticks(drawn[0].sizes, [_short(size) for size in drawn[0].sizes])
+        # A decade at least, so that what hardly grows looks so, and room for the legend.
+        times = [value for curve in drawn for value in curve.times]
+        axes.set_ylim(min(times) / 2.0, max(max(times) * 4.0, min(times) * 10.0))
+        axes.yaxis.set_major_formatter(lambda value, _: seconds(value))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.legend(frameon=False, loc="upper left")
     return figure
+
+
+def _short(size: float) -> str:
+    return f"{size:,.0f}" if size < 10_000 else f"{size / 1000:,.0f}k"
