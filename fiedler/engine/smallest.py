@@ -7,9 +7,14 @@ import numpy as np
 from .kernels import kernels
 
 
-def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
-    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j."""
-    compiled = kernels(8.0 * key.size)
+def within_reach(
+    key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool, n_rows: int | None = None
+) -> tuple[np.ndarray, ...]:
+    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j.
+
+    ``n_rows`` tells how many rows there are in all, where this is one block of them.
+    """
+    compiled = kernels(8.0 * (n_rows or len(key)) * key.shape[1])
     if compiled is not None:
         found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
         compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
