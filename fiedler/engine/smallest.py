@@ -6,6 +6,8 @@ import numpy as np
 
 from .kernels import kernels
 
+_AT_ONCE = 2**15  # keys of which what is made stays in cache, and is no new memory every time
+
 
 def within_reach(
     key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool, n_rows: int | None = None
@@ -21,6 +23,16 @@ def within_reach(
         if count.max(initial=0) <= found.shape[1]:
             local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
             return local, found[local, place]
+    step = max(1, _AT_ONCE // max(key.shape[1], 1))
+    starts = range(0, max(len(key), 1), step)
+    parts = [_plainly(key[start : start + step], a[start : start + step], b, k, exact) for start in starts]
+    if len(parts) == 1:
+        return parts[0]
+    rows = [row + start for start, (row, _) in zip(starts, parts, strict=True)]
+    return np.concatenate(rows), np.concatenate([column for _, column in parts])
+
+
+def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
     if exact:
         threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
         less, tied = key < threshold, key == threshold
