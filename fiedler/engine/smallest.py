@@ -6,7 +6,7 @@ import numpy as np
 
 from .kernels import kernels
 
-_AT_ONCE = 2**15  # keys of which what is made stays in cache, and is no new memory every time
+_AT_ONCE = 2**15  # keys looked at together without the compiler: arrays of that size need no new memory
 
 
 def within_reach(
@@ -33,6 +33,7 @@ def within_reach(
 
 
 def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
+    """The same by NumPy, for so few rows that all that is made of them stays in cache."""
     if exact:
         threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
         less, tied = key < threshold, key == threshold

@@ -42,7 +42,7 @@ def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
 
 
 class StreamedDistances(Distances):
-    """Distances between the rows of a source, each block of them being one pass over it: two at once would be two.
+    """Distances between the rows of a source, each block being one pass over it, so that they are asked for in turn.
 
     Parameters
     ----------
