@@ -17,13 +17,13 @@ import numpy as np
 from sklearn.base import clone
 
 from .criteria import Criterion
+from .criteria.order import check_scored, ranks_of
 from .data.arrays import rows_of, validate_X
 from .graphs import Graph, Precomputed
 from .problem import Problem
 from .selection.choice import choose
-from .selection.discovery import discover
-from .selection.ranking import check_scored, ranks_of
 from .selector import SpectralSelector
+from .significance.testing import discover
 from .syntax import as_criterion, short_text
 from .validation import check_integer
 from .words import did_you_mean

@@ -6,7 +6,6 @@ A named method is one short expression; read ``formula`` to see which. ``METHODS
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,6 @@ import numpy as np
 from . import registry
 from .criteria import (
     Criterion,
-    Disagreement,
     Energy,
     Explained,
     Phi,
@@ -25,7 +23,8 @@ from .criteria import (
     Scorer,
     Sensitivity,
 )
-from .criteria.setscore import SetFormula
+from .criteria.cut import AutoLambda, semi_supervised
+from .criteria.nulls import NoTest, Null, Quotient
 from .data.arrays import Block, take_columns, take_rows
 from .engine.moments import sparse_moments
 from .graphs import (
@@ -43,7 +42,7 @@ from .graphs import (
     as_recipe,
 )
 from .problem import Problem
-from .selection.cut import LAMBDAS, best_by_cut, cut_recipe
+from .sets.formula import SetFormula
 from .validation import check_choice, check_positive, check_share, is_sparse
 
 
@@ -72,14 +71,14 @@ class Method(Criterion):
         # The parameters have their place inside it.
         yield self.formula()
 
-    def _scorer(self, problem: Problem) -> Scorer:
-        return self.formula()._scorer(problem)
+    def scorer(self, problem: Problem) -> Scorer:
+        return self.formula().scorer(problem)
 
-    def _set(self) -> SetFormula | None:
-        return self.formula()._set()
+    def set_formula(self) -> SetFormula | None:
+        return self.formula().set_formula()
 
-    def _tested(self) -> Criterion:
-        return self.formula()._tested()
+    def null(self) -> Null:
+        return self.formula().null()
 
     def _recipe(self, name: str) -> Recipe:
         """The graph parameter of that name, or what None stands for: the class attribute ``_default_<name>``."""
@@ -246,32 +245,8 @@ class SSelect(Method):
         graph = self._recipe("graph")
         if isinstance(self.lam, str) and self.lam == "auto":
             return AutoLambda(graph)
-        lam: Any = self.lam  # a float times a criterion is a float to mypy, which does not see the base of criteria
-        check_share("lam", lam)
-        return lam * Rayleigh(graph) + (1.0 - lam) * Disagreement(graph)
-
-
-class AutoLambda(Criterion):
-    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data it scores: the formula of SSelect("auto").
-
-    λ is the one of :func:`fiedler.evaluate.tune_lambda` with its defaults, cut included; the logger "fiedler" tells
-    which.
-    """
-
-    _reads = "classes"
-
-    def __init__(self, graph: Recipe):
-        self.graph = graph
-
-    @property
-    def nonnegative(self) -> bool:
-        return Rayleigh(self.graph).nonnegative
-
-    def _scorer(self, problem: Problem) -> Scorer:
-        candidates = [SSelect(self.graph, lam) for lam in LAMBDAS]
-        _, best = best_by_cut(problem, candidates, min(10, problem.n_features), cut_recipe(None))
-        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
-        return candidates[best]._scorer(problem)
+        check_share("lam", self.lam)
+        return semi_supervised(self.lam, graph)
 
 
 class SupervisedLaplacianScore(Method):
@@ -448,20 +423,20 @@ class FisherScore(Criterion):
     array([ 4., inf])
     """
 
-    _reads = "classes"
+    needs = "classes"
 
     @property
     def greater_is_better(self) -> bool:
         return True
 
-    def _tested(self) -> Criterion:
-        return Rayleigh(ClassGraph())  # F = 1 / LS - 1 on that graph
+    def null(self) -> Quotient:
+        return Quotient(ClassGraph())  # F = 1 / LS - 1 on that graph
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(ClassGraph())
         return Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
 
-    def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
+    def tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
         return _between_and_within(problem.graph(ClassGraph()), take_columns(problem.X, columns))[0]
 
 
@@ -475,13 +450,13 @@ class Correlation(Criterion):
     array([1.])
     """
 
-    _reads = "target"
+    needs = "target"
 
     @property
     def greater_is_better(self) -> bool:
         return True
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         target = problem.supervision.target("Correlation")
         known = ~np.isnan(target)
         rows, y = np.flatnonzero(known), target[known] - target[known].mean()
@@ -508,13 +483,13 @@ class Variance(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
-    def _tested(self) -> Criterion:
-        raise ValueError(
-            f"{self!r} is the same for a feature's values in any order, so there is nothing to test; test "
-            "LaplacianScore() instead."
-        )
+    reads_scale = True
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def null(self) -> NoTest:
+        why = "is the same for a feature's values in any order, so there is nothing to test; test LaplacianScore()"
+        return NoTest(f"{why} instead.", in_formulas=False)
+
+    def scorer(self, problem: Problem) -> Scorer:
         n = problem.n_samples
         ones = np.ones(n)
 

@@ -1,11 +1,13 @@
-"""A problem: X, what is known about its rows, and graphs that are built once however often a formula names them.
+"""A problem: X, what is known about its rows, and everything that is built from them once.
 
-    Problem.of(X, y).graph(KNN())                    built
+    problem = Problem.of(X, y)
+    problem.graph(KNN())                             built, however often a formula names it
     problem.with_supervision(z).graph(KNN())         the same graph: it reads no labels
     problem.with_supervision(z).graph(ClassGraph())  another one
 
-Nothing else changes while scores are computed. What building a graph warns of is said again to everyone who asks for
-it first, so that it makes no difference who built it.
+Graphs, distances, kernels over the samples and mid-ranks are all kept in the same way: each is described by an object
+with a ``key``, which says whether it reads labels and how it is made (:class:`Buildable`). Warnings raised while
+something is built are repeated to every problem that asks for it, so that it makes no difference who asked first.
 """
 
 from __future__ import annotations
@@ -15,45 +17,56 @@ from collections.abc import Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from .data.arrays import Matrix, validate_X
-from .engine.dense import DenseDistances
+from .data.source import Source
+from .engine.distances import Distances, budget
+from .engine.streamed import row_distances
 from .supervision import Supervision
 
-G = TypeVar("G")
-G_co = TypeVar("G_co", covariant=True)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Builds(Protocol[G_co]):
-    """What a problem asks of a recipe."""
+class Buildable(Protocol[T_co]):
+    """Something that a problem builds once: a recipe, a kernel, distances."""
 
     @property
-    def key(self) -> Hashable: ...  # equal for two recipes exactly where they build the same graph
+    def key(self) -> Hashable:
+        """Equal for two descriptions exactly when they build the same thing."""
+
     @property
-    def supervised(self) -> bool: ...  # whether labels or pairs are read, by the recipe or by one inside it
-    def made_for(self, problem: Problem) -> G_co: ...
+    def supervised(self) -> bool:
+        """Whether labels or pairs are read."""
+
+    def made_for(self, problem: Problem) -> T_co:
+        """Build it."""
 
 
-class Built(NamedTuple, Generic[G]):
-    """A graph with the recipe that made it, which keeps the key alive, and what was said on the way."""
+class Built(NamedTuple, Generic[T]):
+    """What was built, its description (which keeps its key alive), and the warnings on the way."""
 
-    recipe: Builds[G]
-    graph: G
-    said: list[tuple[str, type[Warning]]]
+    what: Buildable[T]
+    value: T
+    warned: list[tuple[str, type[Warning]]]
 
 
 class Problem:
-    """One validated (X, supervision).
+    """One validated X and its supervision.
 
     Parameters
     ----------
     X : ndarray, csc_array or Source
+        Validated data; :meth:`of` takes anything else.
     supervision : Supervision, optional
-        By default nothing is known.
+        Labels, targets and pairs. By default nothing is known.
     by_rows : bool, default=False
         Whether graphs are summed over blocks of rows in one pass instead of being held.
-    distances : DenseDistances, optional
-        Between the rows of X, where someone has them.
+    distances : Distances, optional
+        Euclidean distances between the rows of X, if they are known already.
     given : Graph, matrix or graph of another library, optional
-        A graph over the rows that came along with X; ``Precomputed()`` takes it.
+        A graph over the rows that was passed along with X; ``Precomputed()`` takes it.
+    reuse : bool, default=False
+        Whether the problem will be solved again with other labels. It then also keeps copies of X that read no labels,
+        such as mid-ranks, if they fit a quarter of scikit-learn's ``working_memory``.
     """
 
     def __init__(
@@ -62,15 +75,20 @@ class Problem:
         supervision: Supervision | None = None,
         *,
         by_rows: bool = False,
-        distances: DenseDistances | None = None,
+        distances: Distances | None = None,
         given: Any = None,
+        reuse: bool = False,
     ):
-        self.X, self.by_rows, self.distances, self.given = X, by_rows, distances, given
+        self.X, self.by_rows, self.given, self.reuse = X, by_rows, given, reuse
         self.n_samples, self.n_features = X.shape
+        self.feature_names: Any = None
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
-        self._free: dict[Hashable, Built[Any]] = {}  # graphs that read no supervision, shared with all relatives
-        self._told: dict[Hashable, Built[Any]] = {}
-        self._asked: set[Hashable] = set()
+        self._shared: dict[Hashable, Built[Any]] = {}  # reads no labels: the same dict in all relatives
+        self._own: dict[Hashable, Built[Any]] = {}
+        self._warned: set[Hashable] = set()
+        if distances is not None:
+            known = RowDistances("euclidean")
+            self._shared[known.key] = Built(known, distances, [])
 
     @classmethod
     def of(
@@ -82,50 +100,91 @@ class Problem:
         cannot_link: Any = None,
         graph: Any = None,
         unlabeled: Any = -1,
+        reuse: bool = False,
     ) -> Problem:
-        """A problem of whatever a caller has; one that is a problem already keeps its graphs."""
-        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        """A problem from whatever a caller has; a Problem keeps what it has built."""
+        known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
-            X = cls(validate_X(X), given=graph)
+            names = getattr(X, "columns", None)
+            X = cls(validate_X(X), given=graph, reuse=reuse)
+            X.feature_names = names
         elif graph is not None:
-            X = cls(X.X, by_rows=X.by_rows, distances=X.distances, given=graph)
-        return X.with_supervision(y, **told)
+            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)
+        return X.with_supervision(y, **known)
 
     def with_supervision(
         self, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ) -> Problem:
-        """The same X with other labels or pairs; graphs that do not read them are shared, whoever builds them."""
+        """The same X with other labels or pairs; whatever reads none of them is shared."""
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        twin = Problem(self.X, known, by_rows=self.by_rows, distances=self.distances, given=self.given)
-        twin._free = self._free
+        twin = Problem(self.X, known, by_rows=self.by_rows, given=self.given, reuse=self.reuse)._with_names_of(self)
+        twin._shared = self._shared
         return twin
 
     def without_pairs(self) -> Problem:
         """The same problem with its labels alone."""
         return self.with_supervision(self.supervision.y, unlabeled=self.supervision.unlabeled)
 
-    def graph(self, recipe: Builds[G]) -> G:
+    def graph(self, recipe: Buildable[T]) -> T:
         """The graph of a recipe."""
-        key, built = recipe.key, self._told if recipe.supervised else self._free
+        return self.build(recipe)
+
+    def distances(self, metric: str = "euclidean") -> Distances:
+        """Distances between all rows, kept if all pairs of rows of an array fit the memory budget."""
+        if isinstance(self.X, Source) or self.n_samples**2 > budget():
+            return row_distances(self.X, metric)
+        return self.build(RowDistances(metric))
+
+    @property
+    def holds_distances(self) -> bool:
+        """Whether the Euclidean distances between all rows have been computed and are still there."""
+        found = self._shared.get(RowDistances("euclidean").key)
+        return found is not None and found.value.held
+
+    def build(self, what: Buildable[T]) -> T:
+        """The described thing, made when it is first asked for."""
+        key, built = what.key, self._own if what.supervised else self._shared
         if key not in built:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                graph = recipe.made_for(self)
-            built[key] = Built(recipe, graph, [(str(w.message), w.category) for w in caught])
-        if key not in self._asked:
-            self._asked.add(key)
-            for message, category in built[key].said:
-                warnings.warn(message, category, stacklevel=2)
-        return built[key].graph
+                value = what.made_for(self)
+            built[key] = Built(what, value, [(str(w.message), w.category) for w in caught])
+        if key not in self._warned:
+            self._warned.add(key)
+            for message, category in built[key].warned:
+                warnings.warn(message, category, stacklevel=3)
+        return built[key].value
 
-    def graphs(self) -> list[Any]:
-        """The graphs built so far."""
-        return [made.graph for made in (*self._free.values(), *self._told.values())]
+    def built(self, kind: type[T]) -> list[T]:
+        """Everything of one type that was built so far."""
+        return [made.value for made in (*self._shared.values(), *self._own.values()) if isinstance(made.value, kind)]
+
+    def _with_names_of(self, other: Problem) -> Problem:
+        self.feature_names = other.feature_names
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_free": [*self._free.values()], "_told": [*self._told.values()], "_asked": set()}
+        # Distances are as large as all pairs of rows, and are quickly made again where the problem arrives.
+        shared = [made for made in self._shared.values() if not isinstance(made.what, RowDistances)]
+        return {**vars(self), "_shared": shared, "_own": [*self._own.values()], "_warned": set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Keys name arrays by where they live, which is elsewhere now.
-        tables = {name: {made.recipe.key: made for made in state[name]} for name in ("_free", "_told")}
+        # Keys name arrays by their address, which has changed.
+        tables = {name: {made.what.key: made for made in state[name]} for name in ("_shared", "_own")}
         vars(self).update(state | tables)
+
+
+class RowDistances:
+    """The distances between all rows under one metric, as something a problem keeps."""
+
+    supervised = False
+
+    def __init__(self, metric: str):
+        self.metric = metric
+
+    @property
+    def key(self) -> Hashable:
+        return "distances", self.metric
+
+    def made_for(self, problem: Problem) -> Distances:
+        return row_distances(problem.X, self.metric)

@@ -13,11 +13,11 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
+from .criteria.order import importances, ranks_of
 from .data.arrays import as_source, validate_X
 from .data.containers import is_container, opened
 from .problem import Problem
 from .selection.choice import SOMETIMES, choose
-from .selection.ranking import importances, ranks_of
 from .syntax import as_criterion
 from .words import direction, html_table
 

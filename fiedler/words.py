@@ -1,4 +1,4 @@
-"""Words for people: a name they may have meant, text that is safe to show, a table for a notebook."""
+"""Words for people: a name they may have meant, text that is safe to show, tables for a notebook."""
 
 from __future__ import annotations
 
@@ -55,6 +55,15 @@ def html_table(title: str, rows: Sequence[Sequence[str]], header: Sequence[str] 
     columns = "".join(f"<th scope='col'>{escape(name)}</th>" for name in header)
     head = f"<thead><tr>{columns}</tr></thead>" if header else ""
     return f"<table><caption>{escape(title)}</caption>{head}<tbody>{body}</tbody></table>"
+
+
+def to_frame(table: dict[str, Any]) -> Any:
+    """Columns as a pandas DataFrame."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError("frame() needs pandas; install it with: pip install 'fiedler[frames]'.") from None
+    return pd.DataFrame(table)
 
 
 def number(value: Any) -> float:

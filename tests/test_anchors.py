@@ -389,7 +389,13 @@ def test_phi3_by_rows_reads_the_number_of_classes():
     ],
 )
 def test_by_rows_says_what_it_cannot_do(criterion):
-    assert by_rows(criterion, make()) is None
+    X = make()
+    assert by_rows(criterion, X, Supervision(len(X), np.arange(len(X)) % 2)) is None
+
+
+def test_a_formula_that_fails_says_why_in_one_pass_too():
+    with pytest.raises(ValueError, match="requires y"):
+        by_rows(SSelect(A), make())
 
 
 def test_by_rows_gives_up_where_the_sums_do_not_fit():
@@ -419,7 +425,7 @@ class Spread(Criterion):
 
     greater_is_better = property(lambda self: True)
 
-    def _scorer(self, problem):
+    def scorer(self, problem):
         graph = problem.graph(self.graph)
         return Scorer(graph.rows, lambda F: graph.mass(F) / graph.energy(F))
 
@@ -427,7 +433,7 @@ class Spread(Criterion):
 class Tallest(Spread):
     """One that looks at the values themselves."""
 
-    def _scorer(self, problem):
+    def scorer(self, problem):
         graph = problem.graph(self.graph)
         return Scorer(graph.rows, lambda F: F.max(axis=0) / graph.energy(F))
 

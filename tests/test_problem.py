@@ -23,8 +23,8 @@ from fiedler.problem import Problem
 
 def test_a_graph_named_twice_is_built_once(rng, monkeypatch):
     built = []
-    original = KNN._build
-    monkeypatch.setattr(KNN, "_build", lambda self, problem: built.append(self) or original(self, problem))
+    original = KNN.make
+    monkeypatch.setattr(KNN, "make", lambda self, problem: built.append(self) or original(self, problem))
     from fiedler import SSelect
 
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
@@ -39,10 +39,10 @@ class Counted(KNN):
         super().__init__(n_neighbors)
         self.log = log
 
-    def _build(self, problem):
+    def make(self, problem):
         with open(self.log, "a") as file:
             file.write(f"{problem.X.shape}\n")
-        return super()._build(problem)
+        return super().make(problem)
 
     def builds(self):
         return Path(self.log).read_text().splitlines() if Path(self.log).exists() else []
@@ -71,10 +71,10 @@ def test_nothing_changes_while_scores_are_computed(rng):
     problem = Problem.of(X, y)
     formula = SSelect(KNN(4)) + 2.0 * ConstraintScore(1)
     first = formula.score(problem)
-    rows = [scorer.rows.copy() for scorer in (formula._scorer(problem), ConstraintScore(1)._scorer(problem))]
+    rows = [scorer.rows.copy() for scorer in (formula.scorer(problem), ConstraintScore(1).scorer(problem))]
     np.testing.assert_array_equal(formula.score(problem), first)
-    np.testing.assert_array_equal(formula._scorer(problem).rows, rows[0])
-    np.testing.assert_array_equal(ConstraintScore(1)._scorer(problem).rows, rows[1])
+    np.testing.assert_array_equal(formula.scorer(problem).rows, rows[0])
+    np.testing.assert_array_equal(ConstraintScore(1).scorer(problem).rows, rows[1])
 
 
 def test_whoever_asks_first_hears_the_warnings(rng):

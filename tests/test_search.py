@@ -62,8 +62,8 @@ def test_neighbours_by_target_where_known(seed, k):
     D2 = plain(X) / 5
     both = ~np.isnan(y[:, None] + y)
     D2[both] = ((y[:, None] - y) ** 2)[both]
-    check(TargetAwareDistances(X, y), D2, k)
-    check(TargetAwareDistances(sp.csc_array(X), y), D2, k)
+    check(TargetAwareDistances(row_distances(X), y), D2, k)
+    check(TargetAwareDistances(row_distances(sp.csc_array(X)), y), D2, k)
 
 
 @pytest.mark.parametrize("memory", [0.01, 1024])

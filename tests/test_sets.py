@@ -27,11 +27,10 @@ from fiedler import (
     Variance,
     pairs_from_labels,
 )
-from fiedler.criteria import setscore
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
-from fiedler.selection import rounds
-from fiedler.selection.forward import forward
+from fiedler.sets import rounds
+from fiedler.sets.forward import forward
 from fiedler.sources import Run, open_source
 from fiedler.syntax import parse, unparse
 
@@ -49,6 +48,11 @@ def data(n, m, seed=0, offset=0.0):
 DEPENDENT = {3, 5, 7, 9}  # on the others, but for rounding
 
 
+def chosen(criterion, X, k, y=None, form=None):
+    """The path of a criterion that chooses sets."""
+    return forward(criterion.set_formula(), Problem.of(X, y), k, form=form)
+
+
 def expected_path(X, k, power=0.5, relevance=None, filter_="smooth", W=None):
     W = KNN(5).build(X).toarray() if W is None else W
     F = {"smooth": ref.smoothing, "walk": ref.walk, "identity": lambda W: np.eye(len(W))}[filter_](W)
@@ -61,15 +65,14 @@ def expected_path(X, k, power=0.5, relevance=None, filter_="smooth", W=None):
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("engine", ["features", "rows"])
+@pytest.mark.parametrize("form", ["features", "samples"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_the_path_is_that_of_the_plain_loop(monkeypatch, shape, engine, kind, offset):
-    monkeypatch.setattr(setscore, "_few_features", lambda *shape: engine == "features")
+def test_the_path_is_that_of_the_plain_loop(shape, form, kind, offset):
     X = data(*shape, offset=offset)
     exact = X - offset if offset else X  # at 1e8 the data are rounded: the reference sees what is left of them
     graph = Precomputed(KNN(5).build(exact).toarray())
     order, explained, first = expected_path(exact, 10, W=graph.W)
-    path = forward(Explained(graph), Problem.of(kind(X)), 10)
+    path = chosen(Explained(graph), kind(X), 10, form=form)
     assert path.order[: len(path.explained)].tolist() == order
     np.testing.assert_allclose(path.scores, first, rtol=1e-9)
     np.testing.assert_allclose(path.explained, explained, rtol=1e-9)
@@ -82,7 +85,7 @@ def test_the_path_is_that_of_the_plain_loop(monkeypatch, shape, engine, kind, of
 def test_powers_and_filters(power, kind):
     X = data(24, 40, 3)
     order, explained, first = expected_path(X, 8, power, filter_=kind)
-    path = forward(Explained(None if kind == "identity" else KNN(5), kind, power=power), Problem.of(X), 8)
+    path = chosen(Explained(None if kind == "identity" else KNN(5), kind, power=power), X, 8)
     assert path.order[:8].tolist() == order
     np.testing.assert_allclose(path.explained, explained, rtol=1e-9)
     np.testing.assert_allclose(path.scores, first, rtol=1e-9)
@@ -91,8 +94,8 @@ def test_powers_and_filters(power, kind):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_single_precision(kind):
     X = data(30, 50, 5).astype(np.float32)
-    wide = forward(SmoothSubset(), Problem.of(X.astype(np.float64)), 8)
-    path = forward(SmoothSubset(), Problem.of(kind(X)), 8)
+    wide = chosen(SmoothSubset(), X.astype(np.float64), 8)
+    path = chosen(SmoothSubset(), kind(X), 8)
     assert path.order[:8].tolist() == wide.order[:8].tolist()
     np.testing.assert_allclose(path.scores, wide.scores, rtol=1e-6)
 
@@ -104,27 +107,26 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
     X = np.where(rng.random((40, 70)) < 0.3, rng.poisson(3.0, (40, 70)), 0).astype(float)
     X[:, 5] += rng.normal(size=40) + offset  # a column without zeros, far away
     criterion = Explained(KNN(5), "walk", of)
-    usual = forward(criterion, Problem.of(sp.csc_array(X)), 9)
+    usual = chosen(criterion, sp.csc_array(X), 9)
     for at_least in (0, np.inf):  # by compiled loops, and without
-        monkeypatch.setattr(setscore, "_ROWS", 0)
         monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", at_least)
-        path = forward(criterion, Problem.of(sp.csc_array(X)), 9)
+        path = chosen(criterion, sp.csc_array(X), 9, form="products")
         assert path.order[:9].tolist() == usual.order[:9].tolist()
         np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
         if of == "features":
             assert path.explained[-1] <= usual.explained[-1] * (1 + 1e-9), "a share of a bound of J(all)"
         else:
             assert np.isnan([path.explained, usual.explained]).all(), "A has a negative trace here"
-    with pytest.raises(ValueError, match=r"more than the 0 and \d+ that are formed; use graph=Anchors\(\)"):
-        forward(Explained(KNN(5), "smooth"), Problem.of(X), 5)
+    with pytest.raises(ValueError, match=r"more than the \d+ of either that are formed; use graph=Anchors\(\)"):
+        chosen(Explained(KNN(5), "smooth"), X, 5, form="products")
 
 
 def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
     X = data(25, 200, 7)
-    usual = forward(SmoothSubset(), Problem.of(X), 20)
+    usual = chosen(SmoothSubset(), X, 20)
     monkeypatch.setattr(rounds, "_POOL", 3)
     monkeypatch.setattr(rounds, "_FIRST_ROUND", 5)
-    path = forward(SmoothSubset(), Problem.of(X), 20)
+    path = chosen(SmoothSubset(), X, 20)
     assert path.order.tolist() == usual.order.tolist()
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
 
@@ -145,13 +147,13 @@ def test_any_response(monkeypatch, kind):
     X = data(40, 12, 4)
     graph = KNN(6).build(X)
     K, C = ref.graph_form(graph.toarray(), X, (lambda v: 2.0**kind - v**kind) if not callable(kind) else kind)
-    path = forward(Explained(KNN(6), kind, "graph", power=1), Problem.of(X), 6)
+    path = chosen(Explained(KNN(6), kind, "graph", power=1), X, 6)
     order, gains, _ = ref.greedy(K, C, 6, 1.0)
     assert path.order[:6].tolist() == order
     np.testing.assert_allclose(path.explained, np.cumsum(gains) / ref.explained(K, C, range(12)), rtol=1e-8)
     if kind != 0.5:  # a root is not smooth at 0
         monkeypatch.setattr(smoothing, "ALL_PAIRS", 5)
-        again = forward(Explained(KNN(6), kind, "graph", power=1), Problem.of(X), 6)
+        again = chosen(Explained(KNN(6), kind, "graph", power=1), X, 6)
         np.testing.assert_allclose(again.scores, path.scores, rtol=1e-9)
 
 
@@ -191,15 +193,15 @@ def test_forward_selection_component_analysis():
     """F = I, the exact gain: at every step the column that leaves the least of X unexplained."""
     X = data(30, 20, 6)
     C = X - X.mean(axis=0)
-    chosen = []
+    taken = []
     for _ in range(6):
         left = []
         for j in range(20):
-            S = C[:, [*chosen, j]]
-            left.append(np.inf if j in chosen else np.sum((C - S @ np.linalg.lstsq(S, C, rcond=None)[0]) ** 2))
-        chosen.append(int(np.argmin(left)))
-    path = forward(Explained(None, "identity", power=1), Problem.of(X), 6)
-    assert path.order[:6].tolist() == chosen
+            S = C[:, [*taken, j]]
+            left.append(np.inf if j in taken else np.sum((C - S @ np.linalg.lstsq(S, C, rcond=None)[0]) ** 2))
+        taken.append(int(np.argmin(left)))
+    path = chosen(Explained(None, "identity", power=1), X, 6)
+    assert path.order[:6].tolist() == taken
     assert path.explained[-1] == pytest.approx(1 - min(left) / np.sum(C**2))
 
 
@@ -208,7 +210,7 @@ def test_forward_selection_component_analysis():
 
 def test_copies_are_never_chosen_while_anything_else_is_left():
     X = data(40, 12, 3)
-    path = forward(SmoothSubset(), Problem.of(X), 12)
+    path = chosen(SmoothSubset(), X, 12)
     assert len(path.explained) == 8, "twelve columns, of rank eight"
     assert path.explained[-1] == pytest.approx(1.0)
     for twins in ((0, 3), (1, 7)):
@@ -218,10 +220,9 @@ def test_copies_are_never_chosen_while_anything_else_is_left():
 def test_ties_go_to_the_smaller_column_whatever_the_engine(monkeypatch):
     X = data(30, 50, 9)
     X = np.hstack([X, X[:, ::-1]])  # every column twice
-    for few in (True, False):
-        monkeypatch.setattr(setscore, "_few_features", lambda n, m, in_memory, few=few: few)
+    for form in ("features", "samples"):
         monkeypatch.setattr(rounds, "_POOL", 5)
-        assert forward(SmoothSubset(), Problem.of(X), 15).order[:15].max() < 50
+        assert chosen(SmoothSubset(), X, 15, form=form).order[:15].max() < 50
 
 
 def test_permuted_rows_and_columns_give_the_same_set(rng):
@@ -236,9 +237,9 @@ def test_permuted_rows_and_columns_give_the_same_set(rng):
 
 def test_sets_are_nested(rng):
     X = rng.normal(size=(30, 60))
-    long = forward(SmoothSubset(), Problem.of(X), 20)
+    long = chosen(SmoothSubset(), X, 20)
     for k in (1, 5, 13):
-        assert forward(SmoothSubset(), Problem.of(X), k).order[:k].tolist() == long.order[:k].tolist()
+        assert chosen(SmoothSubset(), X, k).order[:k].tolist() == long.order[:k].tolist()
     assert np.all(np.diff(long.explained) > 0)
 
 
@@ -354,7 +355,7 @@ def test_kernels_add():
     K = ref.kernel_of_features(F[0], X) + 0.5 * ref.kernel_of_features(F[1], X)
     order, gains, first = ref.greedy(K, ref.centred(X), 6)
     both = Explained(KNN(5)) + 0.5 * Explained(ClassGraph())
-    path = forward(both, Problem.of(X, y), 6)
+    path = chosen(both, X, 6, y)
     assert path.order[:6].tolist() == order
     np.testing.assert_allclose(path.scores, first, rtol=1e-9)
     assert path.explained[-1] == pytest.approx(sum(gains) / ref.explained(K, ref.centred(X), range(12)))
@@ -367,13 +368,12 @@ def test_kernels_add():
         (lambda: Explained(KNN()) + Variance(), "one chooses sets of features"),
         (lambda: Explained(KNN()) + Explained(KNN(), power=1), "where their power is the same"),
         (lambda: LaplacianScore() * SmoothSubset(), "large is good in"),
-        (lambda: (-1 * Explained(KNN()))._set(), "positive number only"),
-        (lambda: Explained(CannotLink())._set(), "cannot smooth"),
-        (lambda: Explained(KNN(), "rough")._set(), "filter"),
-        (lambda: Explained(KNN(), of="rows")._set(), "of"),
-        (lambda: Explained(KNN(), power=2)._set(), "power"),
+        (lambda: (-1 * Explained(KNN())).set_formula(), "positive number only"),
+        (lambda: Explained(CannotLink()).set_formula(), "cannot smooth"),
+        (lambda: Explained(KNN(), "rough").set_formula(), "filter"),
+        (lambda: Explained(KNN(), of="rows").set_formula(), "of"),
+        (lambda: Explained(KNN(), power=2).set_formula(), "power"),
         (lambda: Explained(None).evaluate(np.eye(9)), "needs a graph, got graph=None"),
-        (lambda: forward(Variance(), Problem.of(np.eye(9)), 2), "does not choose sets"),
         (
             lambda: (Explained(KNN(3), of="graph") + Explained(KNN(5), of="graph")).evaluate(data(20, 12)),
             "weigh the samples differently",

@@ -42,10 +42,10 @@ from fiedler import (
 )
 from fiedler.evaluate import significance
 from fiedler.problem import Problem
-from fiedler.selection.crossfit import columns_together, deal, reads_features
-from fiedler.selection.discovery import adjusted
-from fiedler.selection.permutations import permuted_labels, reordered
-from fiedler.selection.significance import RatioNull, RayleighNull, pearson_tail, standard_sums
+from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_tail, standard_sums
+from fiedler.significance.crossfit import columns_together, deal
+from fiedler.significance.permutations import permuted_labels, reordered
+from fiedler.significance.testing import adjusted
 
 FIELDS = ("pvalues", "qvalues", "z", "effect")
 
@@ -371,7 +371,7 @@ def test_permuted_labels_are_those_of_a_plain_loop(blobs):
     problem = Problem.of(X, y)
     graph, codes = problem.graph(KNN()), problem.supervision.classes("this test")[0]
     criterion = SSelect(lam=0.3)
-    verdict = permuted_labels(criterion._scorer(problem), 0.7, graph, codes, 80, 5)(X)
+    verdict = permuted_labels(criterion.scorer(problem), 0.7, graph, codes, 80, 5)(X)
     rng, known, drawn = np.random.default_rng(5), codes[codes >= 0], []
     for start in range(0, 80, 64):
         for order in rng.permuted(np.tile(known, (min(64, 80 - start), 1)), axis=1):
@@ -487,16 +487,21 @@ def test_groups_keep_shared_noise_apart(rng):
     assert significance("laplacian", X, groups=blocks).n_significant() < 10
 
 
+def reads(criterion):
+    """Whether a formula has a graph that is built from X."""
+    return any(recipe.reads_X for recipe in criterion.recipes())
+
+
 def test_which_graphs_read_features():
-    assert reads_features(LaplacianScore())
-    assert reads_features(Rayleigh(RBF()))
-    assert reads_features(ConstraintScore(4))
-    assert reads_features(SemiSupervisedLaplacianScore())
-    assert reads_features(Rayleigh(Diffusion()))
-    assert not reads_features(Rayleigh(Diffusion(TargetKNN())))
-    assert not reads_features(ConstraintScore(1))
-    assert not reads_features(Rayleigh(np.eye(3)))
-    assert not reads_features(FisherScore())
+    assert reads(LaplacianScore())
+    assert reads(Rayleigh(RBF()))
+    assert reads(ConstraintScore(4))
+    assert reads(SemiSupervisedLaplacianScore())
+    assert reads(Rayleigh(Diffusion()))
+    assert not reads(Rayleigh(Diffusion(TargetKNN())))
+    assert not reads(ConstraintScore(1))
+    assert not reads(Rayleigh(np.eye(3)))
+    assert not reads(FisherScore())
 
 
 def test_the_graph_of_a_fold_has_not_read_it(rng):

@@ -20,9 +20,9 @@ from fiedler import (
     SpectralSelector,
     SSelect,
 )
+from fiedler.criteria.cut import LAMBDAS
 from fiedler.evaluate import stability, suggest_n_features, tune, tune_lambda
 from fiedler.evaluate.curves import folds, read_target
-from fiedler.selection.cut import LAMBDAS
 
 
 def test_tune_lambda_is_algorithm_3(few):
@@ -77,8 +77,8 @@ def test_auto_lambda_is_a_method_like_any_other(few):
 def test_graphs_are_built_once(few, monkeypatch):
     X, y = few
     built = []
-    build = KNN._build
-    monkeypatch.setattr(KNN, "_build", lambda self, problem: built.append(problem.n_features) or build(self, problem))
+    build = KNN.make
+    monkeypatch.setattr(KNN, "make", lambda self, problem: built.append(problem.n_features) or build(self, problem))
     SSelect(lam="auto").evaluate(np.hstack([X, X[:, ::-1] ** 2]), y)
     assert built.count(16) == 1, "the graph on all features"
     assert built.count(10) == len(LAMBDAS), "one graph per selection"

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..criteria import Criterion
-from ..criteria.setscore import can_be_formed
 from ..data.atomic import replacing
 from ..data.formats import read_table
 from ..data.labels import is_known, read_pairs
@@ -21,6 +20,7 @@ from ..data.tables import Table, fill_missing
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
 from ..selector import SpectralSelector
+from ..sets.formula import can_be_formed
 from ..supervision import Supervision
 from ..syntax import as_criterion
 from ..syntax import short_text as text_of
@@ -30,7 +30,6 @@ from .scale import memory_for_data, placed
 from .screen import Screen
 
 _USUAL_SET = 50  # features of a set, where no number is asked for
-_SCALE_FREE = {"ClassGraph", "TargetKNN", "MustLink", "CannotLink", "Precomputed"}  # graphs that compare no columns
 
 
 @dataclass
@@ -147,9 +146,7 @@ def known_task(job: Job, screen: Screen) -> str:
 
 def note_scale(criterion: Criterion, job: Job, screen: Screen) -> None:
     """Say it where columns of very different spread meet a method that compares them as they are."""
-    recipes = {type(recipe).__name__ for recipe in criterion.recipes()}
-    compares = recipes - _SCALE_FREE or type(criterion).__name__ == "Variance"
-    uneven = uneven_columns(job.X) if compares and job.options["scale"] is None else None
+    uneven = uneven_columns(job.X) if criterion.depends_on_scale and job.options["scale"] is None else None
     if uneven is not None:
         wide, narrow, factor = uneven
         names = job.table.feature_names

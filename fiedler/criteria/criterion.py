@@ -1,17 +1,21 @@
 """Criteria: formulas over graphs that give every feature a score, closed under ``+``, ``*`` and scaling.
 
 Scores are the papers' raw values. A feature that is constant on the rows its formula reads scores NaN, x/0 is inf,
-0/0 is NaN; what that means for a ranking is decided in :mod:`fiedler.selection.ranking`.
+0/0 is NaN; what that means for an order is decided in :mod:`fiedler.criteria.order`.
 
-To write a primitive of your own, derive from :class:`Criterion` and define ``_scorer(problem)``: ask ``problem.graph``
-for graphs, and return the rows you read and a function of a block of columns. What the function asks of its graphs
-decides where it runs: in memory, block by block, on a cluster, or in one pass over the rows.
+To write a criterion, derive from :class:`Criterion` and define :meth:`Criterion.scorer`. It asks ``problem.graph`` for
+graphs, and returns the rows that it reads and a function of a block of columns. What this function asks of its graphs
+decides where it runs: in memory, block by block, on a cluster, or in one pass over the rows. Four more things can be
+said, where the defaults do not hold: which supervision is read (``needs``, ``accepts``), whether the scale of the
+columns matters (``reads_scale``), how the score is tested (:meth:`Criterion.null`), and the formula for sets of
+features (:meth:`Criterion.set_formula`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -23,10 +27,12 @@ from ..data.source import Part, Source
 from ..engine.blocks import is_constant, level_copies, map_columns
 from ..engine.distances import check_range
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
-from ..graphs.factored import Summed, Sums
-from ..problem import Builds, Problem
+from ..graphs.factored import Summed, SummedColumns, Sums
+from ..graphs.storage import NotAvailableError
+from ..problem import Buildable, Problem
+from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
-from .setscore import SetFormula
+from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
 
 
 class Scorer(NamedTuple):
@@ -35,23 +41,61 @@ class Scorer(NamedTuple):
     Parameters
     ----------
     rows : ndarray of bool, shape (n_samples,)
-        The rows the score reads; a feature that is constant there has none.
+        The rows the score reads; a feature that is constant there has no score.
     score : callable
-        A float64 block of columns -> one score per column.
+        A float64 block of columns -> one score per column, or ``n_values`` rows of values.
     cost : float, default=1.0
         Operations per value of X, roughly; it tells whether threads pay.
+    n_values : int, default=1
+        How many values per column ``score`` gives.
+    settle : callable, optional
+        The values of all columns, of shape (n_values, n_features) -> a function from values to scores. For scores that
+        compare a feature with the others.
+    numbered : callable, optional
+        The same as ``score`` for a block and the slice of columns it holds. For scores that keep something about X.
     """
 
     rows: np.ndarray
     score: Callable[[Any], np.ndarray]
     cost: float = 1.0
+    n_values: int = 1
+    settle: Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]] | None = None
+    numbered: Callable[[Any, slice], np.ndarray] | None = None
+
+    def values(self, F: Any, columns: slice | None = None) -> np.ndarray:
+        """The values of a block, NaN where a column is constant."""
+        numbered = self.numbered is not None and columns is not None
+        found = self.numbered(F, columns) if numbered else self.score(F)  # type: ignore[misc, arg-type]
+        return np.where(is_constant(F, self.rows), np.nan, found)
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        """One score per column from the values of all columns."""
+        return values if self.settle is None else self.settle(values)(values)
+
+    def settled(self, X: Any) -> Scorer:
+        """A scorer of blocks of any columns, in which the columns of X are the others a feature is compared with."""
+        if self.settle is None:
+            return self
+        finish = self.settle(map_columns(self.values, X, self.cost))
+        return Scorer(self.rows, lambda F: finish(self.score(F)), self.cost)
 
 
 class Criterion(BaseEstimator):
-    """A formula that scores features. ``a + b``, ``a * b``, ``2 * a`` and ``a - b`` are criteria again."""
+    """A formula that scores features. ``a + b``, ``a * b``, ``2 * a`` and ``a - b`` are criteria again.
 
-    _reads: str | None = None  # what the primitive itself reads, beside its graphs
-    _may_use: frozenset[str] = frozenset()  # what it reads where there is some
+    Attributes
+    ----------
+    needs : {"classes", "target", "pairs"} or None, default=None
+        The supervision that the criterion itself cannot do without, beside what its graphs read.
+    accepts : frozenset of str, default=frozenset()
+        The supervision that the criterion itself reads if there is any.
+    reads_scale : bool, default=False
+        Whether the criterion itself compares columns in the units they have, beside what its graphs read.
+    """
+
+    needs: str | None = None
+    accepts: frozenset[str] = frozenset()
+    reads_scale: bool = False
 
     @property
     def greater_is_better(self) -> bool:
@@ -66,7 +110,7 @@ class Criterion(BaseEstimator):
     @property
     def reads(self) -> set[str]:
         """The supervision the formula needs, of "classes", "target" and "pairs"."""
-        found = {self._reads} if self._reads else set()
+        found = {self.needs} if self.needs else set()
         for part in self.parts():
             found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
         return found - {"nothing"}
@@ -75,12 +119,17 @@ class Criterion(BaseEstimator):
     def uses(self) -> set[str]:
         """The supervision that changes the scores where there is some: what is needed, and what can be missing."""
         inside = (part.uses for part in self.parts() if isinstance(part, Criterion))
-        return self.reads.union(self._may_use, *inside)
+        return self.reads.union(self.accepts, *inside)
+
+    @property
+    def depends_on_scale(self) -> bool:
+        """Whether the order of the features depends on the units of the columns, by the formula or by its graphs."""
+        return any(part.reads_scale if isinstance(part, Criterion) else part.reads_X for part in self.walk())
 
     @property
     def is_set(self) -> bool:
         """Whether features are chosen as a set, each beside those before it; scores are those of the first step."""
-        return self._set() is not None
+        return self.set_formula() is not None
 
     def parts(self) -> Iterator[Criterion | Recipe]:
         """What the formula is made of, one level down.
@@ -218,33 +267,82 @@ class Criterion(BaseEstimator):
         if problem.supervision.has_pairs and "pairs" not in self.uses:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
             warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
-        sets = self._set()
+        sets = self.set_formula()
         if sets is not None:
             return level_copies(sets.first_scores(problem), problem.X)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
-        rows, score, cost = self._scorer(problem)  # not the problem itself: this function may travel to a worker
-        scores = map_columns(lambda F: np.where(is_constant(F, rows), np.nan, score(F)), problem.X, cost)
+        scorer = self.scorer(problem)  # not the problem itself: its methods may travel to a worker
+        numbered = scorer.numbered is not None
+        scores = scorer.scores(map_columns(scorer.values, problem.X, scorer.cost, numbered))
         check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
         return level_copies(scores, problem.X)
 
-    def _scorer(self, problem: Problem) -> Scorer:
-        raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated.")
+    def scorer(self, problem: Problem) -> Scorer:
+        """How the features of a problem are scored; every criterion defines this, except methods and sets.
 
-    def _set(self) -> SetFormula | None:
-        """The formula as one over sets of features, if it is one."""
+        Parameters
+        ----------
+        problem : Problem
+            ``problem.graph(recipe)`` gives graphs, ``problem.supervision`` what is known about the rows.
+
+        Returns
+        -------
+        scorer : Scorer
+            The rows that are read, and a function of blocks of columns.
+        """
+        raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated: it does not define scorer().")
+
+    def set_formula(self) -> SetFormula | None:
+        """The formula for sets of features, for criteria that choose sets.
+
+        Returns
+        -------
+        formula : SetFormula or None
+            None for criteria that score features one by one.
+        """
         return None
 
-    def _says_nothing(self, problem: Problem) -> bool:
-        """Whether all features of a problem score the same, so that as a factor it can be left out."""
-        return False
+    def null(self) -> Null:
+        """How to test whether the score of a feature is more than chance.
 
-    def _tested(self) -> Criterion:
-        """The formula whose null tells whether a feature is real: without names and factors that change no order."""
-        return self
+        Returns
+        -------
+        null : Quotient, LabelOrders, FeatureOrders or NoTest
+            By default the values of the feature are permuted.
+        """
+        return FeatureOrders()
 
-    def _tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
-        """Values that order the features whose score is infinite, best by the criterion's own direction."""
+    def informative(self, problem: Problem) -> bool:
+        """Whether the features of a problem can differ in their scores; a factor that is not is left out.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and what is known about its rows.
+
+        Returns
+        -------
+        bool
+            True by default.
+        """
+        return True
+
+    def tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
+        """Values that order the features whose score is infinite.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and what is known about its rows.
+        columns : ndarray of int
+            The features with infinite scores.
+
+        Returns
+        -------
+        values : ndarray or None
+            One value per feature, with the direction of the criterion; None leaves them in column order.
+        """
         return None
 
     def __add__(self, other: Any) -> Criterion:
@@ -307,12 +405,12 @@ class Sum(Criterion):
 
     def _checked(self) -> Sum:
         _check_directions("add", self.left, self.right)
-        self._set()
+        self.set_formula()
         return self
 
-    def _set(self) -> SetFormula | None:
-        """Sums of kernels are kernels."""
-        left, right = self.left._set(), self.right._set()
+    def set_formula(self) -> SetFormula | None:
+        # Sums of kernels are kernels.
+        left, right = self.left.set_formula(), self.right.set_formula()
         if left is None or right is None:
             if left is not right:
                 what = "one chooses sets of features, the other scores them one by one"
@@ -323,16 +421,17 @@ class Sum(Criterion):
             raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}.")
         return SetFormula(left.terms + right.terms, (), left.power)
 
-    def _tested(self) -> Criterion:
+    def null(self) -> Null:
+        if self.is_set:
+            return self.left.null()
         for one, other in ((self.left, self.right), (self.right, self.left)):
             if isinstance(other, Scaled) and other.factor == 0:
-                return one._tested()
-        return self
+                return one.null()
+        return null_of_sum(self.left.null(), self.right.null())
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         self._checked()
-        left, right = self.left._scorer(problem), self.right._scorer(problem)
-        return Scorer(left.rows | right.rows, lambda F: left.score(F) + right.score(F), left.cost + right.cost)
+        return _combined(np.add, self.left.scorer(problem), self.right.scorer(problem))
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         left, right = self.left, self.right
@@ -362,27 +461,26 @@ class Product(Criterion):
         for factor in (self.left, self.right):
             if not factor.nonnegative:
                 raise ValueError(f"cannot multiply by {factor!r}: it may be negative; a product needs factors >= 0.")
-        self._set()
+        self.set_formula()
         return self
 
-    def _set(self) -> SetFormula | None:
-        """A score times a set criterion: every gain is multiplied by the score of its feature."""
-        left, right = self.left._set(), self.right._set()
+    def set_formula(self) -> SetFormula | None:
+        # A score times a set criterion: every gain is multiplied by the score of its feature.
+        left, right = self.left.set_formula(), self.right.set_formula()
         if left is not None and right is not None:
             what = "both choose sets of features; add their kernels instead"
             raise ValueError(f"cannot multiply {self.left!r} and {self.right!r}: {what}.")
         sets, factor = (left, self.right) if left is not None else (right, self.left)
         return None if sets is None else sets._replace(factors=(*sets.factors, factor))
 
-    def _tested(self) -> Criterion:
-        """Of a set its graph is tested, whatever its gains are multiplied by."""
+    def null(self) -> Null:
+        # A set is tested on its graph, whatever its gains are multiplied by.
         sets = [part for part in (self.left, self.right) if part.is_set]
-        return sets[0]._tested() if sets else self
+        return sets[0].null() if sets else null_of_formula(self.left.null(), self.right.null())
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         self._checked()
-        left, right = self.left._scorer(problem), self.right._scorer(problem)
-        return Scorer(left.rows | right.rows, lambda F: left.score(F) * right.score(F), left.cost + right.cost)
+        return _combined(np.multiply, self.left.scorer(problem), self.right.scorer(problem))
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)
@@ -411,25 +509,54 @@ class Scaled(Criterion):
     def nonnegative(self) -> bool:
         return self.criterion.nonnegative and self.factor >= 0
 
-    def _set(self) -> SetFormula | None:
-        sets = self.criterion._set()
+    def set_formula(self) -> SetFormula | None:
+        sets = self.criterion.set_formula()
         if sets is None:
             return None
         if self.factor <= 0:
             raise ValueError(f"{self!r}: a kernel can be scaled by a positive number only, not by {self.factor!r}.")
         return sets._replace(terms=tuple(term._replace(factor=term.factor * self.factor) for term in sets.terms))
 
-    def _tested(self) -> Criterion:
-        return self.criterion._tested() if self.factor != 0 else self
+    def null(self) -> Null:
+        null = self.criterion.null()
+        if isinstance(null, LabelOrders) and self.factor > 0:
+            return replace(null, weight=self.factor * null.weight)
+        return FeatureOrders() if self.factor == 0 or isinstance(null, LabelOrders) else null
 
-    def _scorer(self, problem: Problem) -> Scorer:
-        factor, (rows, score, cost) = self.factor, self.criterion._scorer(problem)
-        return Scorer(rows, lambda F: factor * score(F), cost)
+    def scorer(self, problem: Problem) -> Scorer:
+        factor, inside = self.factor, self.criterion.scorer(problem)
+        settle = inside.settle
+        if settle is None:
+            return Scorer(inside.rows, lambda F: factor * inside.score(F), inside.cost)
+
+        def scaled(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+            finish = settle(values)
+            return lambda some: factor * finish(some)
+
+        return inside._replace(settle=scaled)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         short = f"{self.factor:g}"
         factor = repr(self.factor) if exact else short if float(short) == self.factor else repr(float(self.factor))
         return f"{factor} * {_grouped(self.criterion, word, exact, (Sum, Product) if exact else Sum)}"
+
+
+def _combined(operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Scorer, right: Scorer) -> Scorer:
+    """The scorer of a sum or a product; values that are settled at the end are carried along side by side."""
+    rows, cost, at = left.rows | right.rows, left.cost + right.cost, left.n_values
+    if left.settle is None and right.settle is None:
+        return Scorer(rows, lambda F: operation(left.score(F), right.score(F)), cost)
+
+    def settle(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        first = _first if left.settle is None else left.settle(values[:at])
+        second = _first if right.settle is None else right.settle(values[at:])
+        return lambda some: operation(first(some[:at]), second(some[at:]))
+
+    return Scorer(rows, lambda F: np.vstack([left.score(F), right.score(F)]), cost, at + right.n_values, settle)
+
+
+def _first(values: np.ndarray) -> np.ndarray:
+    return values[0]
 
 
 def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool, kinds: Any) -> str:
@@ -466,9 +593,9 @@ def score_by_rows(criterion: Criterion, problem: Problem) -> np.ndarray:
     They are those of :meth:`Criterion.score` but for rounding.
     """
     summed = Problem(problem.X, problem.supervision, by_rows=True)
-    score = criterion._scorer(summed).score
+    scorer = criterion.scorer(summed)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(summed.graphs()[0].constant, np.nan, score(slice(None)))
+        return np.where(summed.built(Graph)[0].constant, np.nan, scorer.scores(scorer.score(SummedColumns())))
 
 
 def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
@@ -479,8 +606,8 @@ def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            criterion._scorer(_Rehearsal(problem)).score(slice(None))
-        except Exception:  # it asks for more, or for what is not there: the usual path serves it, or says why not
+            criterion.scorer(_Rehearsal(problem)).score(SummedColumns())
+        except NotAvailableError:
             return False
     return True
 
@@ -491,7 +618,7 @@ class _Rehearsal(Problem):
     def __init__(self, problem: Problem):
         super().__init__(_Unread(problem.X.shape, np.float64, "X"), problem.supervision, by_rows=True)
 
-    def graph(self, recipe: Builds[Any]) -> Any:
+    def graph(self, recipe: Buildable[Any]) -> Any:
         n, sizes, one = self.n_samples, np.array([1.0, 2.0, 3.0]), np.ones(1)
         sums = Sums(n, sizes * n / 6, np.diag(sizes), np.arange(3.0)[:, None], one, -one, one)
         return Graph(Summed(sums, np.zeros(1)))
@@ -499,4 +626,4 @@ class _Rehearsal(Problem):
 
 class _Unread(Source):
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        raise TypeError("a formula in one pass over the rows sees no values.")
+        raise NotAvailableError("a formula in one pass over the rows sees no values.")

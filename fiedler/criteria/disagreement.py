@@ -10,6 +10,7 @@ from scipy.special import entr
 from ..graphs import Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion, Scorer
+from .nulls import LabelOrders
 
 
 class Disagreement(Criterion):
@@ -31,12 +32,15 @@ class Disagreement(Criterion):
     array([0., 1.])
     """
 
-    _reads = "classes"
+    needs = "classes"
 
     def __init__(self, graph: Recipe):
         self.graph = graph
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def null(self) -> LabelOrders:
+        return LabelOrders(as_recipe(self.graph))
+
+    def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
         codes, names = problem.supervision.classes("Disagreement")
         rows = np.flatnonzero(codes >= 0)

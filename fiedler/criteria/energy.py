@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..graphs import Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion, Scorer
+from .nulls import FeatureOrders, Null, Quotient
 
 
 class OnGraph(Criterion):
@@ -37,7 +38,9 @@ class Energy(OnGraph):
     array([18., nan])
     """
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    reads_scale = True
+
+    def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
         return Scorer(graph.rows, graph.energy, graph.cost)
 
@@ -66,7 +69,12 @@ class Ratio(Criterion):
     def nonnegative(self) -> bool:
         return not (as_recipe(self.numerator).signed or as_recipe(self.denominator).signed)
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def null(self) -> Null:
+        graphs = as_recipe(self.numerator), as_recipe(self.denominator)
+        # On graphs that read X the quotient of a permuted feature would come from another graph.
+        return Quotient(*graphs) if self.nonnegative and not any(g.reads_X for g in graphs) else FeatureOrders()
+
+    def scorer(self, problem: Problem) -> Scorer:
         above, below = (problem.graph(as_recipe(g)) for g in (self.numerator, self.denominator))
         both = above.cost + below.cost
         return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
@@ -87,6 +95,10 @@ class Rayleigh(OnGraph):
     array([0.2])
     """
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def null(self) -> Null:
+        graph = as_recipe(self.graph)
+        return Quotient(graph) if graph.attracts and not graph.signed else FeatureOrders()
+
+    def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
         return Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F), graph.cost)

@@ -6,10 +6,11 @@ from typing import Any
 
 from ..graphs import Recipe, as_recipe
 from ..graphs.smoothing import FILTERS
+from ..sets.formula import SetFormula, Term
 from ..validation import check_choice, check_share
 from .criterion import Criterion
 from .energy import Rayleigh
-from .setscore import SetFormula, Term
+from .nulls import NoTest, Null
 
 
 class Explained(Criterion):
@@ -46,6 +47,8 @@ class Explained(Criterion):
     array([1., 1., 1., 1.])
     """
 
+    reads_scale = True
+
     def __init__(self, graph: Recipe | None, filter: Any = "smooth", of: str = "features", power: float = 0.5):
         self.graph, self.filter, self.of, self.power = graph, filter, of, power
 
@@ -53,13 +56,13 @@ class Explained(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
-    def _tested(self) -> Criterion:
-        """A feature of the set is real where it is smooth on the graph."""
+    def null(self) -> Null:
+        # A feature of the set is real if it is smooth on the graph.
         if self.graph is None:
-            raise ValueError(f"{self!r} has no graph, so no feature can be more than noise on it; give it one.")
-        return Rayleigh(as_recipe(self.graph))
+            return NoTest("has no graph, so no feature can be more than noise on it; give it one.")
+        return Rayleigh(as_recipe(self.graph)).null()
 
-    def _set(self) -> SetFormula:
+    def set_formula(self) -> SetFormula:
         check_choice("of", self.of, ("features", "graph"))
         check_share("power", self.power)
         graph = None if self.graph is None else as_recipe(self.graph)

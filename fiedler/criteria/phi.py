@@ -16,6 +16,7 @@ from ..supervision import Supervision
 from ..validation import check_choice, check_integer
 from .criterion import Criterion, Scorer
 from .energy import Rayleigh
+from .nulls import FeatureOrders, Null
 
 
 class Phi(Criterion):
@@ -60,11 +61,11 @@ class Phi(Criterion):
     def nonnegative(self) -> bool:
         return not as_recipe(self.graph).signed
 
-    def _tested(self) -> Criterion:
+    def null(self) -> Null:
         plain = self.kind == 2 and isinstance(self.gamma, Real) and self.gamma == 1
-        return Rayleigh(self.graph) if plain else self
+        return Rayleigh(self.graph).null() if plain else FeatureOrders()
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         check_choice("kind", self.kind, (1, 2, 3))
         graph, gamma = problem.graph(as_recipe(self.graph)), spectral_function(self.gamma)
         if self.kind == 3:

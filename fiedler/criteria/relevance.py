@@ -17,18 +17,19 @@ all where labels say nothing: one per class, one kind of pair, fewer than four t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from ..data.arrays import Block, dense, rows_of, take_rows
-from ..engine.blocks import is_constant, map_columns
+from ..data.arrays import Block, dense, take_rows
+from ..data.memory import working_bytes
+from ..engine.blocks import map_columns
 from ..engine.moments import sparse_moments
-from ..engine.search import nearest_in_groups
-from ..engine.streamed import row_distances
 from ..graphs import KNN, Graph, Recipe, as_recipe
+from ..graphs.labels import nearest_labelled
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
@@ -65,7 +66,7 @@ class Relevance(Criterion):
     array([0.83, 0.61, 1.1 , 1.07])
     """
 
-    _may_use = frozenset({"classes", "target", "pairs"})
+    accepts = frozenset({"classes", "target", "pairs"})
 
     def __init__(self, graph: Recipe | None = None, task: str = "auto"):
         self.graph, self.task = graph, task
@@ -74,26 +75,16 @@ class Relevance(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
-    def score(self, problem: Problem) -> np.ndarray:
-        # In one go over the columns: parts are joined by their peak over all of them.
-        parts = self._parts_of(problem)
-        if parts is None:
-            return map_columns(_one_unless_constant, problem.X)
-        rows = np.ones(problem.n_samples, dtype=bool)
-        found = map_columns(lambda F: np.vstack([is_constant(F, rows), parts.of(F)]), problem.X)
-        return np.where(found[0] > 0, np.nan, parts.joined(found[1:], _peak(found[-1])))
-
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         rows, parts = np.ones(problem.n_samples, dtype=bool), self._parts_of(problem)
         if parts is None:
             return Scorer(rows, lambda F: np.ones(F.shape[1]))
-        peak = _peak(map_columns(lambda F: parts.of(F)[-1], problem.X))
-        return Scorer(rows, lambda F: parts.joined(parts.of(F), peak))
+        return Scorer(rows, parts.of, 1.0, parts.n, parts.settle, parts.of if parts.views.keeps else None)
 
-    def _says_nothing(self, problem: Problem) -> bool:
-        return self._read(problem.supervision) is None
+    def informative(self, problem: Problem) -> bool:
+        return self._decided_by(problem.supervision) is not None
 
-    def _read(self, known: Supervision) -> str | None:
+    def _decided_by(self, known: Supervision) -> str | None:
         """What decides: classes, a target or pairs; None where these say nothing."""
         labelled = int(np.sum(known.labelled))
         if not labelled:
@@ -107,72 +98,132 @@ class Relevance(Criterion):
 
     def _parts_of(self, problem: Problem) -> Parts | None:
         known = problem.supervision
-        kind = self._read(known)
+        kind = self._decided_by(known)
         if kind is None or kind == "target":
-            return None if kind is None else _targets(known)
-        graph = problem.graph(self._recipe())
+            return None if kind is None else _targets(problem)
         if kind == "pairs":
-            return _pairs(np.asarray(known.must_link), np.asarray(known.cannot_link), graph)
-        return _classes(problem, known.classes("Relevance")[0], graph)
+            return _pairs(problem, np.asarray(known.must_link), np.asarray(known.cannot_link), self._recipe())
+        return _classes(problem, known.classes("Relevance")[0], self._recipe())
 
     def _recipe(self) -> Recipe:
         return KNN(5) if self.graph is None else as_recipe(self.graph)
 
 
 class Parts:
-    """The parts of a relevance as a function of blocks, and how they are joined.
+    """The parts of a relevance as a function of blocks, and how they become one score.
 
-    ``of(F)`` gives an array (parts, columns); ``joined`` divides the last one where it is relative to the best feature.
+    ``of(F)`` gives an array (n, columns). ``settle`` divides the last part by its largest value over all columns, if it
+    is relative to the best feature, and takes the mean.
     """
 
-    def __init__(self, of: Callable[[Block], np.ndarray], floor: float, relative: bool):
-        self._of, self.floor, self.relative = of, floor, relative
+    def __init__(self, of: Callable[[View], np.ndarray], views: Views, n: int, floor: float, relative: bool):
+        self._of, self.views, self.n, self.floor, self.relative = of, views, n, floor, relative
 
-    def of(self, F: Block) -> np.ndarray:
-        """Of a block, in pieces whose values for all rows fit the cache a few times over."""
-        width = max(1, _CELLS // F.shape[0])
-        pieces = [self._of(F[:, start : start + width]) for start in range(0, F.shape[1], width)]
+    def of(self, F: Block, columns: slice | None = None) -> np.ndarray:
+        """The parts of a block, in pieces whose values for all rows fit the cache a few times over."""
+        width, first = max(1, _CELLS // F.shape[0]), 0 if columns is None else columns.start
+        pieces = []
+        for start in range(0, F.shape[1], width):
+            piece = F[:, start : start + width]
+            where = None if columns is None else slice(first + start, first + start + piece.shape[1])
+            pieces.append(self._of(self.views.at(piece, where)))
         return np.hstack(pieces)
 
-    def joined(self, parts: np.ndarray, peak: float) -> np.ndarray:
-        last = parts[-1] / peak if self.relative else parts[-1]
-        return (parts[:-1].sum(axis=0) + last) / len(parts) + self.floor
+    def settle(self, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        peak = float(np.nanmax(values[-1], initial=0.0)) or 1.0 if self.relative else 1.0
+        return lambda parts: (parts[:-1].sum(axis=0) + parts[-1] / peak) / self.n + self.floor
 
 
-class _Views:
-    """The values of a block on some rows: as they are but for an offset, as mid-ranks among all rows, smoothed."""
+class View:
+    """One block of columns on some rows: its values but for an offset, its mid-ranks among all rows, and its means."""
 
-    def __init__(self, rows: np.ndarray, graph: Graph | None):
-        self.rows = rows
+    def __init__(self, raw: np.ndarray, ranks: Callable[[], np.ndarray], smoothed: Callable[[], np.ndarray]):
+        self.raw, self.ranks, self.smoothed = raw, ranks, smoothed
+
+
+class Views:
+    """Blocks as a relevance sees them on the rows that are known; a problem that is solved again keeps what it can.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : ndarray of int
+        The rows that are known.
+    recipe : Recipe, optional
+        The graph over whose neighbours columns are averaged.
+    """
+
+    def __init__(self, problem: Problem, rows: np.ndarray, recipe: Recipe | None):
+        self.rows: np.ndarray = rows
+        self._kept: tuple[np.ndarray, Any] | None = None
+        graph = None if recipe is None else problem.graph(recipe)
+        fits = 2.0 * 8.0 * problem.n_samples * problem.n_features <= working_bytes() / 4
+        if problem.reuse and isinstance(problem.X, np.ndarray) and fits:
+            self._kept = problem.build(MidRanks()), None if recipe is None else problem.build(NeighborMeans(recipe))
         if graph is not None:
-            inverse = np.divide(1.0, graph.degree, out=np.zeros(graph.n_nodes), where=graph.degree > 0)[rows, None]
-            W = graph.weights.csr
-            few = None if W is None else sp.csr_array(W[rows])
-            self._mean_over = (
-                (lambda C: inverse * graph.dot(C)[rows]) if few is None else (lambda C: inverse * (few @ C))
-            )
+            self._mean_over = _averaging(graph, rows)
 
-    def raw(self, F: Block) -> np.ndarray:
-        return take_rows(F, self.rows) - _column_means(F)
+    @property
+    def keeps(self) -> bool:
+        """Whether mid-ranks and means of all columns are there, to be looked up by the number of the column."""
+        return self._kept is not None
 
-    def ranks(self, F: Block) -> np.ndarray:
-        return _sparse_mid_ranks(F, self.rows) if is_sparse(F) else rankdata(F, axis=0)[self.rows]
-
-    def smoothed(self, F: Block) -> np.ndarray:
-        """Of the centred columns, so that a row without neighbours has their mean."""
-        return self._mean_over(dense(F) - _column_means(F))
+    def at(self, F: Block, columns: slice | None) -> View:
+        """A view of a block; ``columns`` says which columns it holds."""
+        raw = take_rows(F, self.rows) - _column_means(F)
+        if self._kept is None or columns is None:
+            return View(raw, lambda: _mid_ranks(F, self.rows), lambda: self._mean_over(dense(F) - _column_means(F)))
+        ranks, means = self._kept  # of targets there are no means, and nobody asks for them
+        return View(raw, lambda: ranks[self.rows, columns].astype(np.float64), lambda: means[self.rows, columns])
 
 
-def _classes(problem: Problem, codes: np.ndarray, graph: Graph) -> Parts:
+class MidRanks:
+    """The mid-ranks of all columns of X, as something a problem keeps."""
+
+    key, supervised = "mid-ranks", False
+
+    def made_for(self, problem: Problem) -> np.ndarray:
+        """Half-integers, which single precision holds up to four million rows."""
+        every = np.arange(problem.n_samples)
+        dtype = np.float32 if problem.n_samples < 2**22 else np.float64
+        return map_columns(lambda F: _mid_ranks(F, every).astype(dtype), problem.X, 32.0)
+
+
+class NeighborMeans:
+    """The means of all columns of X over the neighbours of every row, as something a problem keeps."""
+
+    def __init__(self, recipe: Recipe):
+        self.recipe, self.supervised = recipe, recipe.supervised
+
+    @property
+    def key(self) -> Hashable:
+        return "neighbour means", self.recipe.key
+
+    def made_for(self, problem: Problem) -> np.ndarray:
+        mean_over = _averaging(problem.graph(self.recipe), np.arange(problem.n_samples))
+        return map_columns(lambda F: mean_over(dense(F) - _column_means(F)), problem.X, 16.0)
+
+
+def _averaging(graph: Graph, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """C -> D⁻¹WC on some rows. Columns are centred, so that a row without neighbours has their mean."""
+    inverse = np.divide(1.0, graph.degree, out=np.zeros(graph.n_nodes), where=graph.degree > 0)[rows, None]
+    W = graph.weights.csr
+    if W is None:
+        return lambda C: inverse * graph.dot(C)[rows]
+    few = sp.csr_array(W[rows])
+    return lambda C: inverse * (few @ C)
+
+
+def _classes(problem: Problem, codes: np.ndarray, recipe: Recipe) -> Parts:
     rows = np.flatnonzero(codes >= 0)
     known, n_classes = codes[rows], int(codes.max()) + 1
     d1, d2 = n_classes - 1, len(rows) - n_classes
-    X = problem.X if len(rows) == problem.n_samples else rows_of(problem.X, rows)
-    i, j, group = nearest_in_groups(row_distances(X), known, _NEAREST)
-    own = known[i] == group
-    hits, misses = (Graph.from_edges(i[part], j[part], np.ones(part.sum()), len(rows)) for part in (own, ~own))
+    views, members = Views(problem, rows, recipe), np.eye(n_classes)[known]
+    i, j, group = nearest_labelled(problem, codes, _NEAREST)
+    own, place = codes[i] == group, np.cumsum(codes >= 0) - 1  # where a row stands among the labelled ones
+    edges = [(place[i[part]], place[j[part]], np.ones(part.sum())) for part in (own, ~own)]
+    hits, misses = (Graph.from_edges(*part, len(rows)) for part in edges)
     n_hits, n_misses = max(int(own.sum()), 1), max(int((~own).sum()), 1)
-    views, members = _Views(rows, graph), np.eye(n_classes)[known]
 
     def explained(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(SSB - d1 SSW / d2)₊ and SST."""
@@ -183,21 +234,20 @@ def _classes(problem: Problem, codes: np.ndarray, graph: Graph) -> Parts:
         total = np.einsum("ij,ij->j", values, values)
         return np.maximum(between - d1 * np.maximum(total - between, 0.0) / d2, 0.0), total
 
-    def of(F: Block) -> np.ndarray:
-        raw = views.raw(F)
-        near, far = hits.energy(raw) / n_hits, misses.energy(raw) / n_misses
-        total = explained(raw)[1]
-        graph_part = np.minimum(_share(explained(views.smoothed(F))[0], total), 1.0)
-        return np.array([_share(*explained(views.ranks(F))), _contrast(far, near), graph_part])
+    def of(F: View) -> np.ndarray:
+        near, far = hits.energy(F.raw) / n_hits, misses.energy(F.raw) / n_misses
+        total = explained(F.raw)[1]
+        graph_part = np.minimum(_share(explained(F.smoothed())[0], total), 1.0)
+        return np.array([_share(*explained(F.ranks())), _contrast(far, near), graph_part])
 
-    return Parts(of, _spread(d1, d2) * (1.0 + 4.0 / d2), relative=True)
+    return Parts(of, views, 3, _spread(d1, d2) * (1.0 + 4.0 / d2), relative=True)
 
 
-def _targets(known: Supervision) -> Parts:
-    target = known.target("Relevance")
+def _targets(problem: Problem) -> Parts:
+    target = problem.supervision.target("Relevance")
     rows = np.flatnonzero(~np.isnan(target))
     rows = rows[np.argsort(target[rows], kind="stable")]
-    y, d2, views = target[rows] - target[rows[0]], len(rows) - 2, _Views(rows, None)
+    y, d2, views = target[rows] - target[rows[0]], len(rows) - 2, Views(problem, rows, None)
     ranked = rankdata(y) - (len(y) + 1) / 2.0
     some = y[np.unique(np.linspace(0, len(y) - 1, min(len(y), _GAPS)).round().astype(np.intp))]
     gap = float(np.median(np.abs(some[:, None] - some)[np.triu_indices(len(some), 1)]))
@@ -216,8 +266,8 @@ def _targets(known: Supervision) -> Parts:
     n_near = int(np.sum(near[1] - near[0])) - len(y)
     n_far = len(y) ** 2 - int(np.sum(wide[1] - wide[0]))
 
-    def of(F: Block) -> np.ndarray:
-        raw, ranks = views.raw(F), views.ranks(F)
+    def of(F: View) -> np.ndarray:
+        raw, ranks = F.raw, F.ranks()
         raw, ranks = raw - raw.mean(axis=0), ranks - ranks.mean(axis=0)
         squared = _share((ranked @ ranks) ** 2, (ranked @ ranked) * np.einsum("ij,ij->j", ranks, ranks))
         rank = np.maximum(squared - (1.0 - squared) / d2, 0.0)
@@ -226,14 +276,14 @@ def _targets(known: Supervision) -> Parts:
         far = np.maximum(energy(raw, every) - energy(raw, wide), 0.0) / n_far
         return np.array([rank, _contrast(far, energy(raw, near) / n_near)])
 
-    return Parts(of, _spread(1, d2), relative=False)
+    return Parts(of, views, 2, _spread(1, d2), relative=False)
 
 
-def _pairs(must: np.ndarray, cannot: np.ndarray, graph: Graph) -> Parts:
+def _pairs(problem: Problem, must: np.ndarray, cannot: np.ndarray, recipe: Recipe) -> Parts:
     rows, place = np.unique(np.concatenate([must, cannot]), return_inverse=True)
     ends = place.reshape(-1, 2)
     together, apart = ends[: len(must)], ends[len(must) :]
-    views = _Views(rows, graph)
+    views = Views(problem, rows, recipe)
 
     def surplus(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(e_C - e_M - 2 se)₊ and e_C + e_M."""
@@ -244,12 +294,12 @@ def _pairs(must: np.ndarray, cannot: np.ndarray, graph: Graph) -> Parts:
             errors.append(squares.var(axis=0, ddof=1) / len(pairs) if len(pairs) > 1 else 0.0)
         return np.maximum(means[0] - means[1] - 2.0 * np.sqrt(errors[0] + errors[1]), 0.0), means[0] + means[1]
 
-    def of(F: Block) -> np.ndarray:
-        above, below = surplus(views.raw(F))
-        smooth = np.minimum(_share(surplus(views.smoothed(F))[0], below), 1.0)
-        return np.array([_share(above, below), _share(*surplus(views.ranks(F))), smooth])
+    def of(F: View) -> np.ndarray:
+        above, below = surplus(F.raw)
+        smooth = np.minimum(_share(surplus(F.smoothed())[0], below), 1.0)
+        return np.array([_share(above, below), _share(*surplus(F.ranks())), smooth])
 
-    return Parts(of, float(np.sqrt((1.0 / len(must) + 1.0 / len(cannot)) / 2.0)), relative=True)
+    return Parts(of, views, 3, float(np.sqrt((1.0 / len(must) + 1.0 / len(cannot)) / 2.0)), relative=True)
 
 
 # -------------------------------------------------------------------- small things
@@ -269,18 +319,15 @@ def _contrast(more: np.ndarray, less: np.ndarray) -> np.ndarray:
     return _share(np.maximum(more - less, 0.0), more + less)
 
 
-def _peak(values: np.ndarray) -> float:
-    return float(values.max(initial=0.0)) or 1.0
-
-
-def _one_unless_constant(F: Block) -> np.ndarray:
-    return np.where(is_constant(F, np.ones(F.shape[0], dtype=bool)), np.nan, 1.0)
-
-
 def _column_means(F: Block) -> np.ndarray:
     if is_sparse(F):
         return sparse_moments(F, np.ones(F.shape[0]))[0]
     return F[0] + (F - F[0]).mean(axis=0)
+
+
+def _mid_ranks(F: Block, rows: np.ndarray) -> np.ndarray:
+    """Mid-ranks of some rows among all."""
+    return _sparse_mid_ranks(F, rows) if is_sparse(F) else rankdata(F, axis=0)[rows]
 
 
 def _sparse_mid_ranks(F: sp.csc_array, rows: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
 from .criterion import Criterion, Scorer
+from .nulls import NoTest
 
 Changes = Callable[[Any], np.ndarray]  # a block of features -> one row per eigenvalue, or one value per feature
 
@@ -64,6 +65,8 @@ class Sensitivity(Criterion):
     array([1.1337, 0.0016])
     """
 
+    reads_scale = True
+
     @property
     def greater_is_better(self) -> bool:
         return True
@@ -71,7 +74,13 @@ class Sensitivity(Criterion):
     def __init__(self, graph: Recipe, n_eigenvalues: int | None = None, mode: str = "auto"):
         self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def null(self) -> NoTest:
+        return NoTest(
+            "measures how a graph's own spectrum moves with a feature that is in it, so that no graph without the "
+            "feature can test it; test LaplacianScore() instead."
+        )
+
+    def scorer(self, problem: Problem) -> Scorer:
         check_choice("mode", self.mode, ("auto", "exact", "trace"))
         k = None if self.n_eigenvalues is None else check_integer("n_eigenvalues", self.n_eigenvalues, 1)
         graph = problem.graph(as_recipe(self.graph))

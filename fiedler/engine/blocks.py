@@ -56,10 +56,13 @@ def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
     return block
 
 
-def map_columns(function: Callable[[Any], np.ndarray], X: Matrix, cost: float = 1.0) -> np.ndarray:
+def map_columns(
+    function: Callable[..., np.ndarray], X: Matrix, cost: float = 1.0, numbered: bool = False
+) -> np.ndarray:
     """What ``function(block)`` gives for all blocks, on all allowed cores: one value per column, or rows of values.
 
-    ``cost`` is the number of operations per value of X, which tells whether threads pay.
+    ``cost`` is the number of operations per value of X, which tells whether threads pay. With ``numbered`` the function
+    gets the slice of columns as well, if X is in memory.
     """
     if isinstance(X, Source):
         return np.concatenate(X.map(partial(map_columns, function, cost=cost)), axis=-1)
@@ -68,7 +71,8 @@ def map_columns(function: Callable[[Any], np.ndarray], X: Matrix, cost: float = 
 
     def work(place: int) -> None:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values[place] = function(read_block(X, spans[place]))
+            block = read_block(X, spans[place])
+            values[place] = function(block, spans[place]) if numbered else function(block)
 
     for_each(work, range(len(spans)), cost * X.shape[0] * X.shape[1])
     return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)

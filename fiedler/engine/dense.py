@@ -44,19 +44,22 @@ class DenseDistances(HeldRows):
     metric : {"euclidean", "cosine"}
         With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
         a row of zeros is at cosine 0 to every row.
+    single : bool, optional
+        Whether keys are computed in single precision; by default where that is faster.
     """
 
     _mean: np.ndarray | None = None
     _scale: np.ndarray | None = None
     _kept: list[np.ndarray] | None = None
     _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine
+    _double: DenseDistances | None = None  # the same in double precision, once it was asked for
 
-    def __init__(self, X: np.ndarray, metric: str = "euclidean"):
+    def __init__(self, X: np.ndarray, metric: str = "euclidean", single: bool | None = None):
         self.n, self.m = X.shape
-        self._X, self._empty, self._euclidean = X, np.zeros(self.n), metric == "euclidean"
-        self.single = self.n**2 * self.m >= _SINGLE_PAYS
+        self._X, self._empty, self._metric = X, np.zeros(self.n), metric
+        self.single = self.n**2 * self.m >= _SINGLE_PAYS if single is None else single
         integer, self._integer = is_integer(X), False
-        if self._euclidean:
+        if metric == "euclidean":
             self._centre(integer)
         else:
             self._to_unit_norm(integer)
@@ -116,7 +119,10 @@ class DenseDistances(HeldRows):
         if not np.isfinite(self._norms).all():
             check_range(self._X, np.arange(self.m))
         if self.single and self._norms.max(initial=0.0) > _SINGLE_UP_TO:
-            self.use_double()
+            self.single = False
+            if self._metric == "euclidean":
+                self._mean = None if self.exact else self._origin()
+                self._measure()
 
     @property
     def exact(self) -> bool:
@@ -126,11 +132,12 @@ class DenseDistances(HeldRows):
     def relative_error(self) -> float:
         return 0.0 if self.exact else rounding_error(self.m, self._width, self.single)
 
-    def use_double(self) -> None:
-        before, self.single, self._keys, self._kept = self.single, False, None, None
-        if before and self._euclidean:
-            self._mean = None if self.exact else self._origin()
-            self._measure()
+    def in_double(self) -> DenseDistances:
+        if not self.single:
+            return self
+        if self._double is None:
+            self._double = DenseDistances(self._X, self._metric, single=False)
+        return self._double
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         if self._lengths is not None:

@@ -47,7 +47,7 @@ class Searchable(Protocol):
     def single(self) -> bool: ...
     @property
     def shared_work(self) -> float: ...
-    def use_double(self) -> None: ...
+    def in_double(self) -> Searchable: ...
     def row_blocks(self) -> list[np.ndarray]: ...
     def block(self, rows: np.ndarray) -> np.ndarray: ...
     def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
@@ -67,7 +67,7 @@ class Distances(ABC):
     single: bool  # whether the keys are in single precision
     _norms: np.ndarray  # ‖x_i‖² of the centred or scaled rows
     _empty: np.ndarray  # 1 for a row of zeros under the cosine, which is at cosine 0 to every row
-    _keys: np.ndarray | None = None  # all of them, where they can be held
+    _keys: np.ndarray | None = None  # all of them, if they can be held
 
     @abstractmethod
     def row_blocks(self) -> list[np.ndarray]:
@@ -80,6 +80,11 @@ class Distances(ABC):
     @abstractmethod
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
+
+    @property
+    def held(self) -> bool:
+        """Whether the keys of all pairs are in memory."""
+        return self._keys is not None
 
     @property
     def shared_work(self) -> float:
@@ -96,9 +101,9 @@ class Distances(ABC):
     def relative_error(self) -> float:
         """Bound on the error of a squared distance from a block, relative to ‖x_i‖² + ‖x_j‖²."""
 
-    def use_double(self) -> None:
-        """Give up single precision: the rows are so close together that it tells too few of them apart."""
-        self.single = False
+    def in_double(self) -> Distances:
+        """The same distances with keys in double precision, for rows that single precision cannot tell apart."""
+        return self
 
     def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
         """Squared distances from the entries of a block."""
@@ -127,7 +132,8 @@ class Distances(ABC):
 
     def matrix(self) -> np.ndarray:
         """All n x n squared distances with full precision, exactly symmetric, diagonal 0."""
-        self.use_double()
+        if self.single:
+            return self.in_double().matrix()
         squared = np.empty((self.n, self.n))
         for rows in self.row_blocks():
             block = self.from_key(rows[:, None], self.block(rows))
@@ -136,7 +142,7 @@ class Distances(ABC):
             if not self.exact:
                 block[local, j] = self.between(rows[local], j)
             squared[rows] = block
-        self._keys = None
+        self._keys = None  # who has the matrix needs them no more
         for i in range(self.n):
             squared[i, i] = 0.0
             squared[i + 1 :, i] = squared[i, i + 1 :]

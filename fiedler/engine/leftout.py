@@ -44,7 +44,7 @@ class AllColumns(DenseDistances):
 
 
 class LeftOut(DenseDistances):
-    """Distances whose keys come from a difference of two Gram matrices, until double precision is asked for."""
+    """Distances whose keys come from a difference of two Gram matrices."""
 
     def __init__(self, rest: np.ndarray, gram: np.ndarray, all_norms: np.ndarray, n_columns: int):
         super().__init__(rest)
@@ -58,7 +58,3 @@ class LeftOut(DenseDistances):
             return super().uncertainty(rows)
         bound = self._error / 2.0 * self._all_norms
         return bound[rows], bound
-
-    def use_double(self) -> None:
-        self._all_norms = None
-        super().use_double()

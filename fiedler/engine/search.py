@@ -9,6 +9,8 @@ request, :mod:`fiedler.engine.approximate` finds most of them much faster.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..data.arrays import Matrix
@@ -16,7 +18,7 @@ from ..data.source import Source
 from ..validation import is_sparse
 from . import approximate
 from .dense import DenseDistances
-from .distances import Searchable
+from .distances import Distances, Searchable
 from .duplicates import different_rows, expand
 from .smallest import closest, within_reach
 from .streamed import SKETCH, StreamedDistances, row_distances
@@ -36,11 +38,11 @@ def find_neighbors(
     k: int,
     metric: str = "euclidean",
     algorithm: str = "auto",
-    known: DenseDistances | None = None,
+    known: Callable[[], Distances] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
     """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
 
-    ``known`` are Euclidean distances between the rows of X, where someone has them.
+    ``known()`` gives the distances between the rows of X under the metric, if someone keeps them.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where a tree finds
     them fast, numba is not installed, X is sparse, or an approximate search would be slower; for a source up to 20,000
@@ -53,7 +55,7 @@ def find_neighbors(
         if len(first) < len(X):
             near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
             return (*expand(near, squared, group, k), recall)
-    distances = row_distances(X, metric) if known is None or metric != "euclidean" else known
+    distances = row_distances(X, metric) if known is None else known()
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
     usable = wanted and isinstance(distances, DenseDistances) and approximate.available()  # loads the compiler
     if algorithm == "approximate" and not usable:
@@ -119,10 +121,13 @@ def nearest_rows(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray]
 def nearest_in_groups(distances: Searchable, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
     """Arrays ``(i, j, group)``: j is one of the k nearest members of that group to i, i itself never.
 
-    A group with fewer than k members (other than the row itself) gives all it has.
+    A group with fewer than k members (other than the row itself) gives all it has. Rows of group -1 are left out.
     """
     members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
     i, j, _, group = _search(distances, members, groups, k)
+    if groups.min() < 0:
+        asked = groups[i] >= 0
+        i, j, group = i[asked], j[asked], group[asked]
     return i, j, group
 
 
@@ -134,7 +139,7 @@ def _search(
     if distances.single:
         some = blocks[0][:64]
         if len(_candidates(distances, some, members, own, k)[0]) > len(some) * (4 * k + 32) * len(members):
-            distances.use_double()  # single precision cannot tell these rows apart
+            distances = distances.in_double()  # single precision cannot tell these rows apart
             blocks = distances.row_blocks()
     found: list[tuple[np.ndarray, ...]] = [()] * len(blocks)
 

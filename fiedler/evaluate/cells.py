@@ -21,10 +21,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
+from ..criteria.order import check_scored
 from ..data.atomic import read_json, whole
 from ..engine.streamed import row_distances
 from ..problem import Problem
-from ..selection.ranking import check_scored, rank
+from ..selection.ranking import rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import __version__
@@ -208,7 +209,7 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
         for recipe in recipes.values():
             with suppress(Exception):
                 plan.problem.graph(recipe)
-        for sets in (c._set() for c in criteria if isinstance(c, Criterion)):
+        for sets in (c.set_formula() for c in criteria if isinstance(c, Criterion)):
             if sets is not None and not sets.supervised:
                 with suppress(Exception):
                     sets.kernel(plan.problem)

@@ -26,8 +26,9 @@ from ..methods import Variance
 from ..problem import Problem
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
+from ..words import to_frame
 from .cells import Plan, Store, run_cells
-from .curves import Target, check_sizes, prepared, read_target, spread, to_frame
+from .curves import Target, check_sizes, prepared, read_target, spread
 from .measures import top_k_overlap
 from .ranking import check_reads
 

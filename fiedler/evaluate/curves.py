@@ -23,6 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from ..data.arrays import validate_X
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
+from ..words import to_frame
 from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors
 
 
@@ -399,12 +400,3 @@ def spread(values: np.ndarray) -> dict[str, np.ndarray]:
     std = values.std(axis=0, ddof=1) if n > 1 else np.full(len(mean), np.nan)
     half = t.ppf(0.975, n - 1) * std / np.sqrt(n) if n > 1 else std
     return {"mean": mean, "std": std, "low": mean - half, "high": mean + half}
-
-
-def to_frame(table: dict[str, Any]) -> Any:
-    """Columns as a pandas DataFrame."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("frame() needs pandas; install it with: pip install 'fiedler[frames]'.") from None
-    return pd.DataFrame(table)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..criteria import Criterion
+from ..criteria.order import check_scored
 from ..problem import Problem
-from ..selection.ranking import Ranking, check_scored, rank
+from ..selection.ranking import Ranking, rank
 from .curves import Target
 
 

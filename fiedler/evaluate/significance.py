@@ -2,96 +2,22 @@
 
     H₀ of a feature: its values are exchangeable over the rows, given the graph
 
-Graphs of labels, targets, pairs and graphs that are given have not read the feature and are taken as they are. A graph
-of X is cross-fitted: features are dealt into folds, and each fold is tested on the graph of the others.
+The tests themselves are in :mod:`fiedler.significance`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..criteria import Criterion
 from ..problem import Problem
-from ..selection.discovery import discover
+from ..significance.testing import Significance, discover
 from ..syntax import as_criterion
-from ..validation import check_share
-from .curves import to_frame
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Significance:
-    """How sure it is that features are more than noise.
-
-    Parameters
-    ----------
-    pvalues : ndarray of shape (n_features,)
-        Probability of a score as good as the feature's if its values were in any other order; NaN for a feature that is
-        constant on the rows the criterion reads. Over repeated folds the median.
-    qvalues : ndarray of shape (n_features,)
-        The smallest false discovery rate at which the feature is among those found, by the correction.
-    z : ndarray of shape (n_features,)
-        Standard deviations from what H₀ expects, negative where the score is the better one; in closed form those of
-        the quadratic form f'Af whose sign compares the score with that of another order.
-    effect : ndarray of shape (n_features,)
-        1 - r / its mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. Unlike a p-value it
-        does not grow with the number of rows. Of a score for which large is good, 1 - mean / score.
-    correction : {"bh", "by"}
-        How q-values came from p-values.
-    n_folds, n_repeats : int or None
-        None where the graph reads no features, and nothing is dealt.
-    n_permutations : int or None
-        None where the null is in closed form; otherwise no p-value is below 1 / (n_permutations + 1).
-    feature_names : ndarray
-        Column names, or numbers.
-    """
-
-    pvalues: np.ndarray
-    qvalues: np.ndarray
-    z: np.ndarray
-    effect: np.ndarray
-    correction: str
-    n_folds: int | None
-    n_repeats: int | None
-    n_permutations: int | None
-    feature_names: np.ndarray
-
-    def n_significant(self, alpha: float = 0.1) -> int:
-        """Number of features found at a false discovery rate.
-
-        Parameters
-        ----------
-        alpha : float, default=0.1
-            The largest q-value; of the features found such a share is expected to be noise.
-
-        Returns
-        -------
-        int
-            How many q-values are at most alpha.
-        """
-        check_share("alpha", alpha)
-        return int(np.sum(self.qvalues <= alpha))
-
-    def frame(self) -> Any:
-        """The result as a pandas DataFrame.
-
-        Returns
-        -------
-        frame : DataFrame
-            One row per feature, with feature, p, q, z and effect.
-        """
-        names = ("pvalues", "qvalues", "z", "effect")
-        shown = ("p", "q", "z", "effect")
-        values = {word: getattr(self, name) for word, name in zip(shown, names, strict=True)}
-        return to_frame({"feature": self.feature_names} | values)
-
-    def __repr__(self) -> str:
-        dealt = "" if self.n_folds is None else f", n_folds={self.n_folds}, n_repeats={self.n_repeats}"
-        orders = "" if self.n_permutations is None else f", n_permutations={self.n_permutations}"
-        found = f"n_significant={self.n_significant()} at alpha=0.1"
-        return f"Significance(n_features={len(self.pvalues)}, {found}, correction={self.correction!r}{dealt}{orders})"
+__all__ = ["Significance", "significance"]
 
 
 def significance(
@@ -160,10 +86,9 @@ def significance(
     >>> np.flatnonzero(result.qvalues <= 0.1)
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    criterion, names = as_criterion(criterion), getattr(X, "columns", None)
+    criterion = as_criterion(criterion)
     problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction}
     found = discover(criterion, problem, **options, n_permutations=n_permutations, random_state=random_state)
-    columns = names if names is not None else getattr(problem.X, "names", None)
-    columns = np.arange(problem.n_features) if columns is None else np.asarray(columns, dtype=object)
-    return Significance(*found[:4], correction, *found[4:], columns)
+    names = problem.feature_names if problem.feature_names is not None else getattr(problem.X, "names", None)
+    return found if names is None else replace(found, feature_names=np.asarray(names, dtype=object))

@@ -14,7 +14,8 @@ from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
-from .curves import Target, check_sizes, to_frame, whole_seed
+from ..words import to_frame
+from .curves import Target, check_sizes, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
 from .ranking import checked_ranking
 

@@ -1,6 +1,6 @@
 """Which λ, which parameters, how many features: choices judged by the graph or by held-out labels.
 
-The cut value of a selection (:mod:`fiedler.selection.cut`) needs no labels; cross-validation judges by those it hides.
+The cut value of a selection (:mod:`fiedler.criteria.cut`) needs no labels; cross-validation judges by those it hides.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from ..criteria import Criterion
+from ..criteria.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
 from ..criteria.phi import number_of_clusters
 from ..data.arrays import Matrix, validate_X
 from ..graphs import Recipe
 from ..methods import SSelect
 from ..problem import Problem
-from ..selection.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
-from ..selection.forward import ENOUGH
+from ..sets.forward import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
-from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread, to_frame
+from ..words import to_frame
+from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread
 from .ranking import check_reads, checked_ranking
 
 

@@ -80,7 +80,7 @@ class Anchors(Recipe):
         self.n_anchors, self.n_neighbors = n_anchors, n_neighbors
         self.bandwidth, self.random_state = bandwidth, random_state
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         if problem.by_rows:
             anchors = self._place(problem.X)
             sums = fold_rows(partial(sum_rows, anchors), merge_sums, problem.X)

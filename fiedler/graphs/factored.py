@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ..data.arrays import Block
 from ..engine.moments import group_moments, pooled_moments
 from .spectrum import SmallSpectrum
-from .storage import Nodes, Storage
+from .storage import Nodes, NotAvailableError, Storage
 
 _SORTING = 20.0  # cost of a sorted key, in multiplications
 _PAIRS_AT_ONCE = 2**24
@@ -190,8 +190,22 @@ def merge_sums(a: tuple, b: tuple) -> Sums:
     return Sums(a.n + b.n, sizes, a.gram + b.gram, mean, within, low, high)
 
 
+class SummedColumns:
+    """Stands for all columns of X when their values have been summed and are gone; only :class:`Summed` reads it.
+
+    Whoever asks it for values gets a :class:`NotAvailableError`, which tells that one pass over the rows is not enough.
+    """
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotAvailableError("in one pass over the rows the values of the columns are not available.")
+
+    __getattr__ = __getitem__ = __array__ = __len__ = __iter__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _refuse
+    __matmul__ = __rmatmul__ = __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
 class Summed(Storage):
-    """W = Z Λ^-1 Z' with D = I, known by sums over its rows: no node is held, and F is a slice of the features."""
+    """W = Z Λ^-1 Z' with D = I, known by sums over its rows: no node is held, and F is :class:`SummedColumns`."""
 
     name = "summed"
 
@@ -201,15 +215,15 @@ class Summed(Storage):
         self._shift = sums.sizes @ sums.mean / sums.n
         self._between = np.sqrt(sums.sizes)[:, None] * (sums.mean - self._shift)
 
-    def energy(self, F: slice) -> np.ndarray:
-        return self._sums.within[F]
+    def energy(self, F: SummedColumns) -> np.ndarray:
+        return self._sums.within
 
-    def moments(self, F: slice) -> tuple[np.ndarray, np.ndarray]:
-        between = self._between[:, F]
-        return (self._origin + self._shift)[F], self.energy(F) + np.einsum("ij,ij->j", between, between)
+    def moments(self, F: SummedColumns) -> tuple[np.ndarray, np.ndarray]:
+        between = np.einsum("ij,ij->j", self._between, self._between)
+        return self._origin + self._shift, self._sums.within + between
 
-    def within_and_between(self, F: slice) -> tuple[np.ndarray, np.ndarray]:
-        return self.energy(F), self._between[:, F]
+    def within_and_between(self, F: SummedColumns) -> tuple[np.ndarray, np.ndarray]:
+        return self._sums.within, self._between
 
     @property
     def constant(self) -> np.ndarray:

@@ -63,6 +63,8 @@ class Precomputed(Recipe):
     array([0.1, 0.1, 0. , 0. ])
     """
 
+    reads_X = False
+
     def __init__(
         self,
         W: Any = None,
@@ -72,7 +74,7 @@ class Precomputed(Recipe):
     ):
         self.W, self.distances, self.bandwidth, self.symmetrize = W, distances, bandwidth, symmetrize
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         given = problem.given if self.W is None else self.W
         if given is None:
             raise ValueError("Precomputed() takes the graph passed as graph=..., but none was; or use Precomputed(W).")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..validation import check_positive
 from .bandwidth import safe_bandwidth, warn_underflow
+from .given import as_recipe
 from .graph import Graph
 from .neighbors import KNN
 from .recipe import Recipe, check_dense
@@ -34,11 +34,11 @@ class RBF(Recipe):
     def __init__(self, bandwidth: float | None = None, scale: float = 1.0):
         self.bandwidth, self.scale = bandwidth, scale
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         check_positive("bandwidth", self.bandwidth, optional=True)
         check_positive("scale", self.scale)
         check_dense("RBF", problem.n_samples)
-        squared = row_distances(problem.X).matrix()
+        squared = problem.distances().matrix()
         typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
         bandwidth = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
         W = np.exp(squared / (-2.0 * bandwidth**2))
@@ -72,10 +72,14 @@ class Diffusion(Recipe):
     def __init__(self, graph: Recipe | None = None, beta: float = 1.0):
         self.graph, self.beta = graph, beta
 
-    def _build(self, problem: Problem) -> Graph:
+    @property
+    def reads_X(self) -> bool:
+        return self.graph is None or as_recipe(self.graph).reads_X
+
+    def make(self, problem: Problem) -> Graph:
         check_positive("beta", self.beta)
         check_dense("Diffusion", problem.n_samples)
-        base = problem.graph(self.graph if self.graph is not None else KNN(weight="binary"))
+        base = problem.graph(as_recipe(self.graph) if self.graph is not None else KNN(weight="binary"))
         K = np.eye(problem.n_samples)
         for component in range(base.n_components):  # across components the kernel is exactly zero
             nodes = np.flatnonzero(base.components == component)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Matrix, rows_of
+from ..data.arrays import rows_of
+from ..engine.distances import Distances
 from ..engine.search import nearest_in_groups, nearest_on_line, neighbor_edges, undirected
 from ..engine.streamed import row_distances
 from ..problem import Problem
@@ -31,9 +32,9 @@ class ClassGraph(Recipe):
     Graph(n_nodes=4, n_edges=1, n_components=2, n_isolated=1, storage='factored')
     """
 
-    reads = "classes"
+    reads, reads_X = "classes", False
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         Z = indicator(problem.supervision.classes("ClassGraph")[0])
         return Graph.from_factors(Z, 1.0 / Z.sum(axis=0))
 
@@ -66,19 +67,14 @@ class ReliefGraph(Recipe):
     def __init__(self, n_neighbors: int = 10):
         self.n_neighbors = n_neighbors
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         codes, names = problem.supervision.classes("ReliefGraph")
         check_integer("n_neighbors", self.n_neighbors, 1)
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
-        known = codes[labeled]
-        X = problem.X if len(labeled) == n else rows_of(problem.X, labeled)
-        i, j, group = nearest_in_groups(row_distances(X), known, self.n_neighbors)
+        i, j, group = nearest_labelled(problem, codes, self.n_neighbors)
         pair = i * len(names) + group  # row i has as many neighbours in a group as this occurs
-        weight = np.where(known[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
-        entries = (
-            np.r_[np.ones(len(labeled)), weight],
-            (labeled[np.r_[: len(labeled), i]], labeled[np.r_[: len(labeled), j]]),
-        )
+        weight = np.where(codes[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
+        entries = np.r_[np.ones(len(labeled)), weight], (np.r_[labeled, i], np.r_[labeled, j])
         W = sp.csr_array(entries, shape=(n, n))
         return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
 
@@ -102,12 +98,12 @@ class TargetKNN(Recipe):
     Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
     """
 
-    reads = "target"
+    reads, reads_X = "target", False
 
     def __init__(self, n_neighbors: int = 5, t: float = 1.0):
         self.n_neighbors, self.t = n_neighbors, t
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         check_positive("t", self.t)
         check_integer("n_neighbors", self.n_neighbors, 1)
         target = problem.supervision.target("TargetKNN")
@@ -122,8 +118,8 @@ class TargetKNN(Recipe):
 class TargetAwareDistances:
     """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
 
-    def __init__(self, X: Matrix, target: np.ndarray):
-        self._features = row_distances(X)
+    def __init__(self, features: Distances, target: np.ndarray):
+        self._features = features
         self.n, self._m, self.exact = self._features.n, self._features.m, False
         self._target = target
         self._labeled = np.flatnonzero(~np.isnan(target))
@@ -138,9 +134,9 @@ class TargetAwareDistances:
         """As :attr:`Distances.shared_work`."""
         return self._features.shared_work
 
-    def use_double(self) -> None:
-        """As :meth:`Distances.use_double`."""
-        self._features.use_double()
+    def in_double(self) -> TargetAwareDistances:
+        """As :meth:`Distances.in_double`."""
+        return TargetAwareDistances(self._features.in_double(), self._target)
 
     def row_blocks(self) -> list[np.ndarray]:
         """As :meth:`Distances.row_blocks`."""
@@ -206,17 +202,29 @@ class SemiTarget(Recipe):
     def __init__(self, n_neighbors: int = 30, t: float = 1.0, weight_labeled: float = 5.0):
         self.n_neighbors, self.t, self.weight_labeled = n_neighbors, t, weight_labeled
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         check_positive("t", self.t)
         check_positive("weight_labeled", self.weight_labeled)
         target = problem.supervision.target("SemiTarget")
         k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
-        i, j, d = neighbor_edges(TargetAwareDistances(problem.X, target), k)
+        i, j, d = neighbor_edges(TargetAwareDistances(problem.distances(), target), k)
         both_known = ~np.isnan(target[i] + target[j])
         weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
         graph = Graph.from_edges(i, j, weights, problem.n_samples)
         _warn_if_target_underflows(graph, target, self.t)
         return graph
+
+
+def nearest_labelled(problem: Problem, codes: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """Arrays ``(i, j, class)``: j is one of the k nearest labelled rows of that class to the labelled row i.
+
+    The distances between all rows serve if they are there, or if nearly all rows are labelled.
+    """
+    labelled = np.flatnonzero(codes >= 0)
+    if len(labelled) == len(codes) or (problem.holds_distances and 4 * len(labelled) >= len(codes)):
+        return nearest_in_groups(problem.distances(), codes, k)
+    i, j, group = nearest_in_groups(row_distances(rows_of(problem.X, labelled)), codes[labelled], k)
+    return labelled[i], labelled[j], group
 
 
 def indicator(codes: np.ndarray) -> sp.csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class KNN(Recipe):
         self.n_neighbors, self.weight, self.bandwidth = n_neighbors, weight, bandwidth
         self.metric, self.algorithm = metric, algorithm
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         check_choice("weight", self.weight, ("rbf", "binary"))
         check_choice("metric", self.metric, ("euclidean", "cosine"))
         check_positive("bandwidth", self.bandwidth, optional=True)
@@ -71,7 +72,8 @@ class KNN(Recipe):
         k = check_neighbors(self.n_neighbors, problem.n_samples)
         if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
             return self._by_anchors(problem)
-        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm, problem.distances)
+        known = partial(problem.distances, self.metric)
+        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm, known)
         if recall is not None and recall < _POOR_RECALL:
             warnings.warn(
                 f"only {recall:.0%} of the {k} nearest neighbours of {problem.n_samples} rows were found in reasonable "

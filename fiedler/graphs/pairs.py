@@ -23,9 +23,9 @@ class MustLink(Recipe):
     1
     """
 
-    reads = "pairs"
+    reads, reads_X = "pairs", False
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         return _pair_graph(problem, "must_link")
 
 
@@ -39,9 +39,9 @@ class CannotLink(Recipe):
     Graph(n_nodes=3, n_edges=2, n_components=1, n_isolated=0, storage='factored')
     """
 
-    attracts, reads = False, "pairs"
+    attracts, reads, reads_X = False, "pairs", False
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         return _pair_graph(problem, "cannot_link")
 
 
@@ -71,7 +71,7 @@ class Within(Recipe):
     def __init__(self, n_neighbors: int = 5, gamma: float = 100.0):
         self.n_neighbors, self.gamma = n_neighbors, gamma
 
-    def _build(self, problem: Problem) -> Graph:
+    def make(self, problem: Problem) -> Graph:
         check_positive("gamma", self.gamma)
         n, (i, j, w) = problem.n_samples, problem.graph(MustLink()).edges
         problem.graph(CannotLink())  # both lists must be there

@@ -1,7 +1,11 @@
 """Recipes: how a graph is built from X and from what is known about its rows.
 
-A recipe is a small scikit-learn object with parameters and one method, ``build(X, y, ...) -> Graph``. It states its
-weights, its diagonal, and what supervision it reads; building is the only work in the package that looks at whole rows.
+A recipe is a small scikit-learn object with parameters and one public method, ``build(X, y, ...) -> Graph``. Its
+docstring states the weights and the diagonal; class attributes state what it reads. Building graphs is the only work in
+the package that looks at whole rows.
+
+To write a recipe, derive from :class:`Recipe` and define :meth:`Recipe.make`. Set the class attributes that differ from
+the defaults. Everything else in the package asks these attributes, and knows no recipe by name.
 """
 
 from __future__ import annotations
@@ -25,15 +29,21 @@ class Recipe(BaseEstimator):
 
     Attributes
     ----------
-    attracts : bool
+    attracts : bool, default=True
         Whether an edge says "alike" (a small energy is good) or "different" (CannotLink: a large energy is good).
-    signed : bool
+    signed : bool, default=False
         Whether weights may be negative, so that energies may be too.
-    reads : {"nothing", "classes", "target", "pairs"}
-        The supervision the recipe reads.
+    reads : {"nothing", "classes", "target", "pairs"}, default="nothing"
+        The supervision that the recipe reads.
+    reads_X : bool, default=True
+        Whether the graph depends on the values of X. If so, features are tested on graphs built from other features,
+        and the scale of the features matters.
     """
 
-    attracts, signed, reads = True, False, "nothing"
+    attracts: bool = True
+    signed: bool = False
+    reads: str = "nothing"
+    reads_X: Any = True  # a bool, or a property of recipes that hold another recipe
 
     def build(
         self,
@@ -68,8 +78,24 @@ class Recipe(BaseEstimator):
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         return Problem.of(X, y, **told).graph(self)
 
+    def make(self, problem: Problem) -> Graph:
+        """Make the graph of a problem; every recipe defines this method.
+
+        Parameters
+        ----------
+        problem : Problem
+            ``problem.X`` is the data, ``problem.supervision`` holds labels and pairs, ``problem.graph(recipe)`` gives
+            other graphs and ``problem.distances(metric)`` the distances between the rows.
+
+        Returns
+        -------
+        graph : Graph
+            A node per row of X.
+        """
+        raise TypeError(f"{type(self).__name__} is not a recipe that can be built: it does not define make().")
+
     def made_for(self, problem: Problem) -> Graph:
-        """The graph of a problem, which :meth:`Problem.graph` keeps.
+        """The graph of :meth:`make`, ready for as many columns as the problem has.
 
         Parameters
         ----------
@@ -79,9 +105,9 @@ class Recipe(BaseEstimator):
         Returns
         -------
         graph : Graph
-            Ready for as many columns as the problem has.
+            What :meth:`Problem.graph` keeps.
         """
-        return self._build(problem).for_columns(problem.n_features)
+        return self.make(problem).for_columns(problem.n_features)
 
     def sums(self, problem: Problem) -> int | None:
         """How many sums per feature the graph needs in one pass over the rows.
@@ -120,9 +146,6 @@ class Recipe(BaseEstimator):
     def key(self) -> Hashable:
         """Equal for recipes that build the same graph; arrays and functions are told apart by identity."""
         return (type(self), *((name, _key(value)) for name, value in sorted(parameters(self).items())))
-
-    def _build(self, problem: Problem) -> Graph:
-        raise TypeError(f"{type(self).__name__} is not a recipe that can be built.")
 
     def __repr__(self) -> str:
         return call_repr(self)

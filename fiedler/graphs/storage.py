@@ -31,7 +31,7 @@ S = TypeVar("S", bound="Storage")
 
 
 class NotAvailableError(TypeError):
-    """A storage was asked for something it does not have."""
+    """A storage, or a block of columns that is known by sums alone, was asked for something it does not have."""
 
 
 def _missing(what: str) -> Any:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..criteria import Criterion
+from ..criteria.order import good_enough
 from ..problem import Problem
+from ..sets.forward import ENOUGH
+from ..significance.testing import discover
 from ..validation import check_share
-from .discovery import discover
-from .forward import ENOUGH
-from .ranking import good_enough, rank
+from .ranking import rank
 from .redundancy import LIMIT, prune
 
 SOMETIMES = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what not every choice has

@@ -1,23 +1,26 @@
-"""The cut value of a selection: the second smallest eigenvalue of 𝓛 of the graph on the selected features alone.
+"""Tuning by the cut value: the second smallest eigenvalue of 𝓛 of the graph on the selected features alone.
 
     c = λ_2(𝓛),   𝓛 = D^-½ (D - W) D^-½        [ZL] Algorithm 3
 
-Small when the samples fall into two well separated groups; 0 for a graph that falls apart, which says nothing, so every
-result carries the number of components.
+It is small if the samples fall into two well separated groups. It is 0 for a graph that is not connected, which says
+nothing, so every result carries the number of components. ``SSelect("auto")`` chooses its λ by it.
 """
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..criteria import Criterion
-from ..graphs import KNN, Precomputed, Recipe, as_recipe
+from ..graphs import KNN, Recipe, as_recipe
 from ..problem import Problem
-from .ranking import check_scored, rank_features
+from .criterion import Criterion, Scorer
+from .disagreement import Disagreement
+from .energy import Rayleigh
+from .order import check_scored, rank_features
 
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NEARLY_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
@@ -25,10 +28,37 @@ NEARLY_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all 
 Cut = tuple[float, int, int]  # value, number of components, rows on the smaller side
 
 
+class AutoLambda(Criterion):
+    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data: the formula of ``SSelect(lam="auto")``.
+
+    λ is the one that :func:`fiedler.evaluate.tune_lambda` chooses with its defaults. The logger "fiedler" tells it.
+    """
+
+    needs = "classes"
+
+    def __init__(self, graph: Recipe):
+        self.graph = graph
+
+    @property
+    def nonnegative(self) -> bool:
+        return Rayleigh(self.graph).nonnegative
+
+    def scorer(self, problem: Problem) -> Scorer:
+        candidates = [semi_supervised(lam, as_recipe(self.graph)) for lam in LAMBDAS]
+        _, best = best_by_cut(problem, candidates, min(10, problem.n_features), cut_recipe(None))
+        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
+        return candidates[best].scorer(problem)
+
+
+def semi_supervised(lam: Any, graph: Recipe) -> Criterion:
+    """λ Rayleigh(G) + (1 - λ) Disagreement(G) ([ZL] eq. 3.8)."""
+    return lam * Rayleigh(graph) + (1.0 - lam) * Disagreement(graph)
+
+
 def cut_recipe(graph: Any) -> Recipe:
     """The graph of a cut: of X alone, binary neighbours by default."""
     graph = KNN(weight="binary") if graph is None else as_recipe(graph)
-    if graph.supervised or isinstance(graph, Precomputed):
+    if graph.supervised or not graph.reads_X:
         raise ValueError(
             f"graph={graph!r} does not follow the selected features, so its cut says nothing about them; "
             "use a recipe from X alone such as KNN(weight='binary')."

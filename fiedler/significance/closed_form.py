@@ -136,7 +136,7 @@ class RayleighNull(Null):
     --------
     >>> import numpy as np
     >>> from fiedler import KNN
-    >>> from fiedler.selection.significance import RayleighNull
+    >>> from fiedler.significance.closed_form import RayleighNull
     >>> rng = np.random.default_rng(0)
     >>> graph = KNN().build(rng.normal(size=(60, 2)) + np.repeat([[0.0], [9.0]], 30, axis=0))
     >>> F = np.column_stack([np.repeat([0.0, 1.0], 30), rng.normal(size=60)])
@@ -295,7 +295,7 @@ def pearson_tail(z: np.ndarray, skewness: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> from fiedler.selection.significance import pearson_tail
+    >>> from fiedler.significance.closed_form import pearson_tail
     >>> pearson_tail([-2.0, -2.0, -2.0], [-1.0, 0.0, 1.0]).round(4)
     array([0.0424, 0.0228, 0.    ])
     """

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..criteria.setscore import RowKernel
 from ..data.memory import slab_bytes
 from ..engine.threads import one_blas_thread
+from .samples import RowKernel
 from .steps import TIE, Search, Steps, best
 
 _POOL, _POOL_OF_FILES = 256, 2000  # columns
@@ -23,7 +23,7 @@ _TWICE = 0.5  # share of a column below which its residual is orthogonalised onc
 _NEVER = np.inf
 
 
-class Step(NamedTuple):
+class Chosen(NamedTuple):
     """One choice: the column, its score, q and v over the samples, and e = q'Kq."""
 
     column: int
@@ -42,7 +42,7 @@ class _Rounds:
     def __init__(self, kernel: RowKernel, search: Search, size: int, enough: float):
         self.kernel, self.columns, self.search, self.size, self.enough = kernel, kernel.columns, search, size, enough
         self.num, self.den = kernel.num.copy(), kernel.den.copy()  # after the first ``base`` steps
-        self.base, self.steps = 0, list[Step]()
+        self.base, self.steps = 0, list[Chosen]()
         self.spent: dict[int, int] = {}  # columns that turned out to be used up, and at which step
         self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else self._affordable())
         self.length = _FIRST_ROUND
@@ -110,7 +110,7 @@ class _Rounds:
             num, den = _replayed(num, den, C @ choice.q, C @ choice.v, choice.e)
             den[place] = 0.0
 
-    def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Step | None:
+    def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Chosen | None:
         """The choice of a column; None where nothing is left of it, whatever the running difference says."""
         q = c - (Q @ c) @ Q
         square = float(q @ q)
@@ -122,7 +122,7 @@ class _Rounds:
         q /= np.sqrt(square)
         v = self.kernel.apply(q)
         e = float(q @ v)
-        return Step(column, score, q, v - (Q @ v) @ Q, e)
+        return Chosen(column, score, q, v - (Q @ v) @ Q, e)
 
     # ---------------------------------------------------------------- among all columns
 

@@ -15,34 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..criteria import Criterion
 from ..engine.blocks import fingerprints
 from ..engine.leftout import AllColumns
-from ..graphs import KNN, CannotLink, ClassGraph, Diffusion, MustLink, Precomputed, Recipe, TargetKNN, as_recipe
+from ..graphs import KNN, Recipe
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
-
-_BLIND = (ClassGraph, TargetKNN, MustLink, CannotLink, Precomputed)  # recipes that do not look at X
-
-
-def reads_features(part: Criterion | Recipe) -> bool:
-    """Whether a formula has a graph that is built from X; recipes that are not known here are taken to read it.
-
-    Examples
-    --------
-    >>> from fiedler import LaplacianScore, SupervisedLaplacianScore
-    >>> from fiedler.selection.crossfit import reads_features
-    >>> reads_features(LaplacianScore()), reads_features(SupervisedLaplacianScore())
-    (True, False)
-    """
-    if isinstance(part, Criterion):
-        return any(reads_features(inside) for inside in part.parts())
-    if isinstance(part, Diffusion) and part.graph is not None:
-        return reads_features(as_recipe(part.graph))
-    return type(part) not in _BLIND
 
 
 class Fold(NamedTuple):
@@ -58,8 +38,8 @@ class CrossFit:
 
     Parameters
     ----------
-    criterion : Criterion
-        Whose graphs the folds will build.
+    recipes : list of Recipe
+        The graphs that every fold will build.
     X : ndarray or csc_array
     known : Supervision
     groups : array-like of shape (n_features,), optional
@@ -68,14 +48,14 @@ class CrossFit:
         As in :class:`fiedler.problem.Problem`.
     """
 
-    def __init__(self, criterion: Criterion, X: InMemory, known: Supervision, groups: Any = None, given: Any = None):
+    def __init__(self, recipes: list[Recipe], X: InMemory, known: Supervision, groups: Any = None, given: Any = None):
         self.X, self._known, self._together, self._given = X, known, columns_together(X, groups), given
         if self._together.min() == self._together.max():
             raise ValueError(
                 f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from "
                 "that has not read them; name smaller groups, or pass a graph as Precomputed(W)."
             )
-        searched = any(isinstance(part, KNN) and part.metric == "euclidean" for part in criterion.walk())
+        searched = any(isinstance(part, KNN) and part.metric == "euclidean" for r in recipes for part in r.walk())
         self._distances = AllColumns.of(X) if searched else None
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
@@ -111,7 +91,7 @@ def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[n
     Examples
     --------
     >>> import numpy as np
-    >>> from fiedler.selection.crossfit import deal
+    >>> from fiedler.significance.crossfit import deal
     >>> deal(np.array([0, 1, 0, 2, 3]), 2, np.random.default_rng(0))
     [array([0, 2, 3]), array([1, 4])]
     """

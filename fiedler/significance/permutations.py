@@ -19,7 +19,7 @@ from ..data.arrays import Block
 from ..engine.blocks import is_constant
 from ..graphs import Graph
 from ..validation import is_sparse
-from .significance import Verdict, rarer_value, standard_sums
+from .closed_form import Verdict, rarer_value, standard_sums
 
 _TIED = 1e-12  # relative difference of scores that count as equal
 _AT_ONCE = 64  # orders of the labels that are counted in one product

@@ -31,7 +31,7 @@ def warn_of_structure(q: np.ndarray) -> None:
 
 def warn_of_order(problem: Problem) -> None:
     """Rows recorded one after the other are not exchangeable: neighbours in time are alike in every feature."""
-    graph = next((graph for graph in problem.graphs() if _has_vectors(graph)), None)
+    graph = next((graph for graph in problem.built(Graph) if _has_vectors(graph)), None)
     if graph is None:
         return
     vectors = graph.spectrum(_VECTORS + 1)[1][:, 1:]

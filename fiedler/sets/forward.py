@@ -3,8 +3,8 @@
     j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: what the chosen features leave of a column
     q = c̃_j* / ‖c̃_j*‖,  e = q'Kq,  v = (I - QQ')Kq;   a = c'q,  b = c'v:   num += a (a e - 2 b),   den -= a²
 
-e is what J gains. One path, two engines: ``rounds`` where K is held over the samples, ``between`` where it is held
-between the features. A column is live while den > 1e-8 of what it was (1e-5 in single precision); residuals are
+e is what J gains. One path, two engines: ``rounds`` if K is held over the samples, ``features`` if it is held between
+the features. A column is live while den > 1e-8 of what it was (1e-5 in single precision); residuals are
 orthogonalised twice, and their length is computed afresh before one is taken; scores within 1e-9 of the best are ties,
 which go to the smaller column.
 """
@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..criteria import Criterion
-from ..criteria.setscore import FeatureKernel, RowKernel, gains
 from ..engine.blocks import level_copies
 from ..engine.distances import check_range
 from ..problem import Problem
-from .between import choose_between_features
+from .features import FeatureKernel, choose_between_features
+from .formula import SetFormula
+from .kernel import gains
 from .rounds import choose_in_rounds
+from .samples import RowKernel
 from .steps import Search, Steps
 
 ENOUGH = 0.9  # share of J of all features at which a set is called large enough: a convention, not a law
@@ -46,17 +47,18 @@ class Path(NamedTuple):
 
 
 def forward(
-    criterion: Criterion,
+    sets: SetFormula,
     problem: Problem,
     n_features: int,
     share: float = np.inf,
     among: np.ndarray | None = None,
+    form: str | None = None,
 ) -> Path:
-    """Choose up to n_features, or as many as explain a share of J of all features; among some, by a mask."""
-    sets = criterion._set()
-    if sets is None:
-        raise TypeError(f"{criterion!r} scores features one by one; it does not choose sets.")
-    kernel, relevance = sets.kernel(problem), sets.relevance(problem)
+    """Choose up to n_features, or as many as explain a share of J of all features; among some, by a mask.
+
+    ``form`` is that of :meth:`SetFormula.kernel`.
+    """
+    kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
     if among is not None:
         relevance = np.where(among, 1.0 if relevance is None else relevance, 0.0)

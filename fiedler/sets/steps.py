@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..criteria.setscore import Kernel, gains
+from .kernel import Kernel, gains
 
 _LEFT = {True: 1e-8, False: 1e-5}  # share of a column that must be left, in double and in single precision
 TIE = 1e-9  # scores this near to the best are as good

@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
+from ..engine.blocks import is_constant, map_columns
+from ..engine.moments import sparse_centre, sparse_moments
+from ..engine.sparse import sparse_gram
 from ..validation import is_sparse
-from .blocks import is_constant, map_columns
-from .moments import sparse_centre, sparse_moments
-from .sparse import sparse_gram
 
 _HELD = 0.5  # share of the working memory that a dense C may take
 

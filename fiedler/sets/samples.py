@@ -1,0 +1,153 @@
+"""K held over the samples: n x n, or products with a sparse A and a sparse X where n x n would be too large.
+
+Products are used for K = F C C' F over very many samples. Nothing is filled in or formed:
+
+    F = A - uu',   C = X - sμ'   (s = √w)
+    F C = AX - (As)μ' - u g',   g = C'u        sparse minus rank two
+    c_j'Kc_j = ‖(FC)'c_j‖² = ‖P_j‖² - 2 w_j'(Z'P_j) + w_j'Z'Z w_j
+    P = X'AX,   Z = [(AX)'s, μ, g],   w_j = (μ_j, (As)'c_j, g_j)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cholesky, eigh
+from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpotri
+
+from ..engine.blocks import map_columns
+from ..engine.kernels import kernels
+from ..engine.threads import for_each, n_threads, one_blas_thread
+from ..graphs.smoothing import Smoother
+from .centred import CentredColumns, column_squares, without
+from .kernel import NEGLIGIBLE, Kernel, Term
+
+MOST_SAMPLES = 12_000  # up to which K is formed
+_FEW_ROWS = 500  # up to which the rank of C is counted
+_COLUMNS_AT_ONCE = 512  # of a sparse product
+
+
+class RowKernel(Kernel):
+    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w as all columns of C are."""
+
+    def __init__(self, columns: CentredColumns, terms: list[tuple[Term, Smoother]], formed: bool):
+        self.columns = columns
+        self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
+        self._K: np.ndarray | None = None
+        if formed:
+            self._form(terms)
+        else:
+            self._walk(terms)
+
+    def _form(self, terms: list[tuple[Term, Smoother]]) -> None:
+        n = self.columns.shape[0]
+        gram, K = self.columns.gram(), np.zeros((n, n))
+        with one_blas_thread(float(n) ** 3):
+            for term, F in terms:
+                K += term.factor * (F.around(gram) if term.of == "features" else F.apply(np.eye(n)))
+            self._K = K = without(self._unit, (K + K.T) / 2.0)
+        sparse = self.columns.sparse
+        if sparse is None:
+            both = self.columns.map(lambda C: np.array([np.einsum("ij,ij->j", C, K @ C), column_squares(C)]))
+            self.num, self.den = both
+        else:
+            self.den = self.columns.squares()
+            self.num = map_columns(lambda C: np.asarray(C.multiply((C.T @ K).T).sum(axis=0)).ravel(), sparse)
+        with one_blas_thread(float(n) ** 3):
+            self.total = _explained_by_rows(gram, K, self._unit)
+
+    def _walk(self, terms: list[tuple[Term, Smoother]]) -> None:
+        columns = self.columns
+        unformed = [term for term, F in terms if term.of == "features" and F.adjacency is None]
+        if columns.sparse is None or unformed:
+            n, m = columns.shape
+            raise ValueError(
+                f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
+                f"{MOST_SAMPLES} of either that are formed; use graph=Anchors() with fewer features, keep features by "
+                "a ranking such as laplacian first, or take a sample of the rows."
+            )
+        self._walks = [
+            (term.factor, walk_product(columns, F) if term.of == "features" else F.apply) for term, F in terms
+        ]
+        self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
+        for term, F in terms:
+            energies, trace = walk_energies(columns, F, term.of)
+            self.num += term.factor * energies
+            self.total += term.factor * trace
+
+    def apply(self, q: np.ndarray) -> np.ndarray:
+        """K q."""
+        if self._K is not None:
+            return dsymv(1.0, self._K.T, q, lower=1)  # reads half of K
+        result: np.ndarray = sum(factor * product(q[:, None])[:, 0] for factor, product in self._walks)  # type: ignore[assignment]
+        return result - (self._unit @ result) * self._unit
+
+
+def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray], np.ndarray]:
+    """V -> F C C' F V."""
+    return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
+
+
+def walk_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+    """c_j'Kc_j of every feature, and tr K: ‖F C‖², or tr F."""
+    A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
+    assert A is not None
+    assert X is not None
+    if of == "graph":
+        return columns.map(lambda C: np.einsum("ij,ij->j", C, F.apply(C))), float(A.diagonal().sum() - 1.0)
+    AX, low = sp.csr_array(A @ X), A @ s
+    g = columns.project(u[:, None])[0]
+    Z = np.column_stack([AX.T @ s, mean, g])
+    W = np.column_stack([mean, columns.project(low[:, None])[0], g])
+    inner = X.T @ (A @ (X @ Z))
+    energies = _squared_products(AX, X) - 2.0 * np.einsum("ij,ij->i", W, inner)
+    energies += np.einsum("ij,jk,ik->i", W, Z.T @ Z, W)
+    # ‖AX - (As)μ' - ug'‖², product by product.
+    trace = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
+    return energies, float(trace - 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g)))
+
+
+def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
+    """‖T'x_j‖² for every column of X."""
+    m = X.shape[1]
+    squares, work = np.zeros(m), float(T.nnz) / max(T.shape[0], 1) * X.nnz
+    compiled = kernels(work)
+    if compiled is None:
+        for start in range(0, m, _COLUMNS_AT_ONCE):
+            part = slice(start, start + _COLUMNS_AT_ONCE)
+            product = sp.csc_array(T.T @ X[:, part])
+            squares[part] = np.asarray(product.multiply(product).sum(axis=0)).ravel()
+        return squares
+
+    def columns(span: slice) -> None:
+        indptr = X.indptr[span.start : span.stop + 1]
+        compiled.squared_products(
+            indptr, X.indices, X.data, T.indptr, T.indices, T.data, np.zeros(T.shape[1]), squares[span]
+        )
+
+    width = max(1, -(-m // (8 * n_threads())))
+    for_each(columns, [slice(start, min(start + width, m)) for start in range(0, m, width)], work)
+    return squares
+
+
+def _explained_by_rows(gram: np.ndarray, K: np.ndarray, unit: np.ndarray) -> float:
+    """tr(P K), P the projection on the columns of C; all of tr K where they span everything orthogonal to u."""
+    scale = gram.trace() / max(len(gram) - 1, 1)
+    try:
+        pivots = cholesky(gram + scale * np.outer(unit, unit), lower=True).diagonal()
+        if pivots.min() ** 2 > NEGLIGIBLE * pivots.max() ** 2:
+            return float(K.trace())
+    except LinAlgError:
+        pass
+    if len(gram) <= _FEW_ROWS:
+        values, vectors = eigh(gram)
+        basis = vectors[:, values > NEGLIGIBLE * values[-1]]
+        return float(np.einsum("ij,ij->", basis, K @ basis))
+    # tr(K) less what lies where C has nothing, by a ridge: eigenvectors of so many rows would take too long.
+    ridge = NEGLIGIBLE * scale
+    inverse = dpotri(cholesky(gram + ridge * np.eye(len(gram)), lower=True), lower=1)[0]  # its lower triangle
+    inverse[np.diag_indices(len(gram))] /= 2.0
+    return float(K.trace() - 2.0 * ridge * np.vdot(inverse.T, K))

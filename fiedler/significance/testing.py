@@ -1,0 +1,266 @@
+"""Which features are more than noise: every column tested on a graph that has not read it, and q-values of the tests.
+
+    Quotient        Pearson III in closed form; for one graph never below the normal tail
+    LabelOrders     permuted labels, 999 times unless n_permutations says otherwise
+    FeatureOrders   permuted features, if n_permutations is given
+
+Which of them a criterion has, it says itself (:meth:`fiedler.criteria.Criterion.null`). Graphs of labels, targets and
+pairs, and graphs that are given, are taken as they are. A graph of X is cross-fitted: features are dealt into folds,
+and each fold is tested on the graph of the others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from ..criteria import Criterion, Rayleigh
+from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
+from ..data.arrays import Block, Matrix
+from ..data.source import Source
+from ..engine.blocks import level_copies, map_columns
+from ..engine.distances import check_range
+from ..problem import Problem
+from ..validation import check_choice, check_integer, check_share
+from ..words import to_frame
+from .cautions import warn_of_heavy_tails, warn_of_order, warn_of_rare_values, warn_of_sizes, warn_of_structure
+from .closed_form import RatioNull, RayleighNull, Verdict
+from .crossfit import CrossFit, InMemory
+from .permutations import permuted_features, permuted_labels
+
+Test: TypeAlias = Callable[[Block], Verdict]
+Builder: TypeAlias = Callable[[Problem, Any], Test]  # a problem whose graphs have not read the columns, a seed
+
+_VALUES = len(Verdict._fields)  # per feature
+FEWEST_ROWS, _FEWEST_PAIRS = 20, 10  # below which the closed forms were not found to hold
+_LABEL_ORDERS = 999
+_FALLBACK = "n_permutations=999 tests it by permutations"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Significance:
+    """How sure it is that features are more than noise.
+
+    Parameters
+    ----------
+    pvalues : ndarray of shape (n_features,)
+        Probability of a score as good as the feature's if its values were in any other order; NaN for a feature that is
+        constant on the rows the criterion reads. Over repeated folds the median.
+    qvalues : ndarray of shape (n_features,)
+        The smallest false discovery rate at which the feature is among those found, by the correction.
+    z : ndarray of shape (n_features,)
+        Standard deviations from what H₀ expects, negative where the score is the better one; in closed form those of
+        the quadratic form f'Af whose sign compares the score with that of another order.
+    effect : ndarray of shape (n_features,)
+        1 - r / its mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. Unlike a p-value it
+        does not grow with the number of rows. Of a score for which large is good, 1 - mean / score.
+    correction : {"bh", "by"}
+        How q-values came from p-values.
+    n_folds, n_repeats : int or None
+        None where the graph reads no features, and nothing is dealt.
+    n_permutations : int or None
+        None where the null is in closed form; otherwise no p-value is below 1 / (n_permutations + 1).
+    feature_names : ndarray
+        Column names, or numbers.
+    """
+
+    pvalues: np.ndarray
+    qvalues: np.ndarray
+    z: np.ndarray
+    effect: np.ndarray
+    correction: str
+    n_folds: int | None
+    n_repeats: int | None
+    n_permutations: int | None
+    feature_names: np.ndarray
+
+    def n_significant(self, alpha: float = 0.1) -> int:
+        """Number of features found at a false discovery rate.
+
+        Parameters
+        ----------
+        alpha : float, default=0.1
+            The largest q-value; of the features found such a share is expected to be noise.
+
+        Returns
+        -------
+        int
+            How many q-values are at most alpha.
+        """
+        check_share("alpha", alpha)
+        return int(np.sum(self.qvalues <= alpha))
+
+    def frame(self) -> Any:
+        """The result as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per feature, with feature, p, q, z and effect.
+        """
+        names = ("pvalues", "qvalues", "z", "effect")
+        shown = ("p", "q", "z", "effect")
+        values = {word: getattr(self, name) for word, name in zip(shown, names, strict=True)}
+        return to_frame({"feature": self.feature_names} | values)
+
+    def __repr__(self) -> str:
+        dealt = "" if self.n_folds is None else f", n_folds={self.n_folds}, n_repeats={self.n_repeats}"
+        orders = "" if self.n_permutations is None else f", n_permutations={self.n_permutations}"
+        found = f"n_significant={self.n_significant()} at alpha=0.1"
+        return f"Significance(n_features={len(self.pvalues)}, {found}, correction={self.correction!r}{dealt}{orders})"
+
+
+def discover(
+    criterion: Criterion,
+    problem: Problem,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 5,
+    groups: Any = None,
+    correction: str = "bh",
+    n_permutations: int | None = None,
+    random_state: int = 0,
+) -> Significance:
+    """Is the score of a feature better than that of its own values in another order? As in evaluate.significance."""
+    check_choice("correction", correction, ("bh", "by"))
+    check_integer("random_state", random_state, 0)
+    if n_permutations is not None:
+        check_integer("n_permutations", n_permutations, 19)  # fewer cannot reach .05
+    null = criterion.null()
+    builder, orders = _test_of(criterion, null, n_permutations)
+    recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else criterion.recipes()
+    folds: tuple[int | None, int | None] = None, None
+    if any(recipe.reads_X for recipe in recipes):
+        folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
+        dealt = CrossFit(recipes, _in_memory(criterion, problem.X), problem.supervision, groups, problem.given)
+        found = _crossfitted(builder, dealt, *folds, random_state)
+    else:
+        test = builder(problem, random_state)
+        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X))
+        check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
+    p, z, effect = (level_copies(values, problem.X) for values in found[:3])
+    q = adjusted(p, correction)
+    warn_of_rare_values(found.rarer)
+    warn_of_heavy_tails(found.skewness)
+    if folds[0] is not None:
+        warn_of_structure(q)
+    return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features))
+
+
+def adjusted(p: np.ndarray, correction: str = "bh") -> np.ndarray:
+    """q-values by Benjamini and Hochberg, or by Benjamini and Yekutieli; NaN stays NaN and is not counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.significance.testing import adjusted
+    >>> adjusted(np.array([0.01, 0.5, np.nan, 0.02]))
+    array([0.03, 0.5 ,  nan, 0.03])
+    """
+    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN sorts last
+    m = len(order)
+    rank = np.arange(1, m + 1)
+    scaled = p[order] * m / rank * (np.sum(1.0 / rank) if correction == "by" else 1.0)
+    q = np.full(len(p), np.nan)
+    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return q
+
+
+# -------------------------------------------------------------------- the test of a criterion
+
+
+def _test_of(criterion: Criterion, null: Null, n_permutations: int | None) -> tuple[Builder, int | None]:
+    """How the test is built on graphs, and how many permutations it makes; an error that says why there is none."""
+    if isinstance(null, NoTest):
+        raise ValueError(f"{criterion!r} {null.why}")
+    if isinstance(null, LabelOrders):
+        orders = _LABEL_ORDERS if n_permutations is None else n_permutations
+        return partial(_by_labels, criterion, null, orders), orders
+    if n_permutations is not None:
+        # A set is tested feature by feature, by the quotient on its graph.
+        scored = Rayleigh(null.graph) if criterion.is_set and isinstance(null, Quotient) else criterion
+        return partial(_by_features, scored, n_permutations), n_permutations
+    if isinstance(null, Quotient):
+        return partial(_in_closed_form, criterion, null), None
+    raise ValueError(
+        f"{criterion!r} has no null in closed form, which Rayleigh quotients on graphs of similarities, the Fisher "
+        f"score and C1 have; {_FALLBACK}."
+    )
+
+
+def _in_closed_form(criterion: Criterion, null: Quotient, problem: Problem, seed: Any) -> Test:
+    above = problem.graph(null.graph)
+    if null.other is None:
+        test: RayleighNull | RatioNull = RayleighNull(above)
+    else:
+        below = problem.graph(null.other)
+        if min(above.n_edges, below.n_edges) < _FEWEST_PAIRS:
+            pairs = f"{above.n_edges} and {below.n_edges} pairs"
+            _refuse(criterion, f"has {pairs}, fewer than the {_FEWEST_PAIRS} + {_FEWEST_PAIRS}")
+        test = RatioNull(above, below)
+    if test.n < FEWEST_ROWS:
+        _refuse(criterion, f"reads {test.n} rows, fewer than the {FEWEST_ROWS}")
+    return test
+
+
+def _refuse(criterion: Criterion, what: str) -> NoReturn:
+    raise ValueError(f"{criterion!r} {what} its null in closed form needs; {_FALLBACK}.")
+
+
+def _by_labels(criterion: Criterion, null: LabelOrders, n_permutations: int, problem: Problem, seed: Any) -> Test:
+    codes = problem.supervision.classes("SSelect")[0]
+    return permuted_labels(
+        criterion.scorer(problem), null.weight, problem.graph(null.graph), codes, n_permutations, seed
+    )
+
+
+def _by_features(criterion: Criterion, n_permutations: int, problem: Problem, seed: Any) -> Test:
+    good = criterion.greater_is_better, criterion.nonnegative
+    return permuted_features(criterion.scorer(problem).settled(problem.X), n_permutations, *good, seed)
+
+
+# -------------------------------------------------------------------- folds
+
+
+def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
+    if isinstance(X, Source):
+        raise ValueError(
+            f"{criterion!r} builds its graph from X, which is then needed in memory for every fold, but {X.label} is "
+            "read in blocks; load it first, or pass a graph as Precomputed(W)."
+        )
+    return X
+
+
+def _check_folds(n_folds: Any) -> int:
+    if n_folds == 1:
+        raise ValueError(
+            "n_folds=1 would test features on a graph they built themselves, on which noise looks real; use 2 or more."
+        )
+    return check_integer("n_folds", n_folds, 2)
+
+
+def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
+    """The median over repeats of what each column's fold says about it."""
+    found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
+    for repeat in range(n_repeats):
+        seed = [random_state, repeat]
+        for number, fold in enumerate(dealt.folds(n_folds, seed)):
+            with warnings.catch_warnings():
+                if repeat or number:  # what one graph warns of, the others do too
+                    warnings.simplefilter("ignore", UserWarning)
+                test = builder(fold.others, seed)
+                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)
+            if not (repeat or number):
+                warn_of_sizes(dealt.X)
+                warn_of_order(fold.others)
+    check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
+    return Verdict(*np.median(found, axis=0))
+
+
+def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
+    return np.array(test(F))
