@@ -94,7 +94,7 @@ def dump(path: str) -> None:
     """Write the scores, and those after compiled kernels were loaded."""
     first = dict(scores())
     try:
-        from fiedler.engine import kernels
+        from fiedler.engine import compiled as kernels
     except ImportError:
         from fiedler import _kernels as kernels
     kernels.load()

@@ -10,6 +10,8 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 
 - ``graphs``       graphs over the samples and the recipes that build them: KNN RBF Anchors ClassGraph MustLink ...
 - ``criteria``     formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Explained Relevance ...
+- ``sets``         what features explain together, and how sets of them grow
+- ``significance`` is a feature more than noise
 - ``selection``    from scores to a choice
 - ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
 - ``problem``      X, what is known about its rows (``supervision``), and every graph built once
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
         plot_significance,
         plot_stability,
     )
+    from .problem import Problem
     from .report import summarize, write_html
     from .selector import SpectralSelector
     from .supervision import Pairs, Supervision, pairs_from_labels
@@ -96,6 +99,7 @@ _HOME = {
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")]
     + [f"plot_{kind}" for kind in ("curves", "ranking", "significance", "stability")],
+    "problem": ["Problem"],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],
     "supervision": ["Pairs", "Supervision", "pairs_from_labels"],

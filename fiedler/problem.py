@@ -50,7 +50,10 @@ class Built(NamedTuple, Generic[T]):
 
 
 class Problem:
-    """One validated X and its supervision.
+    """X, what is known about its rows, and everything that is built from them once.
+
+    Make one with :meth:`of` to solve a problem several times: graphs, distances and kernels that read no labels are
+    kept. Recipes and criteria of your own get one as their argument.
 
     Parameters
     ----------
@@ -67,6 +70,23 @@ class Problem:
     reuse : bool, default=False
         Whether the problem will be solved again with other labels. It then also keeps copies of X that read no labels,
         such as mid-ranks, if they fit a quarter of scikit-learn's ``working_memory``.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        The shape of X.
+    feature_names : sequence or None
+        Column names of a frame.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fiedler import Problem, SpectralSelector
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> problem = Problem.of(X, reuse=True)
+    >>> selector = SpectralSelector("subset", n_features_to_select=1)
+    >>> selector.fit(problem).get_feature_names_out(), selector.fit(problem, y).get_feature_names_out()
+    (array(['petal length (cm)'], dtype=object), array(['petal length (cm)'], dtype=object))
     """
 
     def __init__(
@@ -102,35 +122,99 @@ class Problem:
         unlabeled: Any = -1,
         reuse: bool = False,
     ) -> Problem:
-        """A problem from whatever a caller has; a Problem keeps what it has built."""
+        """Make a problem from whatever a caller has.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, source, AnnData, DataArray or Problem
+            The data. A Problem keeps what it has built.
+        y : array-like of shape (n_samples,), optional
+            Classes or real targets, unknown ones included.
+        must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+            Pairs of rows that belong together, and that do not.
+        graph : Graph or what :meth:`Graph.of` takes, optional
+            A graph over the rows, which ``Precomputed()`` takes.
+        unlabeled : object, default=-1
+            The class label that means "unknown".
+        reuse : bool, default=False
+            Whether it will be solved again with other labels.
+
+        Returns
+        -------
+        problem : Problem
+            Checked and ready.
+        """
         known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
             names = getattr(X, "columns", None)
             X = cls(validate_X(X), given=graph, reuse=reuse)
             X.feature_names = names
         elif graph is not None:
-            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)
+            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)  # its graphs may be others
         return X.with_supervision(y, **known)
 
     def with_supervision(
         self, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ) -> Problem:
-        """The same X with other labels or pairs; whatever reads none of them is shared."""
+        """The same X with other labels or pairs; whatever reads none of them is shared.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,), optional
+            Classes or real targets, unknown ones included.
+        must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+            Pairs of rows that belong together, and that do not.
+        unlabeled : object, default=-1
+            The class label that means "unknown".
+
+        Returns
+        -------
+        problem : Problem
+            Another one, over the same X.
+        """
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
         twin = Problem(self.X, known, by_rows=self.by_rows, given=self.given, reuse=self.reuse)._with_names_of(self)
         twin._shared = self._shared
         return twin
 
     def without_pairs(self) -> Problem:
-        """The same problem with its labels alone."""
+        """The same problem with its labels alone.
+
+        Returns
+        -------
+        problem : Problem
+            Without must-link and cannot-link pairs.
+        """
         return self.with_supervision(self.supervision.y, unlabeled=self.supervision.unlabeled)
 
     def graph(self, recipe: Buildable[T]) -> T:
-        """The graph of a recipe."""
+        """The graph of a recipe, built once.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            How the graph is built.
+
+        Returns
+        -------
+        graph : Graph
+            A node per row.
+        """
         return self.build(recipe)
 
     def distances(self, metric: str = "euclidean") -> Distances:
-        """Distances between all rows, kept if all pairs of rows of an array fit the memory budget."""
+        """Squared distances between all rows, kept if all pairs of rows of an array fit the memory budget.
+
+        Parameters
+        ----------
+        metric : {"euclidean", "cosine"}, default="euclidean"
+            With "cosine" they are 2 (1 - cos).
+
+        Returns
+        -------
+        distances : Distances
+            ``matrix()`` gives all of them; searches for neighbours read them in blocks.
+        """
         if isinstance(self.X, Source) or self.n_samples**2 > budget():
             return row_distances(self.X, metric)
         return self.build(RowDistances(metric))
@@ -142,7 +226,18 @@ class Problem:
         return found is not None and found.value.held
 
     def build(self, what: Buildable[T]) -> T:
-        """The described thing, made when it is first asked for."""
+        """Anything else that is built once.
+
+        Parameters
+        ----------
+        what : object
+            With ``key``, ``supervised`` and ``made_for(problem)``.
+
+        Returns
+        -------
+        value : object
+            What ``made_for`` gave when it was first asked for.
+        """
         key, built = what.key, self._own if what.supervised else self._shared
         if key not in built:
             with warnings.catch_warnings(record=True) as caught:
@@ -156,7 +251,18 @@ class Problem:
         return built[key].value
 
     def built(self, kind: type[T]) -> list[T]:
-        """Everything of one type that was built so far."""
+        """Everything of one type that was built so far.
+
+        Parameters
+        ----------
+        kind : type
+            Such as :class:`fiedler.Graph`.
+
+        Returns
+        -------
+        values : list
+            Shared ones first.
+        """
         return [made.value for made in (*self._shared.values(), *self._own.values()) if isinstance(made.value, kind)]
 
     def _with_names_of(self, other: Problem) -> Problem:

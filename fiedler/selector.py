@@ -17,7 +17,7 @@ from .criteria.order import importances, ranks_of
 from .data.arrays import as_source, validate_X
 from .data.containers import is_container, opened
 from .problem import Problem
-from .selection.choice import SOMETIMES, choose
+from .selection.choice import FOUND_BY_SOME, choose
 from .syntax import as_criterion
 from .words import direction, html_table
 
@@ -116,10 +116,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix, source, Dask array, AnnData or DataArray of shape (n_samples, n_features)
-            Of an AnnData its X is read, in memory, backed or lazy; a polars LazyFrame is collected. Zarr arrays, HDF5
-            datasets, backed AnnData matrices and :func:`fiedler.sources.open_source` are read block by block; a Dask
-            array is scored where its blocks are.
+        X : array-like, frame, sparse matrix, source, Dask array, AnnData, DataArray or Problem
+            The data, of shape (n_samples, n_features). For an AnnData its X is read, in memory, backed or lazy; a
+            polars LazyFrame is collected. Zarr arrays, HDF5 datasets, backed AnnData matrices and
+            :func:`fiedler.sources.open_source` are read block by block; a Dask array is scored where its blocks are.
+            A :class:`fiedler.Problem` keeps its graphs from fit to fit, for the same X with other labels.
         y : array-like of shape (n_samples,), optional
             Class labels or real targets, unknown ones included; ignored by unsupervised criteria.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
@@ -136,16 +137,12 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             Fitted.
         """
         criterion = as_criterion(self.criterion)
-        X, named = opened(X)
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
-        validate_data(seen, named, skip_check_array=True)  # feature names and their number only
-        X = validate_X(X, getattr(seen, "feature_names_in_", None))
-        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
-        problem = Problem(X, given=graph).with_supervision(y, **told)
+        known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
+        problem = Problem.of(self._read(X, seen), y, **known)
         criterion.check_given(problem)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold
-        choice = choose(criterion, problem, *wanted)
-        scores, order, n_selected, found = choice
+        scores, order, n_selected, found = choose(criterion, problem, *wanted)
         useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
             warnings.warn(
@@ -157,11 +154,24 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         ranking = ranks_of(order)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
-        for name in ("feature_names_in", *SOMETIMES):  # of an earlier fit
+        for name in ("feature_names_in", *FOUND_BY_SOME):  # of an earlier fit
             self.__dict__.pop(f"{name}_", None)
-        sometimes = {f"{name}_": values for name, values in found.items()}
-        self.__dict__.update(fitted | sometimes, n_features_=n_selected, criterion_=criterion)
+        also = {f"{name}_": values for name, values in found.items()}
+        self.__dict__.update(fitted | also, n_features_=n_selected, criterion_=criterion)
         return self
+
+    @staticmethod
+    def _read(X: Any, seen: SpectralSelector) -> Problem:
+        """X as a problem; a selector that has seen it knows the number of the features and their names."""
+        if isinstance(X, Problem):
+            seen.n_features_in_ = X.n_features
+            seen.__dict__.pop("feature_names_in_", None)
+            if X.feature_names is not None and all(isinstance(name, str) for name in X.feature_names):
+                seen.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+            return X
+        X, named = opened(X)
+        validate_data(seen, named, skip_check_array=True)  # feature names and their number only
+        return Problem(validate_X(X, getattr(seen, "feature_names_in_", None)))
 
     def transform(self, X: Any) -> Any:
         """The selected columns of X; of a Dask array lazily, of a file just those columns.

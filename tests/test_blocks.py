@@ -37,7 +37,7 @@ def test_many_rows_are_read_where_they_are(tall, compiled, monkeypatch):
     """Neither the order in memory nor who copies changes a digit, and nobody writes into X."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
+        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
     graph, y = KNN(4).build(tall), np.arange(40) % 3
     methods = [LaplacianScore(graph), SPEC(graph, phi=3), SSelect(graph), FisherScore(), ReliefF(3), EVSC(graph)]
     expected = [method.evaluate(tall, y) for method in methods]

@@ -122,4 +122,4 @@ def test_a_room_opens_without_those_above():
 
 def test_only_one_place_imports_the_compiler():
     users = [name for name, path in modules() if re.search(r"^\s*(import|from) numba", path.read_text(), re.MULTILINE)]
-    assert users == ["engine.kernels"]
+    assert users == ["engine.compiled"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plain import by_sorting, check, plain
 from sklearn import config_context
 
-from fiedler.engine import kernels
+from fiedler.engine import compiled as kernels
 from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
 from fiedler.engine.sparse import SparseDistances
 from fiedler.engine.streamed import row_distances
@@ -116,3 +116,16 @@ def test_sparse_rows_that_share_no_column_are_not_looked_at_one_by_one(kind, met
     expected, distances = nearest_rows(row_distances(X, metric), k)
     np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
     np.testing.assert_allclose(np.sort(squared, axis=1), np.sort(distances, axis=1), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("zeros", [False, True], ids=["gamma", "minus zero"])
+def test_many_rows_with_duplicates_give_ties_to_the_smaller_index(zeros):
+    """From 20,000 rows on equal rows are searched once; the edges are those of the plain search."""
+    rng = np.random.default_rng(3)
+    X = np.round(rng.gamma(2, 1, (20_500, 2)), 1)
+    if zeros:
+        X[rng.random(X.shape) < 0.3] = -0.0
+        X[rng.random(X.shape) < 0.3] = 0.0
+    found, _, _ = find_neighbors(X, 5)
+    expected, _, _ = find_neighbors(sp.csc_array(X), 5)
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))

@@ -27,9 +27,12 @@ from fiedler import (
     Variance,
     pairs_from_labels,
 )
+from fiedler.criteria.relevance import MidRanks, NeighborMeans
+from fiedler.engine.streamed import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
 from fiedler.sets import rounds
+from fiedler.sets.formula import KernelOf
 from fiedler.sets.forward import forward
 from fiedler.sources import Run, open_source
 from fiedler.syntax import parse, unparse
@@ -109,7 +112,7 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
     criterion = Explained(KNN(5), "walk", of)
     usual = chosen(criterion, sp.csc_array(X), 9)
     for at_least in (0, np.inf):  # by compiled loops, and without
-        monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", at_least)
+        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
         path = chosen(criterion, sp.csc_array(X), 9, form="products")
         assert path.order[:9].tolist() == usual.order[:9].tolist()
         np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
@@ -527,3 +530,62 @@ def test_when_all_others_are_copies():
 def test_a_limit_that_is_none(wrong):
     with pytest.raises(ValueError, match="redundancy must be True, None or a limit"):
         SpectralSelector("variance", redundancy=wrong).fit(data(20, 12))
+
+
+# ---------------------------------------------------------------- copies, and what is built once
+
+
+@pytest.mark.parametrize("draw", range(60))
+def test_identical_columns_are_equally_relevant(draw):
+    rng = np.random.default_rng(draw)
+    n, m = int(rng.integers(20, 60)), int(rng.integers(3, 200))
+    X = rng.normal(size=(n, m))
+    X[:, -1] = X[:, 0]
+    y = rng.integers(3, size=n)
+    scores = Relevance().evaluate(X, y)
+    assert scores[0] == scores[-1]
+    product = (Relevance() * Variance()).evaluate(X, y)
+    assert product[0] == product[-1]
+    order = SpectralSelector(Relevance()).fit(X, y).order_.tolist()
+    assert order.index(0) < order.index(m - 1)
+
+
+@pytest.mark.parametrize("reads", ["classes", "target", "pairs"])
+def test_a_problem_that_is_solved_again_gives_the_same_sets(reads, rng):
+    X = rng.normal(size=(60, 40)) @ rng.normal(size=(40, 40))
+    problem = Problem.of(X, reuse=True)
+    for seed in range(3):
+        labels = np.random.default_rng(seed).integers(3, size=60)
+        known = {"y": labels}
+        if reads == "target":
+            known = {"y": labels + X[:, seed]}
+        elif reads == "pairs":
+            known = dict(zip(("must_link", "cannot_link"), pairs_from_labels(labels, 15, seed), strict=True))
+        again = SpectralSelector("subset", n_features_to_select=9).fit(problem, **known)
+        fresh = SpectralSelector("subset", n_features_to_select=9).fit(X, **known)
+        np.testing.assert_array_equal(again.order_, fresh.order_)
+        np.testing.assert_array_equal(again.scores_, fresh.scores_)
+
+
+def test_distances_kernel_and_ranks_are_made_once(rng, monkeypatch):
+    """All row distances once for the graph and the labels; with other labels nothing is made again."""
+    made = []
+    monkeypatch.setattr(
+        "fiedler.problem.row_distances", lambda *given: made.append("distances") or row_distances(*given)
+    )
+    monkeypatch.setattr("fiedler.graphs.labels.row_distances", lambda *given: made.append("of the labelled rows"))
+    for part in (KernelOf, MidRanks, NeighborMeans, KNN):
+        original = part.made_for
+        monkeypatch.setattr(
+            part,
+            "made_for",
+            lambda self, problem, original=original: made.append(type(self).__name__) or original(self, problem),
+        )
+    X, y = rng.normal(size=(50, 30)), np.arange(50) % 3
+    SpectralSelector("subset", n_features_to_select=5).fit(X, y)
+    assert sorted(made) == ["KNN", "KernelOf", "distances"]
+    made.clear()
+    problem = Problem.of(X, reuse=True)
+    for labels in (y, y[::-1], np.roll(y, 1)):
+        SpectralSelector("subset", n_features_to_select=5).fit(problem, labels)
+    assert sorted(made) == ["KNN", "KernelOf", "MidRanks", "NeighborMeans", "distances"]

@@ -813,3 +813,41 @@ def test_the_command_line_adds_them(planted, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["select", "X.csv", "-m", "laplacian", "--top", "fdr", "--out", "small.csv"])
     assert result.exit_code == 0, result.output
     assert len((tmp_path / "small.csv").read_text().partition("\n")[0].split(",")) < 20
+
+
+# -------------------------------------------------------------------- what changes nothing
+
+
+@pytest.mark.parametrize(
+    ("criterion", "options"),
+    [
+        ("laplacian", {}),
+        ("subset", {}),
+        ("spec", {}),
+        ("sselect", {"n_permutations": 39}),
+        ("fisher", {}),
+        (ConstraintScore(1), {}),
+        (SPEC(phi=1), {"n_permutations": 19, "n_repeats": 1}),
+    ],
+    ids=str,
+)
+def test_units_and_precision_change_no_pvalue(criterion, options, rng):
+    """Folds are dealt by column number: units, a minus sign of a zero and the dtype leave them as they are."""
+    X, y = rng.integers(0, 9, size=(60, 24)).astype(float), np.arange(60) % 2
+    X[:, :6] += 4 * y[:, None]
+    base = significance(criterion, X, y, **options).pvalues
+    minus = X.copy()
+    minus[X == 0] = -0.0
+    np.testing.assert_array_equal(significance(criterion, minus, y, **options).pvalues, base)
+    np.testing.assert_array_equal(significance(criterion, X.astype(np.float32), y, **options).pvalues, base)
+    np.testing.assert_allclose(significance(criterion, 2 * X, y, **options).pvalues, base, rtol=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["laplacian", "subset", "spec", "fisher", ConstraintScore(1)], ids=str)
+def test_the_order_of_the_rows_changes_no_pvalue(criterion, rng):
+    """In closed form nothing is drawn over the rows. Rows are distinct, so that neighbours are not decided by ties."""
+    X, y = rng.normal(size=(60, 24)), np.arange(60) % 2
+    X[:, :6] += 4 * y[:, None]
+    base = significance(criterion, X, y).pvalues
+    order = rng.permutation(60)
+    np.testing.assert_allclose(significance(criterion, X[order], y[order]).pvalues, base, rtol=1e-7)

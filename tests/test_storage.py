@@ -94,5 +94,5 @@ def test_explicit_zeros_in_sparse_columns(rng, monkeypatch):
     F = sp.csc_array(X)
     F.data[::4] = 0.0
     graph = KNN(3).build(X)
-    monkeypatch.setattr("fiedler.engine.kernels._WORTH_COMPILING", 0)
+    monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
     np.testing.assert_allclose(graph.for_columns(3).energy(F), graph.energy(F.toarray()), rtol=1e-12)

@@ -6,7 +6,7 @@ from plain import by_sorting, plain
 
 from fiedler import KNN
 from fiedler.engine import search
-from fiedler.engine.duplicates import different_rows
+from fiedler.engine.hashing import different_rows
 from fiedler.engine.search import find_neighbors, nearest_rows
 from fiedler.engine.streamed import row_distances
 from fiedler.engine.trees import Tree
@@ -98,8 +98,8 @@ def test_different_rows(dtype, rng):
     assert [expected[g] for g in group] == rows
 
 
-def test_rows_whose_marks_collide_are_told_apart(monkeypatch, rng):
-    monkeypatch.setattr("fiedler.engine.duplicates._marks", lambda X: np.zeros(len(X), dtype=np.int64))
+def test_rows_whose_hashes_collide_are_told_apart(monkeypatch, rng):
+    monkeypatch.setattr("fiedler.engine.hashing.row_hashes", lambda X: np.zeros(len(X), dtype=np.int64))
     X = rng.integers(0, 2, size=(50, 3)).astype(float)
     first, group = different_rows(X)
     np.testing.assert_array_equal(X[first][group], X)

@@ -63,17 +63,52 @@ class Scorer(NamedTuple):
     numbered: Callable[[Any, slice], np.ndarray] | None = None
 
     def values(self, F: Any, columns: slice | None = None) -> np.ndarray:
-        """The values of a block, NaN where a column is constant."""
+        """The values of a block, NaN where a column is constant.
+
+        Parameters
+        ----------
+        F : ndarray or csc_array
+            A float64 block of columns.
+        columns : slice, optional
+            Which columns of X it holds.
+
+        Returns
+        -------
+        values : ndarray of shape (b,) or (n_values, b)
+            What ``score`` or ``numbered`` gives.
+        """
         numbered = self.numbered is not None and columns is not None
         found = self.numbered(F, columns) if numbered else self.score(F)  # type: ignore[misc, arg-type]
         return np.where(is_constant(F, self.rows), np.nan, found)
 
     def scores(self, values: np.ndarray) -> np.ndarray:
-        """One score per column from the values of all columns."""
+        """One score per column from the values of all columns.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_features,) or (n_values, n_features)
+            The values of all columns.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            The values themselves, or what ``settle`` makes of them.
+        """
         return values if self.settle is None else self.settle(values)(values)
 
     def settled(self, X: Any) -> Scorer:
-        """A scorer of blocks of any columns, in which the columns of X are the others a feature is compared with."""
+        """A scorer of any columns, each compared with the columns of X.
+
+        Parameters
+        ----------
+        X : ndarray, csc_array or Source
+            All columns.
+
+        Returns
+        -------
+        scorer : Scorer
+            One whose ``score`` gives one score per column.
+        """
         if self.settle is None:
             return self
         finish = self.settle(map_columns(self.values, X, self.cost))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import dense, take_columns
-from ..engine.kernels import as_block, kernels
+from ..engine.compiled import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .kernels import load
+from .assignment import k_means
+from .compiled import load
 from .smallest import within_reach
 from .threads import for_each
 
@@ -57,7 +57,7 @@ class Cells:
 
     def __init__(self, X: np.ndarray, number: int, rng: np.random.Generator):
         some = np.sort(rng.choice(len(X), min(len(X), _ROWS_PER_CELL * number), replace=False))
-        self.number, self.centres = number, _means(X[some], number)
+        self.number, self.centres = number, _centres(X[some], number)
         self.of_row = _nearest_centre(X, self.centres)
         self.order = np.argsort(self.of_row, kind="stable")  # the rows, cell by cell
         self.starts = np.searchsorted(self.of_row, np.arange(number + 1), sorter=self.order)
@@ -113,15 +113,10 @@ def smallest(key: np.ndarray, k: int) -> np.ndarray:
     return within_reach(key, *none, k, True)[1].reshape(len(key), k)
 
 
-def _means(rows: np.ndarray, number: int) -> np.ndarray:
-    """Centres of so many groups of rows, by a few rounds of k-means."""
-    centres, ones = rows[np.linspace(0, len(rows) - 1, number).astype(np.intp)], np.ones(len(rows), dtype=np.float32)
-    for _ in range(_ROUNDS):
-        near = _nearest_centre(rows, centres)
-        sizes = np.bincount(near, minlength=number)[:, None]
-        member = sp.csr_array((ones, near, np.arange(len(rows) + 1)), shape=(len(rows), number))
-        centres = np.where(sizes > 0, (member.T @ rows) / np.maximum(sizes, 1), centres)
-    return centres.astype(np.float32)
+def _centres(rows: np.ndarray, number: int) -> np.ndarray:
+    """Centres of so many groups of rows."""
+    some, ones = rows[np.linspace(0, len(rows) - 1, number).astype(np.intp)], np.ones(len(rows), dtype=np.float32)
+    return k_means(rows, some, lambda centres: _nearest_centre(rows, centres), _ROUNDS, ones)[0].astype(np.float32)
 
 
 def _nearest_centre(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:

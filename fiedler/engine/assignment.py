@@ -6,6 +6,7 @@ weights, from the differences themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from ..data.arrays import Rows
 from ..validation import is_sparse
 from .distances import rounding_error
+from .hashing import different_rows
 from .smallest import closest, within_reach
 
 _ROUNDS = 3  # of k-means
@@ -30,23 +32,38 @@ def choose_anchors(sample: Rows, wanted: int, least: int, rng: np.random.Generat
     Among many rows an anchor with a single one around it is dropped, as long as ``least`` remain: that row, an outlier,
     would be linked to nothing but itself, and every feature in which it lies far out would look smooth.
     """
-    distinct, count = _distinct(sample)
+    first, group = different_rows(sample)
+    distinct: Any = sample[first]
+    count = np.bincount(group).astype(np.float64)
     enough = len(count) > wanted
-    U = distinct[np.sort(rng.choice(len(count), wanted, replace=False))] if enough else distinct
-    if is_sparse(U):
+    U: Any = distinct[np.sort(rng.choice(len(count), wanted, replace=False))] if enough else distinct
+    if is_sparse(distinct):
         if U.shape[0] * U.shape[1] > _DENSE_VALUES:
             return U
         U = U.toarray()
-    for _ in range(_ROUNDS if enough else 0):
-        near = AnchorMap(U, 1, 0.0).nearest(distinct)[0].ravel()
-        member = sp.csr_array((count, near, np.arange(len(near) + 1)), shape=(len(near), len(U)))
-        size, total = member.sum(axis=0)[:, None], member.T @ distinct
-        total = total.toarray() if is_sparse(total) else total
-        U = np.where(size > 0, total / np.maximum(size, 1.0), U)  # a centre nobody is nearest to stays
-    if enough and sample.shape[0] >= _MANY_ROWS_PER_ANCHOR * wanted:
-        largest = np.argsort(-size[:, 0], kind="stable")
-        U = U[largest[: max(least, np.count_nonzero(size > 1))]]
+    if enough:
+        U, size = k_means(distinct, U, lambda V: AnchorMap(V, 1, 0.0).nearest(distinct)[0].ravel(), _ROUNDS, count)
+        if sample.shape[0] >= _MANY_ROWS_PER_ANCHOR * wanted:
+            largest = np.argsort(-size, kind="stable")
+            U = U[largest[: max(least, np.count_nonzero(size > 1))]]
     return np.unique(U, axis=0)
+
+
+def k_means(
+    rows: Rows, centres: np.ndarray, nearest: Callable[[np.ndarray], np.ndarray], n_rounds: int, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A few rounds of Lloyd's algorithm: the centres, and how many rows each had around it in the last round.
+
+    ``nearest(centres)`` tells the nearest centre of every row, ``counts`` how often each row occurs. A centre that no
+    row is nearest to stays where it is.
+    """
+    for _ in range(n_rounds):
+        near = nearest(centres)
+        member = sp.csr_array((counts, near, np.arange(len(near) + 1)), shape=(len(near), len(centres)))
+        sizes, total = np.bincount(near, counts, len(centres)), member.T @ rows
+        total = total.toarray() if is_sparse(total) else total
+        centres = np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1.0)[:, None], centres)
+    return centres, sizes
 
 
 class AnchorMap:
@@ -138,18 +155,3 @@ def _squared_distances(V: Any, i: np.ndarray, U: Any, j: np.ndarray) -> np.ndarr
 
 def _row_norms(V: Rows) -> np.ndarray:
     return V.multiply(V).sum(axis=1) if is_sparse(V) else np.einsum("ij,ij->i", V, V)
-
-
-def _distinct(rows: Rows) -> tuple[Rows, np.ndarray]:
-    """The different rows, in order of their first occurrence, and how often each occurs."""
-    if is_sparse(rows):
-        # Each row is summed by itself and in order, so that equal rows have equal values here.
-        key: np.ndarray = rows @ np.random.default_rng(0).standard_normal(rows.shape[1])
-    else:
-        rows += 0.0  # -0 and 0 are one number in different bytes
-        key = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, count = np.unique(key, return_index=True, return_counts=True)
-    if len(first) == rows.shape[0]:
-        return rows, np.ones(len(first))
-    order = np.argsort(first)
-    return rows[first[order]], count[order].astype(np.float64)

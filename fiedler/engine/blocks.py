@@ -17,6 +17,7 @@ from ..data.arrays import Block, Matrix, as_rows, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
+from .hashing import column_hashes
 from .threads import for_each, n_threads
 
 _CACHE = 2**17  # float64 values that stay in a core's own cache
@@ -123,27 +124,11 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
         return values
     place = np.argsort(columns, kind="stable")
     columns, run = columns[place], run[alike][place]
-    marks = fingerprints(X, columns)
-    _, first, group = np.unique(np.column_stack([run, marks]), axis=0, return_index=True, return_inverse=True)
+    hashes = column_hashes(X, columns)
+    _, first, group = np.unique(np.column_stack([run, hashes]), axis=0, return_index=True, return_inverse=True)
     levelled = values.copy()
     levelled[columns] = values[columns[first]][group.ravel()]
     return levelled
-
-
-def fingerprints(X: Matrix, columns: np.ndarray) -> np.ndarray:
-    """A number per column that is the same for the same values in the same rows, and hardly ever for others."""
-    drawn = np.random.default_rng(0).integers(2**62, size=(X.shape[0],), dtype=np.int64)
-    factors = 2 * drawn + 1  # odd, so that none loses bits
-    found = np.empty(len(columns), dtype=np.int64)
-    step = max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))
-    for start in range(0, len(columns), step):
-        block = take_columns(X, columns[start : start + step])
-        if is_sparse(block):
-            marked = block.data.view(np.int64) * factors[block.indices]
-            found[start : start + step] = np.diff(np.insert(np.cumsum(marked), 0, 0)[block.indptr])
-        else:
-            found[start : start + step] = np.sum(block.view(np.int64) * factors[:, None], axis=0)
-    return found
 
 
 def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..data.arrays import Matrix, Rows, dense, take_columns
 from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..validation import is_sparse
-from .kernels import as_block
+from .compiled import as_block
 from .threads import for_each, n_threads
 
 CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..data.arrays import Block
 from ..validation import is_sparse
-from .kernels import as_block
+from .compiled import as_block
 
 _LITTLE = 1e-3  # share of the weight that zeros carry below which a sparse column is treated as a dense one
 

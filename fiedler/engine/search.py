@@ -19,8 +19,8 @@ from ..validation import is_sparse
 from . import approximate
 from .dense import DenseDistances
 from .distances import Distances, Searchable
-from .duplicates import different_rows, expand
-from .smallest import closest, within_reach
+from .hashing import different_rows
+from .smallest import closest, within_reach, without_last_digits
 from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each
 from .trees import Tree
@@ -54,7 +54,7 @@ def find_neighbors(
         first, group = different_rows(X)
         if len(first) < len(X):
             near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
-            return (*expand(near, squared, group, k), recall)
+            return (*_for_all_rows(near, squared, group, k), recall)
     distances = row_distances(X, metric) if known is None else known()
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
     usable = wanted and isinstance(distances, DenseDistances) and approximate.available()  # loads the compiler
@@ -75,6 +75,35 @@ def find_neighbors(
     neighbors, recall = found
     squared = distances.between(np.repeat(np.arange(distances.n), k), neighbors.ravel())
     return neighbors, squared.reshape(neighbors.shape), recall
+
+
+def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours among all rows from the neighbours among the different ones: by distance, then by index."""
+    n, n_groups = len(group), len(found)
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    # Only the k + 1 first members of a group can be anyone's neighbours, and of a group that large only its own.
+    own = np.arange(n_groups)
+    near = np.column_stack([own, found])
+    usable = np.minimum(sizes[near], k + 1)
+    usable[sizes > k, 1:] = 0
+    total = usable.sum(axis=1)
+    owner = np.repeat(own, total)
+    flat, counts = near.ravel(), usable.ravel()
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    member = order[np.repeat(starts[flat], counts) + within]
+    distance = np.repeat(np.column_stack([np.zeros(n_groups), squared]).ravel(), counts)
+    by = np.lexsort((member, without_last_digits(distance), owner))
+    member, distance = member[by], distance[by]
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(total) - total, total)
+    top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
+    kept = place <= k
+    top_member[owner[kept], place[kept]], top_distance[owner[kept], place[kept]] = member[kept], distance[kept]
+    # Each row takes the list of its group without itself, or without the last where it is not among the first k + 1.
+    keep = top_member[group] != np.arange(n)[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
 
 
 def search_name(X: Matrix, recall: float | None) -> str:

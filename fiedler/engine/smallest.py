@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernels import kernels
+from .compiled import kernels
 
 _AT_ONCE = 2**15  # keys looked at together without the compiler: arrays of that size need no new memory
 
@@ -50,7 +50,7 @@ def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool)
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
     """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j."""
-    order = np.lexsort((j, _without_last_digits(squared), group, i))
+    order = np.lexsort((j, without_last_digits(squared), group, i))
     row, part = i[order], group[order]
     starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
     place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))
@@ -60,11 +60,11 @@ def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray
 def closest_in_rows(j: np.ndarray, squared: np.ndarray, k: int) -> np.ndarray:
     """Places (n, k) of the k nearest among equally many candidates j of each row (n, w); ties as above."""
     by_index = np.argsort(j, axis=1, kind="stable")
-    ascending = np.take_along_axis(_without_last_digits(squared), by_index, axis=1)
+    ascending = np.take_along_axis(without_last_digits(squared), by_index, axis=1)
     return np.take_along_axis(by_index, np.argsort(ascending, axis=1, kind="stable")[:, :k], axis=1)
 
 
-def _without_last_digits(squared: np.ndarray) -> np.ndarray:
+def without_last_digits(squared: np.ndarray) -> np.ndarray:
     """Distances that agree to some twelve digits are ties: which is the smaller depends on how they were summed."""
     mantissa, exponent = np.frexp(squared)
     return np.ldexp(np.round(mantissa * 2.0**40), exponent)

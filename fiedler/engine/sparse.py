@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import as_csr
+from .compiled import kernels
 from .distances import (
     EXACT_BELOW,
     EXACT_COSINE,
@@ -20,7 +21,6 @@ from .distances import (
     row_products,
     sparse_squared_differences,
 )
-from .kernels import kernels
 from .threads import for_each, n_threads
 
 _EXACT_SINGLE = 2.0**22  # squared norms of whole numbers below which single precision is exact too

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..data.arrays import Matrix, as_csr
 from ..data.source import Part, Source
 from ..validation import is_sparse
+from .compiled import kernels
 from .dense import DenseDistances
 from .distances import (
     EXACT_BELOW,
@@ -28,7 +29,6 @@ from .distances import (
     row_products,
     sparse_squared_differences,
 )
-from .kernels import kernels
 from .sparse import SparseDistances
 
 SKETCH = 256  # columns of a random projection in which neighbours are looked for first

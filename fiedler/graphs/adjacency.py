@@ -10,6 +10,7 @@ Nothing of these libraries is imported. An edge without a weight weighs 1; the w
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,6 @@ import scipy.sparse as sp
 
 from ..data.arrays import as_csr
 from ..validation import check_choice, check_positive, is_sparse
-from .bandwidth import safe_bandwidth, warn_underflow
 
 Weights: TypeAlias = np.ndarray | sp.csr_array
 
@@ -153,3 +153,17 @@ def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.cs
         back = i != j
         i, j, w = np.r_[i, j[back]], np.r_[j, i[back]], np.r_[w, w[back]]
     return sp.csr_array((w, (i, j)), shape=(n_nodes, n_nodes))
+
+
+def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
+    """A width at which even the loneliest row keeps a weight of at least exp(-50) to its nearest neighbour."""
+    return max(usual, float(np.sqrt(nearest_squared.max())) / 10.0)
+
+
+def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> None:
+    warnings.warn(
+        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0, which "
+        f"cuts those rows off the graph; {name}={suggestion:.6g} works on these data.",
+        UserWarning,
+        stacklevel=2,
+    )

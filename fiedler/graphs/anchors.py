@@ -23,7 +23,7 @@ from ..data.arrays import Matrix, Rows, as_rows, rows_of
 from ..data.source import Source
 from ..engine.assignment import AnchorMap, choose_anchors
 from ..engine.blocks import fold_rows
-from ..engine.kernels import kernels
+from ..engine.compiled import kernels
 from ..engine.moments import pooled_moments
 from ..engine.streamed import row_distances
 from ..problem import Problem

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 from ..problem import Problem
 from ..validation import check_positive
-from .bandwidth import safe_bandwidth, warn_underflow
+from .adjacency import safe_bandwidth, warn_underflow
 from .given import as_recipe
 from .graph import Graph
 from .neighbors import KNN

@@ -14,7 +14,7 @@ from ..engine.search import nearest_in_groups, nearest_on_line, neighbor_edges, 
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..validation import check_integer, check_positive
-from .bandwidth import warn_underflow
+from .adjacency import warn_underflow
 from .graph import Graph
 from .recipe import Recipe
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..engine.search import find_neighbors, search_name, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_positive
+from .adjacency import safe_bandwidth, warn_underflow
 from .anchors import Anchors
-from .bandwidth import safe_bandwidth, warn_underflow
 from .graph import Graph
 from .recipe import Recipe, check_neighbors
 

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..data.arrays import Block, dense, take_rows
-from ..engine.kernels import as_block, kernels
+from ..engine.compiled import as_block, kernels
 from ..engine.moments import sparse_centre, sparse_moments
 from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum

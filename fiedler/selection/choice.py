@@ -16,11 +16,11 @@ from ..validation import check_share
 from .ranking import rank
 from .redundancy import LIMIT, prune
 
-SOMETIMES = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what not every choice has
+FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what only some choices have
 
 
 class Choice(NamedTuple):
-    """Raw scores, columns best first, how many of them are chosen, and what else was found: some of ``SOMETIMES``."""
+    """Raw scores, columns best first, how many are chosen, and what else was found: some of ``FOUND_BY_SOME``."""
 
     scores: np.ndarray
     order: np.ndarray

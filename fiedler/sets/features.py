@@ -23,8 +23,7 @@ from ..graphs.smoothing import Smoother
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns
-from .kernel import NEGLIGIBLE, Kernel, Term
-from .steps import Search, Steps, best
+from .kernel import NEGLIGIBLE, Kernel, Search, Steps, Term, best
 
 MOST_FEATURES = 12_000  # up to which K is formed
 

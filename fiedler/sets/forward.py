@@ -20,10 +20,9 @@ from ..engine.distances import check_range
 from ..problem import Problem
 from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula
-from .kernel import gains
+from .kernel import Search, Steps, gains
 from .rounds import choose_in_rounds
 from .samples import RowKernel
-from .steps import Search, Steps
 
 ENOUGH = 0.9  # share of J of all features at which a set is called large enough: a convention, not a law
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..data.memory import slab_bytes
 from ..engine.threads import one_blas_thread
+from .kernel import TIE, Search, Steps, best
 from .samples import RowKernel
-from .steps import TIE, Search, Steps, best
 
 _POOL, _POOL_OF_FILES = 256, 2000  # columns
 _FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # steps

@@ -19,7 +19,7 @@ from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotri
 
 from ..engine.blocks import map_columns
-from ..engine.kernels import kernels
+from ..engine.compiled import kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs.smoothing import Smoother
 from .centred import CentredColumns, column_squares, without

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..engine.blocks import fingerprints
-from ..engine.leftout import AllColumns
+from ..engine.dense import AllColumns
+from ..engine.hashing import column_hashes, first_of_equal
 from ..graphs import KNN, Recipe
 from ..problem import Problem
 from ..supervision import Supervision
@@ -74,15 +74,15 @@ class CrossFit:
 def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
     """A number per column, the same for those that must share a fold: identical ones, and those of one group."""
     m = X.shape[1]
-    same = np.unique(fingerprints(X, np.arange(m)), return_inverse=True)[1].ravel()
+    same = first_of_equal(column_hashes(X, np.arange(m)))[1]  # numbered by column: rows and units change nothing
     if groups is None:
         return same
     groups = np.asarray(groups)
     if groups.shape != (m,):
         raise ValueError(f"groups has shape {groups.shape}, but X has {m} columns; give one label per column.")
-    group = np.unique(groups, return_inverse=True)[1].ravel()
+    group = first_of_equal(groups)[1]
     linked = sp.coo_array((np.ones(m), (same, m + group)), shape=(2 * m, 2 * m))
-    return connected_components(linked, directed=False)[1][same]
+    return first_of_equal(connected_components(linked, directed=False)[1][same])[1]
 
 
 def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
