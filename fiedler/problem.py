@@ -46,7 +46,7 @@ class Built(NamedTuple, Generic[T]):
 
     what: Buildable[T]
     value: T
-    warned: list[tuple[str, type[Warning]]]
+    warned: list[Warning]
 
 
 class Problem:
@@ -243,11 +243,11 @@ class Problem:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 value = what.made_for(self)
-            built[key] = Built(what, value, [(str(w.message), w.category) for w in caught])
+            built[key] = Built(what, value, [w.message for w in caught if isinstance(w.message, Warning)])
         if key not in self._warned:
             self._warned.add(key)
-            for message, category in built[key].warned:
-                warnings.warn(message, category, stacklevel=3)
+            for warning in built[key].warned:
+                warnings.warn(warning, stacklevel=3)
         return built[key].value
 
     def built(self, kind: type[T]) -> list[T]:

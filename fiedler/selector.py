@@ -19,6 +19,7 @@ from .data.containers import is_container, opened
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
 from .syntax import as_criterion
+from .validation import ParameterWarning
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
@@ -145,12 +146,12 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         scores, order, n_selected, found = choose(criterion, problem, *wanted)
         useless = int(np.isnan(scores[order[:n_selected]]).sum())
         if useless:
-            warnings.warn(
+            message = (
                 f"{useless} of the {n_selected} selected features have no score (NaN: constant on the rows "
-                f"{criterion!r} reads, or 0/0) and were taken in column order; lower n_features_to_select.",
-                UserWarning,
-                stacklevel=2,
+                f"{criterion!r} reads, or 0/0) and were taken in column order; lower n_features_to_select."
             )
+            warning = ParameterWarning(message, parameter="n_features_to_select", value=n_selected)
+            warnings.warn(warning, stacklevel=2)
         ranking = ranks_of(order)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}

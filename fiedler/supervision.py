@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state, column_or_1d
 
 from .distinct import Distinct
-from .validation import check_choice
+from .validation import ParameterError, check_choice
 
 _MOST_CLASSES = 100  # different whole numbers that are taken for classes
 
@@ -195,9 +195,11 @@ class Supervision:
         if y.dtype.kind == "f":
             y = np.where(self._missing, 0, y).astype(np.int64)
         if self.ambiguous:
-            raise ValueError(
+            raise ParameterError(
                 "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
-                "or recode the classes as 0 and 1 and keep -1 for unknown."
+                "or recode the classes as 0 and 1 and keep -1 for unknown.",
+                parameter="y",
+                way_out={"unlabeled=None": ("unlabeled", None)},
             )
         if not known.any():
             raise ValueError(
@@ -256,7 +258,8 @@ class Supervision:
             return self.y
         hint = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'" * self.has_pairs
         # The first clause is the one scikit-learn's own estimators and checks use.
-        raise ValueError(f"{reader} requires y to be passed, but the target y is None: it reads {what}{hint}.")
+        message = f"{reader} requires y to be passed, but the target y is None: it reads {what}{hint}."
+        raise ParameterError(message, parameter=("must_link", "cannot_link"))
 
     def _check_contradictions(self) -> None:
         if self.must_link is None or self.cannot_link is None:

@@ -1,4 +1,4 @@
-"""Checks and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
+"""Checks, errors and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
 
 from __future__ import annotations
 
@@ -14,6 +14,45 @@ from sklearn.base import BaseEstimator
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+
+class Mentions(Exception):  # noqa: N818 - warnings are among its kinds
+    """What a message is about, as data: whoever shows it can name the parameters in other words.
+
+    Parameters
+    ----------
+    message : str
+        One sentence: the parameter, its value, and the way out.
+    parameter : str or tuple of str
+        The parameters that the message names.
+    value : object, optional
+        The value that cannot be used.
+    way_out : dict, optional
+        Words of the message that name a setting, and that setting: ``{"force=True": ("force", True)}``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        parameter: str | tuple[str, ...] = (),
+        value: Any = None,
+        way_out: dict[str, tuple[str, Any]] | None = None,
+    ):
+        super().__init__(message)
+        self.parameter, self.value, self.way_out = parameter, value, way_out or {}
+
+
+class ParameterError(Mentions, ValueError):
+    """A value that cannot be used."""
+
+
+class ParameterTypeError(Mentions, TypeError):
+    """A value of a type that cannot be used."""
+
+
+class ParameterWarning(Mentions, UserWarning):
+    """A value that can be used, though hardly as intended."""
 
 
 _parameter_names: dict[type, list[str]] = {}
@@ -53,7 +92,8 @@ def is_sparse(A: Any) -> TypeIs[sp.csr_array | sp.csc_array]:
 
 def check_integer(name: str, value: Any, least: int) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+        message = f"{name} must be an integer of at least {least}, got {value!r}."
+        raise ParameterError(message, parameter=name, value=value)
     return int(value)
 
 
@@ -62,18 +102,20 @@ def check_positive(name: str, value: Any, optional: bool = False) -> None:
         return
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
         way_out = "; None chooses it from the data" if optional else ""
-        raise ValueError(f"{name} must be a positive number, got {value!r}{way_out}.")
+        raise ParameterError(f"{name} must be a positive number, got {value!r}{way_out}.", parameter=name, value=value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str | int, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        message = f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}."
+        raise ParameterError(message, parameter=name, value=value)
 
 
 def check_share(name: str, value: Any) -> None:
     """A number in [0, 1]."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+        message = f"{name} must be a number between 0 and 1, got {value!r}."
+        raise ParameterError(message, parameter=name, value=value)
 
 
 def require(module: str, extra: str, path: str | os.PathLike) -> Any:

@@ -7,7 +7,7 @@ line and an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. ``FIEDL
 from __future__ import annotations
 
 import os
-import re
+import shlex
 import sys
 import time
 import warnings
@@ -17,30 +17,45 @@ from typing import Any
 
 import click
 
+from ..validation import Mentions
+
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
-# How the library's messages name things, and how the command line does.
+# The flags of the command line by the parameters they set.
 _FLAGS = {
-    r"unlabeled=None": "--unlabeled none",
-    r"n_features_to_select": "--top",
-    r"must_link and cannot_link": "--must-link and --cannot-link",
-    r"fill_missing\(table, 'median'\)": "--impute median",
-    r"how='(\w+)'": r"--impute \1",
-    r"force=True": "--force",
-    r"header=False": "--no-header",
-    r"header=True": "--header",
-    r"numeric_only=True": "--numeric-only",
-    r"drop=\[([^\]]*)\]": r"--drop \1",
-    r"\bsheet=": "--sheet ",
-    r"give more memory": "give more --memory",
+    "n_features_to_select": "--top",
+    "must_link": "--must-link",
+    "cannot_link": "--cannot-link",
+    "unlabeled": "--unlabeled",
+    "impute": "--impute",
+    "force": "--force",
+    "header": "--header",
+    "numeric_only": "--numeric-only",
+    "drop": "--drop",
+    "sheet": "--sheet",
+    "memory": "--memory",
 }
 
 
-def in_flags(text: Any) -> str:
-    """A message of the library in the words of the command line."""
-    text = str(text)
-    for words, flag in _FLAGS.items():
-        text = re.sub(words, flag, text)
+def in_flags(message: Any) -> str:
+    """A message of the library with the flags of the command line in place of the parameters it names."""
+    text = str(message)
+    if isinstance(message, Mentions):
+        for words, (name, value) in message.way_out.items():
+            text = text.replace(words, _flag(name, value))
+        for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
+            text = text.replace(name, _FLAGS.get(name, name))
     return text
+
+
+def _flag(name: str, value: Any) -> str:
+    """A setting as one types it."""
+    flag = _FLAGS[name]
+    if value is True or value is ...:
+        return flag
+    if value is False:
+        return f"--no-{flag[2:]}"
+    values = value if isinstance(value, (list, tuple)) else ["none" if value is None else value]
+    return " ".join(f"{flag} {shlex.quote(str(each))}" for each in values)
 
 
 class Commands(click.Group):
@@ -71,14 +86,14 @@ class Commands(click.Group):
 
 def describe(error: Exception) -> str:
     """An exception in words; one that is not meant for users says so."""
-    text = str(error)
+    text = in_flags(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     elif isinstance(error, MemoryError):
         text = f"not enough memory{': ' + text if text else ''}"
     elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         text = f"internal error, {type(error).__name__}: {text}; FIEDLER_TRACEBACK=1 shows where"
-    return in_flags(text)
+    return text
 
 
 def _fail(message: str, code: int) -> int:

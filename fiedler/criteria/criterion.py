@@ -31,7 +31,7 @@ from ..graphs.factored import Summed, SummedColumns, Sums
 from ..graphs.storage import NotAvailableError
 from ..problem import Buildable, Problem
 from ..sets.formula import SetFormula
-from ..validation import call_repr, parameters
+from ..validation import ParameterWarning, call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
 
 
@@ -301,7 +301,8 @@ class Criterion(BaseEstimator):
         """
         if problem.supervision.has_pairs and "pairs" not in self.uses:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
-            warnings.warn(f"{what}; use ConstraintScore() or multiply by it.", UserWarning, stacklevel=3)
+            message = f"{what}; use ConstraintScore() or multiply by it."
+            warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
         sets = self.set_formula()
         if sets is not None:
             return level_copies(sets.first_scores(problem), problem.X)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from ..validation import require
+from ..validation import Mentions, require
 
 _NEEDS = {
     ".arff": ("arff", "io"),
@@ -20,6 +18,10 @@ _NEEDS = {
 }
 _NEEDS |= dict.fromkeys((".parquet", ".pq", ".feather", ".arrow"), ("pyarrow", "io"))
 _NEEDS |= dict.fromkeys((".h5", ".hdf5"), ("h5py", "io"))
+
+
+class OutputExistsError(Mentions, FileExistsError):
+    """A file is in the way."""
 
 
 @contextmanager
@@ -66,15 +68,7 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     if path.exists() and not path.is_file() and path.suffix.lower() != ".zarr":
         raise ValueError(f"{path} exists and is not a file; choose another name.")
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists; use force=True to replace it.")
+        raise OutputExistsError(f"{path} exists; use force=True to replace it.", way_out={"force=True": ("force", True)})
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"the folder {path.parent} is not writable.")
     return path
-
-
-def read_json(path: Path | None) -> Any:
-    """What a file of our own holds; None where there is none, or it was cut short by a full disk."""
-    try:
-        return None if path is None else json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None

@@ -64,7 +64,7 @@ class DaskSource(Source):
     def map(self, function: Callable[..., np.ndarray], positioned: bool = False) -> list[np.ndarray]:
         slabs = self.slabs()
         results: dict[int, np.ndarray] = {}
-        with current_run().step("blocks", slabs) as step:
+        with current_run().next_pass("blocks", slabs) as step:
             for slab in slabs:
                 if (kept := step.finished(slab)) is not None:
                     results[slab.start] = kept
@@ -94,7 +94,7 @@ class DaskSource(Source):
         """All results merged in order: by the workers in batches, each of which is counted and kept."""
         size = max(_BATCH, -(-len(tasks) // _BATCHES))
         batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
-        with current_run().step(what, batches) as step:
+        with current_run().next_pass(what, batches) as step:
             total, done = step.partial_sum()
             for place, batch in enumerate(batches[done:], done):
                 ends = zip(blocks[batch.start], blocks[batch.stop - 1], strict=True)

@@ -1,11 +1,14 @@
-"""A long job over slabs: progress, and finished slabs kept in a folder until the job is done.
+"""Finished parts of a long job, kept in a folder so that an interrupted job goes on where it stopped.
+
+:class:`Kept` is the folder. A comparison keeps its cells there under names that hash everything they depend on. A job
+over a source keeps its finished slabs, and reports progress:
 
     with Run(folder="ranking.csv.blocks", fingerprint=..., progress=...):
         selector.fit(source)
 
 The passes over a source follow from the data and the parameters alone, so their number names them. What the folder
-holds is used again when its fingerprint is the same, and dropped otherwise; a file that is not whole, or not what was
-written, is computed again. Only files of ours are ever removed.
+holds is used again if its fingerprint is the same, and dropped otherwise. A file that is not whole, or not what was
+written, is computed again. Only files that were written here are ever removed.
 """
 
 from __future__ import annotations
@@ -23,12 +26,63 @@ from typing import Any
 
 import numpy as np
 
-from .atomic import read_json, whole
+from .atomic import whole
 
 _SECONDS_BETWEEN_SUMS = 10.0  # a partial sum is as large as the result, so it is not written after every slab
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")  # names of files in a folder of ours
 _START = b'{"fingerprint"'  # of a manifest
 Value = np.ndarray | tuple  # of arrays
+
+
+class Kept:
+    """A folder of finished results, each written whole; a result that is missing or damaged is None.
+
+    Parameters
+    ----------
+    folder : path or None
+        None keeps nothing.
+    """
+
+    def __init__(self, folder: str | os.PathLike | None):
+        self.folder = None if folder is None else Path(folder)
+
+    def load(self, name: str) -> Any:
+        """An array (.npy), a tuple of arrays (.npz) or a value of JSON (.json)."""
+        if self.folder is None:
+            return None
+        path = self.folder / name
+        try:
+            if path.suffix == ".json":
+                return json.loads(path.read_text(encoding="utf-8"))
+            with open(path, "rb") as file:
+                loaded = np.load(file, allow_pickle=False)
+                values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[part] for part in loaded.files)
+                file.seek(-4, os.SEEK_END)
+                return values if file.read(4) == _mark(values) else None
+        except Exception:  # whatever is wrong with it, it can be computed again
+            return None
+
+    def save(self, name: str, value: Any) -> None:
+        """Write a result under a name whose suffix says what it is."""
+        if self.folder is None:
+            return
+        with whole(self.folder / name) as temporary, open(temporary, "wb") as file:
+            if name.endswith(".json"):
+                file.write(json.dumps(value).encode())
+            else:
+                np.savez(file, *value) if isinstance(value, tuple) else np.save(file, value, allow_pickle=False)
+                file.seek(0, os.SEEK_END)
+                file.write(_mark(value))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def names(self, pattern: str) -> list[str]:
+        """Names of the results that match a pattern, sorted."""
+        return [] if self.folder is None else sorted(path.name for path in self.folder.glob(pattern))
+
+    def remove(self, name: str) -> None:
+        if self.folder is not None:
+            (self.folder / name).unlink(missing_ok=True)
 
 
 class Run:
@@ -51,27 +105,26 @@ class Run:
         fingerprint: str = "",
     ):
         self._progress, self._fingerprint = progress, fingerprint
-        self._folder = None if folder is None else Path(folder)
-        self._steps, self.n_reused = 0, 0
+        self._kept, self._passes, self.n_reused = Kept(folder), 0, 0
 
     def __enter__(self) -> Run:
-        if self._folder is not None:
-            manifest = self._folder / "manifest.json"
+        folder = self._kept.folder
+        if folder is not None:
             about = {"fingerprint": self._fingerprint}
-            _check_ours(self._folder)
-            if read_json(manifest) != about:
-                _remove(self._folder)
-                self._folder.mkdir(exist_ok=True)
-                _write(manifest, lambda file: file.write(json.dumps(about).encode()))
+            _check_ours(folder)
+            if self._kept.load("manifest.json") != about:
+                _remove(folder)
+                folder.mkdir(exist_ok=True)
+                self._kept.save("manifest.json", about)
         self._token = _current.set(self)
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
-        if self._folder is not None and (kind is None or not any(self._folder.glob("[0-9]*.np[yz]"))):
-            _remove(self._folder)
+        if self._kept.folder is not None and (kind is None or not self._kept.names("[0-9]*.np[yz]")):
+            _remove(self._kept.folder)
 
-    def step(self, what: str, slabs: Sequence[slice]) -> Step:
+    def next_pass(self, what: str, slabs: Sequence[slice]) -> Pass:
         """The next pass over a source.
 
         Parameters
@@ -83,21 +136,21 @@ class Run:
 
         Returns
         -------
-        step : Step
+        one_pass : Pass
             A context that knows which slabs are done.
         """
-        self._steps += 1
-        return Step(self, self._steps, what, len(slabs))
+        self._passes += 1
+        return Pass(self, self._passes, what, len(slabs))
 
 
-class Step:
-    """One pass: which of its slabs are done."""
+class Pass:
+    """One pass over a source: which of its slabs are done."""
 
     def __init__(self, run: Run, number: int, what: str, total: int):
-        self._run, self._number, self._what, self._total = run, number, what, total
+        self._run, self._kept, self._number, self._what, self._total = run, run._kept, number, what, total
         self._done, self._written = 0, time.monotonic()
 
-    def __enter__(self) -> Step:
+    def __enter__(self) -> Pass:
         self._report()
         return self
 
@@ -106,7 +159,7 @@ class Step:
 
     def finished(self, slab: slice) -> np.ndarray | None:
         """The result of this slab, if an earlier run kept it."""
-        result = _load(self._path(f"{slab.start}-{slab.stop}"))
+        result = self._kept.load(self._name(f"{slab.start}-{slab.stop}"))
         if isinstance(result, np.ndarray) and result.ndim and slab.stop - slab.start in result.shape:
             self._run.n_reused += 1
             self.count()
@@ -115,14 +168,14 @@ class Step:
 
     def finish(self, slab: slice, result: np.ndarray) -> np.ndarray:
         """Keep the result of a slab and hand it back."""
-        _save(self._path(f"{slab.start}-{slab.stop}"), result)
+        self._kept.save(self._name(f"{slab.start}-{slab.stop}"), result)
         self.count()
         return result
 
     def partial_sum(self) -> tuple[Any, int]:
         """What an earlier run had added up, and over how many slabs."""
-        for path in self._sums():
-            total, done = _load(path), int(path.stem.rpartition("-")[2])
+        for name in self._sums():
+            total, done = self._kept.load(name), int(Path(name).stem.rpartition("-")[2])
             if total is not None and done <= self._total:
                 self._done = done
                 self._run.n_reused += done
@@ -134,16 +187,16 @@ class Step:
         """Count a slab whose result is in the total, and keep the total now and then, and at the end."""
         self.count()
         last = self._done == self._total and self._total > 1
-        if self._run._folder is None or not (last or time.monotonic() - self._written > _SECONDS_BETWEEN_SUMS):
+        if self._kept.folder is None or not (last or time.monotonic() - self._written > _SECONDS_BETWEEN_SUMS):
             return
         earlier = self._sums()
-        _save(self._path(f"sum-{self._done:06}", "npz" if isinstance(total, tuple) else "npy"), total)
-        for path in earlier:
-            path.unlink(missing_ok=True)
+        self._kept.save(self._name(f"sum-{self._done:06}", "npz" if isinstance(total, tuple) else "npy"), total)
+        for name in earlier:
+            self._kept.remove(name)
         self._written = time.monotonic()
 
-    def _sums(self) -> list[Path]:
-        return [] if self._run._folder is None else sorted(self._run._folder.glob(f"{self._number:03}-sum-*.np[yz]"))
+    def _sums(self) -> list[str]:
+        return self._kept.names(f"{self._number:03}-sum-*.np[yz]")
 
     def count(self) -> None:
         self._done += 1
@@ -153,8 +206,8 @@ class Step:
         if self._run._progress is not None:
             self._run._progress(self._done, self._total, self._what)
 
-    def _path(self, piece: str, suffix: str = "npy") -> Path | None:
-        return None if self._run._folder is None else self._run._folder / f"{self._number:03}-{piece}.{suffix}"
+    def _name(self, piece: str, suffix: str = "npy") -> str:
+        return f"{self._number:03}-{piece}.{suffix}"
 
 
 _current: ContextVar[Run | None] = ContextVar("fiedler_run", default=None)
@@ -163,31 +216,6 @@ _current: ContextVar[Run | None] = ContextVar("fiedler_run", default=None)
 def current_run() -> Run:
     """The active run, or one that keeps nothing and tells nobody."""
     return _current.get() or Run()
-
-
-def _load(path: Path | None) -> Any:
-    if path is None:
-        return None
-    try:
-        with open(path, "rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[name] for name in loaded.files)
-            file.seek(-4, os.SEEK_END)
-            return values if file.read(4) == _mark(values) else None
-    except Exception:  # whatever is wrong with it, it can be computed again
-        return None
-
-
-def _save(path: Path | None, values: Value) -> None:
-    if path is not None:
-        arrays = isinstance(values, tuple)
-
-        def write(file: Any) -> None:
-            np.savez(file, *values) if arrays else np.save(file, values, allow_pickle=False)
-            file.seek(0, os.SEEK_END)
-            file.write(_mark(values))
-
-        _write(path, write)
 
 
 def _mark(values: Value) -> bytes:
@@ -199,13 +227,6 @@ def _mark(values: Value) -> bytes:
         ordered = array if array.flags.c_contiguous else array.T if array.flags.f_contiguous else array.copy()
         mark = zlib.crc32(ordered.reshape(-1).view(np.uint8).data, mark)
     return mark.to_bytes(4, "little")
-
-
-def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    with whole(path) as temporary, open(temporary, "wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _check_ours(folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..validation import check_choice, is_sparse
+from ..validation import ParameterError, check_choice, is_sparse
 from .arrays import Matrix
 from .source import Source
 
@@ -23,7 +23,12 @@ def scaled(X: Matrix, how: str) -> Matrix:
     if how == "none":
         return X
     if isinstance(X, Source):
-        raise ValueError(f"scale={how!r} needs {X.label} as a whole; scale it before, or give more memory.")
+        raise ParameterError(
+            f"scale={how!r} needs {X.label} as a whole; scale it before, or give more memory.",
+            parameter="scale",
+            value=how,
+            way_out={"more memory": ("memory", ...)},
+        )
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
     if how == "standard":

@@ -186,7 +186,7 @@ class Source:
             One per slab, in order.
         """
         results = []
-        with current_run().step("blocks", self.slabs()) as step:
+        with current_run().next_pass("blocks", self.slabs()) as step:
             for slab in self.slabs():
                 result = step.finished(slab)
                 if result is None:
@@ -212,7 +212,7 @@ class Source:
         total : ndarray
             In float64.
         """
-        with current_run().step("passes", self.slabs()) as step:
+        with current_run().next_pass("passes", self.slabs()) as step:
             total, done = step.partial_sum()
             for slab in self.slabs()[done:]:
                 part = function(self[:, slab], slab.start) if positioned else function(self[:, slab])
@@ -237,7 +237,7 @@ class Source:
         total : object
             What the last merge gave.
         """
-        with current_run().step("row blocks", self.row_slabs()) as step:
+        with current_run().next_pass("row blocks", self.row_slabs()) as step:
             total, done = step.partial_sum()
             for place, slab in enumerate(self.row_slabs()[done:], done):
                 part = function(self[slab])

@@ -6,14 +6,12 @@ comparison goes on where it stopped and never reuses a cell of another.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -22,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
 from ..criteria.order import check_scored
-from ..data.atomic import read_json, whole
+from ..data.keep import Kept
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..selection.ranking import rank
@@ -33,6 +31,7 @@ from .curves import Target, clustered, folds, jaccard_curve, nearest_class, pred
 
 RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
 _TREE, _ALL_PAIRS = 15, 5000  # columns up to which scikit-learn searches by a tree, rows whose distances are all kept
+Keep = tuple[Kept, str]  # where a cell is kept, and under which name
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
 
 
@@ -154,13 +153,13 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]
 
 
-class Store:
-    """Finished cells as files, named by a hash of all they depend on; nothing is kept without a folder."""
+class Cells:
+    """Finished cells, kept under a hash of everything they depend on; nothing is kept without a folder."""
 
     def __init__(self, folder: str | os.PathLike | None, plan: Plan):
-        self.folder = None if folder is None else Path(folder)
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+        self.kept = Kept(folder)
+        if self.kept.folder is not None:
+            self.kept.folder.mkdir(parents=True, exist_ok=True)
             X = plan.X
             values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
             self._key = _hash(
@@ -168,8 +167,9 @@ class Store:
                 "estimator",
             )
 
-    def path(self, criterion: Criterion | str, number: int | None) -> Path | None:
-        return None if self.folder is None else self.folder / f"{_hash([self._key, criterion, number], 'method')}.json"
+    def name(self, criterion: Criterion | str, number: int | None) -> str:
+        """The name of a cell."""
+        return "" if self.kept.folder is None else f"{_hash([self._key, criterion, number], 'method')}.json"
 
 
 def _hash(value: Any, what: str) -> str:
@@ -181,7 +181,7 @@ def _hash(value: Any, what: str) -> str:
         ) from error
 
 
-def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, path: Path | None, at: int) -> tuple:
+def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, keep: Keep, at: int) -> tuple:
     """One cell in a worker, on one thread so that sums are the same everywhere; written before it is reported."""
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
@@ -191,9 +191,8 @@ def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any,
         error.add_note(f"method {name!r}, draw {number}")
         raise
     result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
-    if path is not None:
-        with whole(path) as temporary:
-            temporary.write_text(json.dumps(result))
+    kept, file = keep
+    kept.save(file, result)
     return at, result
 
 
@@ -220,7 +219,7 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
 
 
 def run_cells(
-    plan: Plan, criteria: dict[str, Any], n_draws: int, store: Store, n_jobs: Any, progress: Any
+    plan: Plan, criteria: dict[str, Any], n_draws: int, cells: Cells, n_jobs: Any, progress: Any
 ) -> dict[str, list]:
     """The results of every method, draw by draw."""
     once = [name for name, c in criteria.items() if not redrawn(c) and name not in ("random", "all")]
@@ -229,11 +228,11 @@ def run_cells(
 
     def finish(tasks: list[tuple]) -> list[dict]:
         nonlocal done, plan
-        paths = [store.path(criteria[name], number) for name, number, _ in tasks]
-        found = [read_json(path) for path in paths]
+        files = [cells.name(criteria[name], number) for name, number, _ in tasks]
+        found: list[Any] = [cells.kept.load(file) if file else None for file in files]
         plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
         jobs = [
-            joblib.delayed(_work)(plan, name, criteria[name], number, order, paths[at], at)
+            joblib.delayed(_work)(plan, name, criteria[name], number, order, (cells.kept, files[at]), at)
             for at, (name, number, order) in enumerate(tasks)
             if found[at] is None
         ]

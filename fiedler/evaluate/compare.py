@@ -27,7 +27,7 @@ from ..problem import Problem
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .cells import Plan, Store, run_cells
+from .cells import Cells, Plan, run_cells
 from .curves import Target, check_sizes, prepared, read_target, spread
 from .measures import top_k_overlap
 from .ranking import check_reads
@@ -259,7 +259,7 @@ def compare(
     )
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, target)
-    results = run_cells(plan, criteria, n_draws, Store(resume_from, plan), n_jobs, progress)
+    results = run_cells(plan, criteria, n_draws, Cells(resume_from, plan), n_jobs, progress)
     _warn_once(results)
     settings = {
         "task": "no labels" if target is None else {"accuracy": "classification", "rmse": "regression"}[target.metric],

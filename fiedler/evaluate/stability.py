@@ -13,7 +13,7 @@ from ..data.arrays import rows_of
 from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
-from ..validation import check_choice, check_integer
+from ..validation import ParameterError, check_choice, check_integer
 from ..words import to_frame
 from .curves import Target, check_sizes, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
@@ -199,7 +199,8 @@ def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[
         kept = _part(kind, size, "pairs", np.random.default_rng(seed))
         must, cannot = (np.concatenate(given)[kept[kind[kept] == side]] for side in (0, 1))
     elif labels is None:
-        raise ValueError("resample='pairs' needs must_link and cannot_link, or classes in y to draw pairs from.")
+        message = "resample='pairs' needs must_link and cannot_link, or classes in y to draw pairs from."
+        raise ParameterError(message, parameter=("must_link", "cannot_link"))
     else:
         must, cannot = pairs_from_labels(labels.values, size, whole_seed(seed))
     return None, {"y": y, "must_link": must, "cannot_link": cannot}

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..problem import Problem
 from ..supervision import Supervision
-from ..validation import check_integer, check_positive
+from ..validation import ParameterError, check_integer, check_positive
 from .graph import Graph
 from .labels import indicator
 from .neighbors import KNN
@@ -110,10 +110,10 @@ def _no_pairs(reader: str, known: Supervision) -> ValueError:
         problem = "needs pairs or class labels, but y holds real targets"
     else:  # the first clause is the one scikit-learn's own estimators and checks use
         problem = "requires y to be passed, but the target y is None, and so are the pairs"
-    return ValueError(
+    message = (
         f"{reader} {problem}; pass must_link and cannot_link as row numbers of shape (p, 2), or class labels that "
-        "imply them."
     )
+    return ParameterError(f"{message}imply them.", parameter=("must_link", "cannot_link"))
 
 
 def _is_pair(known: Supervision, i: np.ndarray, j: np.ndarray) -> np.ndarray:

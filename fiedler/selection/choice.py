@@ -12,7 +12,7 @@ from ..criteria.order import good_enough
 from ..problem import Problem
 from ..sets.forward import ENOUGH
 from ..significance.testing import discover
-from ..validation import check_share
+from ..validation import ParameterError, ParameterTypeError, ParameterWarning, check_share
 from .ranking import rank
 from .redundancy import LIMIT, prune
 
@@ -39,9 +39,11 @@ def choose(
     """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`."""
     limit, m = _limit(redundancy), problem.n_features
     if threshold is not None and criterion.is_set:
-        raise ValueError(
+        raise ParameterError(
             f"threshold={threshold!r} is a limit for scores of single features, but {criterion!r} chooses a set; use "
-            "n_features_to_select='auto', which takes as many as explain nine tenths."
+            "n_features_to_select='auto', which takes as many as explain nine tenths.",
+            parameter=("threshold", "n_features_to_select"),
+            value=threshold,
         )
     found: dict[str, np.ndarray] = {}
     if isinstance(wanted, str) and wanted == "fdr":
@@ -66,12 +68,12 @@ def choose(
     if limit is not None and n:
         order, found["stands_for"], kept = prune(order, problem.X, limit, n, last)
         if not as_many_as_pass and kept < n:
-            warnings.warn(
+            message = (
                 f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "
-                f"the {n} selected are; lower n_features_to_select or raise redundancy.",
-                UserWarning,
-                stacklevel=3,
+                f"the {n} selected are; lower n_features_to_select or raise redundancy."
             )
+            warning = ParameterWarning(message, parameter=("n_features_to_select", "redundancy"), value=n)
+            warnings.warn(warning, stacklevel=3)
         n = kept if as_many_as_pass else n
     return Choice(ranking.scores, order, n, found)
 
@@ -87,7 +89,8 @@ def _limit(redundancy: Any) -> float | None:
     if redundancy is True:
         return LIMIT
     if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
-        raise ValueError(f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}.")
+        message = f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}."
+        raise ParameterError(message, parameter="redundancy", value=redundancy)
     return float(redundancy)
 
 
@@ -97,20 +100,26 @@ def _number(wanted: Any, n_features: int, criterion: Criterion) -> int:
         return max(1, n_features // 2)
     if isinstance(wanted, str) and wanted == "auto":
         if not criterion.is_set:
-            raise ValueError(
+            raise ParameterError(
                 f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
-                "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it."
+                "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it.",
+                parameter="n_features_to_select",
+                value=wanted,
             )
         return 0
     if isinstance(wanted, (bool, np.bool_)) or not isinstance(wanted, (int, float, np.integer, np.floating)):
-        raise TypeError(
+        raise ParameterTypeError(
             "n_features_to_select must be an integer, a share in (0, 1], 'auto', 'fdr' or None, got "
-            f"{wanted!r} of type {type(wanted).__name__}."
+            f"{wanted!r} of type {type(wanted).__name__}.",
+            parameter="n_features_to_select",
+            value=wanted,
         )
     if isinstance(wanted, (float, np.floating)):
         if not 0 < wanted <= 1:
-            raise ValueError(f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number.")
+            message = f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number."
+            raise ParameterError(message, parameter="n_features_to_select", value=wanted)
         return max(1, int(n_features * wanted))
     if not 1 <= wanted <= n_features:
-        raise ValueError(f"n_features_to_select={wanted} must be between 1 and the {n_features} features of X.")
+        message = f"n_features_to_select={wanted} must be between 1 and the {n_features} features of X."
+        raise ParameterError(message, parameter="n_features_to_select", value=wanted)
     return int(wanted)
