@@ -141,7 +141,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen), y, **known)
-        criterion.check_given(problem)
+        criterion.check_problem(problem)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold
         scores, order, n_selected, found = choose(criterion, problem, *wanted)
         useless = int(np.isnan(scores[order[:n_selected]]).sum())

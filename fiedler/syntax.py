@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import operator
 from typing import Any
 
@@ -180,6 +181,8 @@ def _constant(node: ast.expr) -> Any:
         value = _constant(node.operand)
         return -value if isinstance(value, (int, float)) else _NOT_CONSTANT
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, type(None))):
+        if isinstance(node.value, float) and math.isinf(node.value):
+            raise ValueError("criterion holds a number that is too large for a float; use one below 1.8e308.")
         return node.value
     return _NOT_CONSTANT
 
@@ -216,6 +219,6 @@ def _value_text(parameter: str, value: Any, owner: Any) -> str:
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value  # NumPy's numbers
     if isinstance(value, str) and value.isidentifier():
         return value
-    if value is None or isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
     raise ValueError(f"{owner!r} cannot be written as text: {parameter} is neither a number, a word nor a graph.")

@@ -31,7 +31,7 @@ from ..graphs.factored import Summed, SummedColumns, Sums
 from ..graphs.storage import NotAvailableError
 from ..problem import Buildable, Problem
 from ..sets.formula import SetFormula
-from ..validation import ParameterWarning, call_repr, parameters
+from ..validation import ParameterError, ParameterWarning, call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
 
 
@@ -234,7 +234,7 @@ class Criterion(BaseEstimator):
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         problem = Problem.of(X, y, **told)
-        self.check_given(problem)
+        self.check_problem(problem)
         return self.score(problem)
 
     def __call__(self, X: Any, y: Any = None) -> np.ndarray:
@@ -268,14 +268,22 @@ class Criterion(BaseEstimator):
         scores = self.evaluate(X, y)
         return scores if self.greater_is_better else -scores
 
-    def check_given(self, problem: Problem) -> None:
-        """Stop where a graph came along with X and no part of the formula takes it.
+    def check_problem(self, problem: Problem) -> None:
+        """Stop if the formula needs labels or pairs and there are none, or does not take the graph that came with X.
 
         Parameters
         ----------
         problem : Problem
-            X, and the graph that was passed as ``graph=``.
+            X, what is known about its rows, and the graph that was passed as ``graph=``.
         """
+        known = problem.supervision
+        if self.reads and known.y is None and not known.has_pairs:
+            what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
+            reads = " and ".join(what[kind] for kind in sorted(self.reads))
+            pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in self.reads)
+            # The first clause is the one that scikit-learn's own estimators and checks use.
+            message = f"{self!r} requires y to be passed, but the target y is None: it reads {reads}{pairs}."
+            raise ParameterError(message, parameter=("y", "must_link", "cannot_link"))
         if problem.given is None:
             return
         if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):

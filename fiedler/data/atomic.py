@@ -68,7 +68,9 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     if path.exists() and not path.is_file() and path.suffix.lower() != ".zarr":
         raise ValueError(f"{path} exists and is not a file; choose another name.")
     if path.exists() and not force:
-        raise OutputExistsError(f"{path} exists; use force=True to replace it.", way_out={"force=True": ("force", True)})
+        raise OutputExistsError(
+            f"{path} exists; use force=True to replace it.", way_out={"force=True": ("force", True)}
+        )
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"the folder {path.parent} is not writable.")
     return path

@@ -7,6 +7,7 @@ Dask's threads where there is none. A worker that dies has its blocks computed a
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,11 +20,12 @@ from .keep import current_run
 from .memory import give_back, slab_bytes
 from .source import Part, Source, block_name, check_finite, spans, unreadable
 
-Block = tuple[slice, slice]  # rows and columns
+Span = tuple[slice, slice]  # rows and columns
 _LABEL = "the Dask array"
 _BATCH, _BATCHES = 16, 20  # blocks that are merged by the workers before anything is told or kept, and how many such
 _OURS = "raised while a block was scored, not while it was read"
 _NAMED = "names the file and the block"
+_PATIENCE, _SECONDS_BETWEEN_LOOKS = 60, 5  # seconds that a cluster may be without workers
 
 
 class DaskSource(Source):
@@ -41,7 +43,11 @@ class DaskSource(Source):
         self.array = array
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        part = self.array[rows, columns].compute()
+        client, part = _client(), self.array[rows, columns]
+        if client is None:
+            part = part.compute()
+        else:
+            ((_, part),) = _by_client(client, [part])
         return part if is_sparse(part) else np.asarray(part)
 
     def take_rows(self, rows: Any) -> DaskSource:
@@ -90,7 +96,7 @@ class DaskSource(Source):
         tasks = [work(value, *block) for value, block in zip(values, blocks, strict=True)]
         return self._reduced("row blocks", tasks, blocks, merge)
 
-    def _reduced(self, what: str, tasks: list[Any], blocks: list[Block], merge: Callable[[Any, Any], Any]) -> Any:
+    def _reduced(self, what: str, tasks: list[Any], blocks: list[Span], merge: Callable[[Any, Any], Any]) -> Any:
         """All results merged in order: by the workers in batches, each of which is counted and kept."""
         size = max(_BATCH, -(-len(tasks) // _BATCHES))
         batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
@@ -203,29 +209,72 @@ class _Block:
             give_back()
 
 
-def _finished(tasks: list[Any], blocks: list[Block], shape: tuple[int, int]) -> Iterator[tuple[Block, Any]]:
+def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """(block, result) as they are done, on the active client or in threads."""
     client = _client()
     if client is None:
         for task, block in zip(tasks, blocks, strict=True):
             yield block, _computed(task.compute, block, shape)
         return
-    from distributed import as_completed
+    for place, result in _by_client(client, tasks, lambda result, place: _computed(result, blocks[place], shape)):
+        yield blocks[place], result
 
+
+def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda result, _: result()) -> Iterator[Any]:
+    """(place of a task, its result) as they are done; an error if the cluster stays without workers.
+
+    ``taken(result, place)`` calls ``result`` and turns what it raises into our words.
+    """
+    from distributed import TimeoutError, wait
+
+    patience = _Patience(client)
     futures = client.compute(tasks)
+    waiting = {future.key: place for place, future in enumerate(futures)}
+    left = list(futures)
     try:
-        place = {future.key: block for future, block in zip(futures, blocks, strict=True)}
-        for future in as_completed(futures):
-            block = place[future.key]
-            yield block, _computed(future.result, block, shape)
+        while left:
+            try:
+                done, _ = wait(left, timeout=_SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
+                for future in done:
+                    result = taken(lambda future=future: future.result(timeout=_PATIENCE), waiting[future.key])
+                    left.remove(future)
+                    yield waiting[future.key], result
+            except TimeoutError:
+                patience.look()
     finally:
-        client.cancel([future for future in futures if not future.done()])
+        if client.status == "running":
+            client.cancel(left)
 
 
-def _computed(result: Callable[[], Any], block: Block, shape: tuple[int, int]) -> Any:
+class _Patience:
+    """How long a cluster may be without workers before a job on it is given up."""
+
+    def __init__(self, client: Any):
+        self._client = client
+        self._since: float | None = None  # when it was first seen without workers
+
+    def look(self) -> None:
+        """An error if there have been no workers for too long."""
+        running = self._client.status == "running"
+        if running and self._client.scheduler_info()["workers"]:
+            self._since = None
+            return
+        self._since = time.monotonic() if self._since is None else self._since
+        if time.monotonic() - self._since >= _PATIENCE or self._client.status == "closed":
+            raise ConnectionError(
+                f"the Dask cluster of {self._client} has had no workers for {_PATIENCE} seconds; start workers, or "
+                "close the client, so that the blocks are computed in this process."
+            )
+
+
+def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) -> Any:
     try:
         return result()
+    except ConnectionError:
+        raise
     except Exception as error:
+        if type(error).__name__ == "TimeoutError":
+            raise
         if type(error).__name__ == "KilledWorker":
             raise MemoryError(
                 f"{_LABEL}: workers died again and again while {block_name(*block, shape)} was computed, most likely "
@@ -244,6 +293,7 @@ def _client() -> Any:
     except ImportError:
         return None
     try:
-        return default_client()
+        client = default_client()
     except ValueError:
         return None
+    return None if client.status in ("closed", "closing") else client

@@ -33,9 +33,37 @@ def n_threads(operations: float = np.inf) -> int:
     return max(1, min([cores, *blas, *([int(stated)] if stated.isdigit() else [])]))
 
 
+class _OneBlasThread:
+    """A context in which BLAS keeps to one thread, whoever else is inside at the same time.
+
+    The limit holds for the whole process. If fits in several threads each set it and restored what they had found, the
+    last to leave would restore the limit of another. So the first one in sets it, and the last one out restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *_: Any) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.__exit__(None, None, None)
+
+
+_ONE = _OneBlasThread()
+
+
 def one_blas_thread(operations: float) -> AbstractContextManager:
     """A context in which BLAS keeps to one thread, for jobs too small to share; does nothing for larger ones."""
-    return _controller().limit(limits=1, user_api="blas") if operations < _WORTH_BLAS_THREADS else nullcontext()
+    return _ONE if operations < _WORTH_BLAS_THREADS else nullcontext()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
@@ -65,7 +93,7 @@ def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: f
                 left = iter(())
             raise
 
-    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads - 1) as pool:
+    with _ONE, ThreadPoolExecutor(threads - 1) as pool:
         others = [pool.submit(work) for _ in range(threads - 1)]
         work()
         for other in others:

@@ -94,7 +94,7 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
     start = time.perf_counter()
     if order is not None:
         orders = [np.array(order)]
-    elif isinstance(criterion, str):
+    elif isinstance(criterion, str) or plan.target is None:
         orders = [_ranking(plan, criterion, None, number)]
     else:
         held_out = plan.n_labels is None and plan.predicts

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import as_csr
-from ..validation import check_choice, check_positive, is_sparse
+from ..validation import ParameterError, check_choice, check_positive, is_sparse
 
 Weights: TypeAlias = np.ndarray | sp.csr_array
 
@@ -46,6 +46,10 @@ def adjacency(graph: Any) -> Weights:
         return _from_edges(graph.get_edgelist(), weights, graph.vcount(), graph.is_directed())
     if _is_networkx(graph):
         return _of_networkx(graph)
+    if not is_sparse(graph):
+        graph = np.asarray(graph)
+    if graph.dtype.kind == "c":
+        raise ParameterError("W holds complex numbers; weights are real: use W.real or abs(W).", parameter="W")
     W = as_csr(graph) if is_sparse(graph) else np.asarray(graph, dtype=np.float64)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.shape[0]:
         raise ValueError(
@@ -153,6 +157,14 @@ def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.cs
         back = i != j
         i, j, w = np.r_[i, j[back]], np.r_[j, i[back]], np.r_[w, w[back]]
     return sp.csr_array((w, (i, j)), shape=(n_nodes, n_nodes))
+
+
+def check_bandwidth(name: str, value: float) -> float:
+    """A width whose square is a number that weights can be divided by."""
+    if not 1e-150 < value < 1e150:
+        message = f"{name}={value!r} is out of range: its square is needed; use a value between 1e-150 and 1e150"
+        raise ParameterError(f"{message}, in the units of the distances.", parameter=name, value=value)
+    return value
 
 
 def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:

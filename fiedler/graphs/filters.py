@@ -16,9 +16,10 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 
 from ..data.arrays import Block, dense
-from ..validation import check_positive, is_sparse
+from ..validation import ParameterError, check_positive, is_sparse
 from .graph import Graph
 
+MOST_POWER = 1000  # of the eigenvalues, which reach 2
 ALL_PAIRS = 3000  # nodes up to which a general γ uses all eigenpairs
 
 
@@ -26,6 +27,9 @@ def spectral_function(gamma: Any) -> Callable[[np.ndarray], np.ndarray]:
     """γ as a function of an array of eigenvalues."""
     if not callable(gamma):
         check_positive("gamma", gamma)
+        if gamma > MOST_POWER:
+            message = f"gamma={gamma!r} is too large a power: eigenvalues reach 2, and 2**gamma overflows beyond"
+            raise ParameterError(f"{message} {MOST_POWER}; use a smaller one.", parameter="gamma", value=gamma)
         whole = float(gamma).is_integer()  # a fractional power of a rounding error below zero would be NaN
         return lambda values: (values if whole else np.maximum(values, 0.0)) ** float(gamma)
 

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 from ..problem import Problem
 from ..validation import check_positive
-from .adjacency import safe_bandwidth, warn_underflow
+from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
 from .given import as_recipe
 from .graph import Graph
 from .neighbors import KNN
@@ -40,7 +40,8 @@ class RBF(Recipe):
         check_dense("RBF", problem.n_samples)
         squared = problem.distances().matrix()
         typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
-        bandwidth = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
+        width = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
+        bandwidth = check_bandwidth("bandwidth", width)
         W = np.exp(squared / (-2.0 * bandwidth**2))
         alone = np.count_nonzero(W, axis=1) == 1  # nothing but its own diagonal
         if alone.any():

@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.search import find_neighbors, search_name, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_positive
-from .adjacency import safe_bandwidth, warn_underflow
+from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
 from .anchors import Anchors
 from .graph import Graph
 from .recipe import Recipe, check_neighbors
@@ -89,7 +89,7 @@ class KNN(Recipe):
         if self.metric == "cosine":
             squared = (squared / 2.0) ** 2  # on unit rows ‖u - v‖² = 2 (1 - cos)
         usual = float(np.sqrt(squared).mean()) or 1.0  # 1 when all neighbours are duplicates
-        bandwidth = usual if self.bandwidth is None else float(self.bandwidth)
+        bandwidth = check_bandwidth("bandwidth", usual if self.bandwidth is None else float(self.bandwidth))
         weights = np.exp(-squared / (2.0 * bandwidth**2))
         graph = Graph.from_edges(i, j, weights, problem.n_samples, bandwidth=bandwidth, **how)
         if graph.n_isolated:

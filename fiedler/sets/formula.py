@@ -15,12 +15,13 @@ from ..data.source import Source
 from ..graphs import Graph
 from ..graphs.smoothing import smoother
 from ..problem import Problem
-from ..validation import is_sparse
+from ..validation import ParameterError, is_sparse
 from .centred import CentredColumns
 from .features import MOST_FEATURES, fits_one_pass, from_columns, from_rows, slabs
 from .kernel import Kernel, Term, gains
 from .samples import MOST_SAMPLES, RowKernel
 
+_SHORTEST, _LONGEST = 1e-60, 1e60  # of the columns of C
 _PASSES = 16  # over a file, for K between the features
 
 
@@ -81,18 +82,37 @@ class KernelOf:
     def made_for(self, problem: Problem) -> Kernel:
         n, m = problem.X.shape
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self.terms, problem):
-            return from_rows(self.terms, problem)
+            kernel: Kernel = from_rows(self.terms, problem)
+            _check_spread(kernel.den)
+            return kernel
         graphs = [None if term.graph is None else problem.graph(term.graph) for term in self.terms]
         weights = _measure(self.terms, graphs, n)
         terms = [(term, smoother(graph, term.filter, n)) for term, graph in zip(self.terms, graphs, strict=True)]
         columns = CentredColumns(problem.X, weights)
+        if columns.in_memory:  # else when the columns have been read anyway
+            _check_spread(columns.squares())
         form = self.form
         if form is None:
             few = _few_features(n, m, columns.in_memory) and len(slabs(problem.X)) <= _PASSES
             form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"
         if form == "features":
-            return from_columns(problem.X, columns, terms)
-        return RowKernel(columns, terms, formed=form == "samples")
+            kernel = from_columns(problem.X, columns, terms)
+        else:
+            kernel = RowKernel(columns, terms, formed=form == "samples")
+        _check_spread(kernel.den)
+        return kernel
+
+
+def _check_spread(squares: np.ndarray) -> None:
+    """K holds fourth powers of the columns of C, which must neither overflow nor vanish."""
+    longest = float(np.sqrt(squares.max(initial=0.0)))
+    if longest and not _SHORTEST < longest < _LONGEST:
+        raise ParameterError(
+            f"sets of features need columns whose centred length is between {_SHORTEST:g} and {_LONGEST:g}, because "
+            f"fourth powers are summed, but the longest column of X has {longest:.3g}; divide X by its largest value.",
+            parameter="X",
+            value=longest,
+        )
 
 
 def can_be_formed(X: Any) -> bool:

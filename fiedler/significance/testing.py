@@ -131,6 +131,7 @@ def discover(
     check_integer("random_state", random_state, 0)
     if n_permutations is not None:
         check_integer("n_permutations", n_permutations, 19)  # fewer cannot reach .05
+    criterion.check_problem(problem)
     null = criterion.null()
     builder, orders = _test_of(criterion, null, n_permutations)
     recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else criterion.recipes()
