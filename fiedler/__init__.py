@@ -75,16 +75,7 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
-    from .plots import (
-        CurveDisplay,
-        RankingDisplay,
-        SignificanceDisplay,
-        StabilityDisplay,
-        plot_curves,
-        plot_ranking,
-        plot_significance,
-        plot_stability,
-    )
+    from .plots import CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
     from .report import summarize, write_html
     from .selector import SpectralSelector
     from .supervision import Pairs, Supervision, pairs_from_labels
@@ -94,8 +85,7 @@ _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
-    "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")]
-    + [f"plot_{kind}" for kind in ("curves", "ranking", "significance", "stability")],
+    "plots": ["CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],
     "supervision": ["Pairs", "Supervision", "pairs_from_labels"],

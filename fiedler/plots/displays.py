@@ -19,44 +19,33 @@ from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_integer, check_share
 from ..words import direction
-from . import marks
+from . import drawings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "CurveDisplay",
-    "RankingDisplay",
-    "SignificanceDisplay",
-    "StabilityDisplay",
-    "plot_curves",
-    "plot_ranking",
-    "plot_significance",
-    "plot_stability",
-]
-
-_BASELINES = {"random": (":", "0.45"), "all": ("--", "0.25")}
+__all__ = ["CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
 
 
-class _Display:
-    """What the displays share: axes to draw on."""
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def _start(self, ax: Axes | None, size: tuple[float, float]) -> Axes:
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
-        if ax is None:
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
+def new_axes(n: int, size: tuple[float, float], **options: Any) -> list[Axes]:
+    """Axes side by side in a new figure of pyplot."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
+    _, axes = plt.subplots(1, n, figsize=size, layout="constrained", squeeze=False, **options)
+    return list(axes[0])
 
 
-class RankingDisplay(_Display):
+def ranked_scores(selector: SpectralSelector) -> np.ndarray:
+    """The number that figures and tables show beside each feature, best first: its raw score.
+
+    The scores of a criterion for sets are those of its first step, so they need not fall with the rank.
+    """
+    return selector.scores_[selector.order_]
+
+
+class RankingDisplay:
     """The best features and their scores, selected ones in full colour.
 
     Parameters
@@ -86,7 +75,7 @@ class RankingDisplay(_Display):
     >>> from sklearn.datasets import load_wine
     >>> from fiedler import RankingDisplay, SpectralSelector
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> display = RankingDisplay.from_estimator(SpectralSelector("fisher").fit(X, y), n_features=5)
+    >>> display = RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y), n_features=5)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
     ['flavanoids', 'proline']
     """
@@ -98,7 +87,7 @@ class RankingDisplay(_Display):
         self.greater_is_better, self.name = greater_is_better, name
 
     @classmethod
-    def from_estimator(
+    def from_selector(
         cls,
         selector: SpectralSelector,
         *,
@@ -127,10 +116,11 @@ class RankingDisplay(_Display):
         display : RankingDisplay
             Drawn.
         """
-        names, order = names_of(selector, feature_names), selector.order_[: check_integer("n_features", n_features, 1)]
+        check_integer("n_features", n_features, 1)
+        names = names_of(selector, feature_names)
         display = cls(
-            features=[names[j] for j in order],
-            scores=selector.scores_[order],
+            features=[names[j] for j in selector.order_[:n_features]],
+            scores=ranked_scores(selector)[:n_features],
             n_selected=int(selector.n_features_),
             greater_is_better=selector.criterion_.greater_is_better,
             name=repr(selector.criterion_),
@@ -152,15 +142,14 @@ class RankingDisplay(_Display):
         display : RankingDisplay
             This one.
         """
-        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
-        finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
-        colours = ["C0" if k < self.n_selected else "0.75" for k in range(len(self.features))]
-        self.bars_ = marks.bars(ax, self.features, finite, **({"color": colours} | style))
+        ax = new_axes(1, (6.4, 1.2 + 0.25 * len(self.features)))[0] if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
         ax.set(xlabel=f"score ({direction(self.greater_is_better)})", title=self.name or "")
         return self
 
 
-class CurveDisplay(_Display):
+class CurveDisplay:
     """A measure against the number of features for several methods, with 95 % bands and the baselines.
 
     Parameters
@@ -249,23 +238,15 @@ class CurveDisplay(_Display):
         display : CurveDisplay
             This one.
         """
-        ax, self.lines_ = self._start(ax, (6.4, 4.4)), {}
-        for name, curve in self.curves.items():
-            line, colour = _BASELINES.get(name, ("-", None))
-            look: dict[str, Any] = {"linestyle": line, "marker": "o", "markersize": 3, "color": colour} | style
-            look = {key: value for key, value in look.items() if value is not None}
-            if name == "all":
-                self.lines_[name] = ax.axhline(curve["mean"][0], label=name, **(look | {"marker": None}))
-                continue
-            x, mean, low, high = (np.array(curve[k], dtype=float) for k in ("n_features", "mean", "low", "high"))
-            self.lines_[name] = marks.curve(ax, x, mean, low, high, label=name, **look)
-        ax.set(xlabel="number of features", ylabel=self.metric.replace("_", " "))
+        ax = new_axes(1, (6.4, 4.4))[0] if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_ = drawings.method_curves(ax, self.curves, self.metric, **style)
         for text in ax.legend(frameon=False).get_texts():
             text.set_parse_math(False)
         return self
 
 
-class StabilityDisplay(_Display):
+class StabilityDisplay:
     """How often the most frequent features are selected, and between which ranks they move.
 
     Parameters
@@ -279,8 +260,8 @@ class StabilityDisplay(_Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        What it is drawn on.
+    axes_ : tuple of two matplotlib Axes
+        What it is drawn on: the frequencies on the left, the ranks on the right.
     figure_ : matplotlib Figure
         Their figure.
     bars_ : matplotlib BarContainer
@@ -318,7 +299,7 @@ class StabilityDisplay(_Display):
         *,
         n_features: int = 20,
         feature_names: Any = None,
-        ax: Axes | None = None,
+        axes: Sequence[Axes] | None = None,
         **style: Any,
     ) -> StabilityDisplay:
         """Draw the result of :func:`fiedler.evaluate.stability`.
@@ -331,8 +312,8 @@ class StabilityDisplay(_Display):
             How many features to show, the most frequent first, equal ones by their median rank.
         feature_names : sequence of str, optional
             By default those of ``stability``.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
+        axes : two matplotlib Axes, optional
+            What to draw on; by default new ones.
         **style : object
             Passed on to ``Axes.barh``.
 
@@ -346,15 +327,15 @@ class StabilityDisplay(_Display):
         columns = ("frequency", "rank_low", "rank_median", "rank_high")
         values = {name: np.asarray(getattr(stability, name))[shown] for name in columns}
         features = [str(names[j]) for j in shown]
-        return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
+        return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(axes, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> StabilityDisplay:
-        """Draw the bars; the numbers behind them are the 5 %, 50 % and 95 % ranks.
+    def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> StabilityDisplay:
+        """Draw the frequencies as bars, and the median rank with the middle 90 % of the ranks.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
+        axes : two matplotlib Axes, optional
+            What to draw on; by default new ones.
         **style : object
             Passed on to ``Axes.barh``.
 
@@ -363,18 +344,16 @@ class StabilityDisplay(_Display):
         display : StabilityDisplay
             This one.
         """
-        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
-        self.bars_ = marks.bars(ax, self.features, self.frequency, **style)
-        ranks = zip(self.rank_low, self.rank_median, self.rank_high, strict=True)
-        ax.bar_label(
-            self.bars_, [f"{low:.0f} – {mid:.0f} – {high:.0f}" for low, mid, high in ranks], padding=4, fontsize=8
-        )
-        ax.set(xlim=(0, 1.25), xticks=np.linspace(0, 1, 5), title="")
-        ax.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}; ranks at 5, 50 and 95 %")
+        left, right = new_axes(2, (9.6, 1.2 + 0.25 * len(self.features))) if axes is None else axes
+        self.axes_, self.figure_ = (left, right), left.figure
+        self.bars_ = drawings.selection_frequency(left, self.features, self.frequency, **style)
+        left.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}")
+        drawings.rank_intervals(right, self.features, self.rank_low, self.rank_median, self.rank_high)
+        right.set_yticklabels([])
         return self
 
 
-class SignificanceDisplay(_Display):
+class SignificanceDisplay:
     """A histogram of the p-values with the line of noise, and the effects by rank, in colour those of features found.
 
     Parameters
@@ -401,8 +380,6 @@ class SignificanceDisplay(_Display):
     '13 of 13 features with q ≤ 0.1'
     """
 
-    axes_: tuple[Axes, Axes]
-
     def __init__(self, *, pvalues: Any, qvalues: Any, effect: Any, alpha: float = 0.1):
         check_share("alpha", alpha)
         self.pvalues, self.qvalues, self.effect = map(np.asarray, (pvalues, qvalues, effect))
@@ -423,7 +400,7 @@ class SignificanceDisplay(_Display):
         axes : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
-            Passed on to ``Axes.hist``.
+            Passed on to ``Axes.bar``.
 
         Returns
         -------
@@ -441,108 +418,18 @@ class SignificanceDisplay(_Display):
         axes : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
-            Passed on to ``Axes.hist``.
+            Passed on to ``Axes.bar``.
 
         Returns
         -------
         display : SignificanceDisplay
             This one.
         """
-        left, right = self._start_two(axes)
-        p = self.pvalues[~np.isnan(self.pvalues)]
-        look: dict[str, Any] = {"bins": 20, "range": (0.0, 1.0), "color": "C0", "alpha": 0.7} | style
-        left.hist(p, **look)
-        left.axhline(len(p) / 20.0, linestyle="--", color="0.25", label="noise alone")
-        left.set(xlabel="p-value", ylabel="features", xlim=(0, 1))
-        left.legend(frameon=False)
-        order = np.argsort(-self.effect)[: np.count_nonzero(~np.isnan(self.effect))]
-        rank, found = np.arange(1, len(order) + 1), self.qvalues[order] <= self.alpha
-        for chosen, colour in ((~found, "0.75"), (found, "C0")):
-            right.plot(rank[chosen], self.effect[order][chosen], ".", markersize=4, color=colour)
-        if found.any():
-            right.axhline(self.effect[order][found].min(), linestyle="--", color="0.25")
-        right.axhline(0.0, linewidth=0.8, color="0.75")
-        title = f"{int(found.sum())} of {len(p)} features with q ≤ {self.alpha:g}"
-        right.set(xlabel="rank by effect", ylabel="effect", title=title)
-        return self
-
-    def _start_two(self, axes: Sequence[Axes] | None) -> tuple[Axes, Axes]:
-        if axes is None:
-            first = self._start(None, (9.6, 4.0))
-            first.remove()
-            axes = self.figure_.subplots(1, 2)
-        left, right = axes
+        left, right = new_axes(2, (9.6, 4.0)) if axes is None else axes
         self.axes_, self.figure_ = (left, right), left.figure
-        return self.axes_
-
-
-def plot_ranking(selector: SpectralSelector, **options: Any) -> RankingDisplay:
-    """Draw the ranking of a fitted selector.
-
-    Parameters
-    ----------
-    selector : SpectralSelector
-        Fitted.
-    **options : object
-        As in :meth:`RankingDisplay.from_estimator`.
-
-    Returns
-    -------
-    display : RankingDisplay
-        Drawn.
-    """
-    return RankingDisplay.from_estimator(selector, **options)
-
-
-def plot_curves(comparison: Comparison, **options: Any) -> CurveDisplay:
-    """Draw a measure against the number of features.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Result of :func:`fiedler.evaluate.compare`.
-    **options : object
-        As in :meth:`CurveDisplay.from_comparison`.
-
-    Returns
-    -------
-    display : CurveDisplay
-        Drawn.
-    """
-    return CurveDisplay.from_comparison(comparison, **options)
-
-
-def plot_stability(stability: Stability, **options: Any) -> StabilityDisplay:
-    """Draw how often features are selected.
-
-    Parameters
-    ----------
-    stability : Stability
-        Result of :func:`fiedler.evaluate.stability`.
-    **options : object
-        As in :meth:`StabilityDisplay.from_stability`.
-
-    Returns
-    -------
-    display : StabilityDisplay
-        Drawn.
-    """
-    return StabilityDisplay.from_stability(stability, **options)
-
-
-def plot_significance(significance: Significance, **options: Any) -> SignificanceDisplay:
-    """Draw p-values and effects.
-
-    Parameters
-    ----------
-    significance : Significance
-        Result of :func:`fiedler.evaluate.significance`.
-    **options : object
-        As in :meth:`SignificanceDisplay.from_significance`.
-
-    Returns
-    -------
-    display : SignificanceDisplay
-        Drawn.
-    """
-    return SignificanceDisplay.from_significance(significance, **options)
+        p, found = self.pvalues[~np.isnan(self.pvalues)], self.qvalues <= self.alpha
+        counts = np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0]
+        drawings.pvalue_histogram(left, counts, **style)
+        drawings.effects_by_rank(right, range(len(found)), self.effect, found)
+        right.set_title(f"{np.count_nonzero(found)} of {len(p)} features with q ≤ {self.alpha:g}")
+        return self

@@ -1,4 +1,4 @@
-"""The graph of a report: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
+"""The section on the graph: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
 
 The picture places sample i at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
 eigenmaps), on the largest connected component. A few rows that hang on the others by next to nothing have eigenvectors
@@ -17,8 +17,12 @@ from scipy.stats import rankdata
 from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
 from ..graphs import KNN, Graph, Recipe, TargetKNN, as_recipe
+from ..plots import drawings
+from ..plots.svg import SvgFigure
 from ..supervision import Supervision
-from .facts import Case
+from ..words import number, printable
+from .case import Case
+from .section import Section, class_colours, class_key
 
 MOST_ROWS = 5000  # rows up to which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is sought among the first 20, as φ3 does
@@ -27,7 +31,7 @@ _CROWDED = 0.125  # share of an axis below which the middle half of the rows is 
 _BORDER, _APART, _NAMED, _SHOWN_LOOSE = 1.12, 0.09, 5, 60
 
 
-def graph_section(case: Case) -> dict[str, Any]:
+def compute_graph(case: Case) -> dict[str, Any]:
     """Facts about every graph of the formula, and the spectrum and embedding of the one that shows the samples."""
     n = case.problem.n_samples
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
@@ -268,3 +272,210 @@ def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
     ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
     ends = np.unique(np.sort(ends, axis=1), axis=0)
     return ends[W[ends[:, 0], ends[:, 1]] > 0]
+
+
+# -------------------------------------------------------------------- words
+
+
+def _view(s: dict[str, Any]) -> dict[str, Any]:
+    graph = s["graph"]
+    figures: dict[str, Any] = {}
+    if "embedding" in graph:
+        figures["embedding"] = _draw_embedding(graph, class_colours(s["data"]["labels"]))
+    if len(graph.get("eigenvalues", [])) > 2:
+        figures["eigenvalues"] = _draw_eigenvalues(graph)
+    return figures | {
+        "words": _graph_words(graph),
+        "embedding_words": _embedding_words(graph),
+        "legend": _embedding_keys(s),
+        "gap_words": _gap_words(graph),
+        "heads": ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"],
+        "rows": [_graph_row(about) for about in graph["graphs"]],
+    }
+
+
+def _graph_words(graph: dict[str, Any]) -> str:
+    if "shown" not in graph:
+        return ""
+    words = f"Drawn: {graph['shown']}, a graph the method reads."
+    if not graph["used"]:
+        words = (
+            f"The method reads no graph that lies over the samples alone, so {graph['shown']} is drawn for "
+            "orientation; it had no part in the ranking."
+        )
+    return words + _loose_words(graph.get("loose", {}))
+
+
+def _loose_words(loose: dict[str, Any]) -> str:
+    """Which rows hang on the others by so little that the picture is better without them."""
+    if not loose.get("n"):
+        return ""
+    named, n = [str(row) for row in loose["rows"]], loose["n"]
+    if n == 1:
+        return f" Row {named[0]} hangs on the others by next to nothing; it is the diamond at the border."
+    rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
+    return (
+        f" {n:,} rows hang on the others by next to nothing (rows {', '.join(named)}{rest}); they are the diamonds at "
+        "the border, and the others are placed without them."
+    )
+
+
+def _embedding_words(graph: dict[str, Any]) -> str:
+    stretched = ", crowded parts stretched" if graph.get("stretched") else ""
+    part = ", the largest component" if graph.get("n_pieces", 1) > 1 else ""
+    return f"placed by the first two non-trivial eigenvectors{part}{stretched}"
+
+
+def _gap_words(graph: dict[str, Any]) -> str:
+    clusters, shown = graph.get("clusters"), len(graph.get("eigenvalues", []))
+    if clusters is None:
+        cut = graph.get("largest_gap_after")
+        return f"the largest gap suggests {cut} clusters" if cut else "of the normalised Laplacian"
+    n, own = clusters["n"], "" if clusters["graph"] == graph["shown"] else f" of {clusters['graph']}"
+    words = {
+        "classes": f"{n} clusters, the number of classes",
+        "stated": f"{n} clusters, as the method was told",
+        "gap": f"{n} clusters, by the largest gap{own} among the first 20",
+    }[clusters["by"]]
+    return f"shaded: the gap after {words}" if n < shown else words
+
+
+def _graph_row(graph: dict[str, Any]) -> tuple[str, list[str]]:
+    sizes, degree = graph["component_sizes"], graph["degree"]
+    pieces = f"{graph['n_components']:,}"
+    if len(sizes) > 1:
+        more = ", …" if graph["n_components"] > len(sizes) else ""
+        pieces += f" ({', '.join(f'{size:,}' for size in sizes)}{more})"
+    degrees = [f"{degree[key]:.3g}" for key in ("min", "median", "max")]
+    width = "–" if graph["bandwidth"] is None else f"{graph['bandwidth']:.4g}"
+    counts = [f"{graph['n_nodes']:,}", f"{graph['n_edges']:,}", pieces, f"{graph['n_isolated']:,}"]
+    return graph["recipe"], [*counts, *degrees, width]
+
+
+def _embedding_keys(s: dict[str, Any]) -> list[tuple[str, str, str]]:
+    picture = s["graph"].get("embedding")
+    if picture is None or picture["label"] is None:
+        return []
+    unknown = any(label is None for label in picture["label"])
+    if picture["kind"] == "target":
+        return [("target, low to high", "C0", "ramp")] + [("unknown", "muted", "round")] * unknown
+    colours = class_colours(s["data"]["labels"])
+    seen, names = sorted({label for label in picture["label"] if label is not None}), picture["classes"]
+    keys = [class_key(names[code], colours[code]) for code in seen if colours[code] != "ink"]
+    keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
+    return keys + [("unlabelled", "muted", "round")] * unknown
+
+
+def _lines(s: dict[str, Any], top: int) -> list[str]:
+    lines = []
+    for graph in s["graph"]["graphs"]:
+        parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
+        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
+    return lines
+
+
+# -------------------------------------------------------------------- figures
+
+
+def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
+    """The samples placed by the first two non-trivial eigenvectors; loose ones are diamonds at the border."""
+    picture = graph["embedding"]
+    x, y = np.array(picture["x"]), np.array(picture["y"])
+    about = (
+        f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by what is known of them."
+    )
+    with SvgFigure("embedding", "Rows in the graph", about, height=340) as figure:
+        ax = figure.ax
+        _draw_edges(ax, x, y, picture["edges"])
+        texts, paint, strength = _point_looks(picture, colours)
+        faint, n_tied = np.array(paint) == drawings.paint("muted"), len(x) - picture.get("n_loose", 0)
+        size = 24 if len(x) <= 300 else 13
+        tied = np.arange(len(x)) < n_tied
+        for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # those we know something of on top
+            if len(part):
+                shades = [(paint[at], strength[at]) for at in part]
+                big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size
+                dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
+                figure.tell(dots, [texts[at] for at in part])
+        if n_tied < len(x):
+            look: dict[str, Any] = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
+            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
+            figure.tell(far, [f"{text}; hangs on the others by little" for text in texts[n_tied:]])
+        ax.grid(False)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        ax.set(xlabel="first eigenvector", ylabel="second eigenvector")
+        ax.margins(0.04)
+    return figure
+
+
+def _point_looks(picture: dict[str, Any], colours: list[str]) -> tuple[list[str], list[str], list[float]]:
+    """Text, colour and strength of every point."""
+    rows, labels = picture["row"], picture["label"]
+    if labels is None:
+        return [f"row {row}" for row in rows], ["C0"] * len(rows), [0.75] * len(rows)
+    known = [label is not None for label in labels]
+    if picture["kind"] == "classes":
+        names = [printable(name, 60) for name in picture["classes"]]
+        texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, known, strict=True)]
+        paint = [drawings.paint(colours[c] if k else "muted") for c, k in zip(labels, known, strict=True)]
+        return texts, paint, [0.85 if k else 0.35 for k in known]
+    values = np.array([number(label) for label in labels])
+    low, high = (np.nanmin(values), np.nanmax(values)) if any(known) else (0.0, 1.0)
+    share = np.nan_to_num((values - low) / ((high - low) or 1.0))
+    texts = [
+        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, known, strict=True)
+    ]
+    paint = ["C0" if k else drawings.paint("muted") for k in known]
+    return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, known, strict=True)]
+
+
+def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
+    """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters stands out."""
+    values, cut = np.array(graph["eigenvalues"]), graph.get("clusters", {}).get("n", graph["largest_gap_after"])
+    at = np.arange(len(values))
+    about = f"The {len(values)} smallest eigenvalues of {graph['shown']}."
+    with SvgFigure("eigenvalues", "Smallest eigenvalues", about, height=340) as figure:
+        ax = figure.ax
+        ax.vlines(at, 0, values, color="C0", alpha=0.35, linewidth=2)
+        dots = ax.scatter(at, values, s=30, color="C0", linewidths=0, zorder=3)
+        gaps = ["", *(f", {gap:.4g} above the one before" for gap in np.diff(values))]
+        figure.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
+        if cut is not None and cut < len(values):
+            ax.axvspan(cut - 1, cut, color="C1", alpha=0.13, linewidth=0)
+            place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "color": "C1", "va": "top"}
+            place |= drawings.small()
+            late = cut > len(values) / 2
+            words = f"after {cut}"
+            ax.text(cut - 1.15 if late else cut + 0.15, 0.99, words, ha="right" if late else "left", **place)
+        ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
+        ax.set(xlabel="eigenvector", ylabel="eigenvalue")
+        drawings.whole_ticks(ax)
+    return figure
+
+
+def _draw_edges(ax: Any, x: np.ndarray, y: np.ndarray, edges: Any) -> None:
+    """All edges (i, j) as one path."""
+    from matplotlib.path import Path
+
+    if len(edges):
+        ends = np.asarray(edges).ravel()
+        path = Path(np.column_stack([x[ends], y[ends]]), np.tile([Path.MOVETO, Path.LINETO], len(edges)))
+        drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
+
+
+_TEMPLATE = """
+{% if words %}<p class="lead small">{{ words }}</p>{% endif %}
+<div class="two">
+{% call figure(embedding, "Rows in the graph", embedding_words) %}{% if legend %}{{ keys(legend) }}{% endif %}
+{% endcall %}
+{{ figure(eigenvalues, "Smallest eigenvalues", gap_words) }}
+</div>
+{% if rows %}
+<p class="muted small">Components leave isolated rows out; a degree is the sum of a row's weights.</p>
+{{ table("Graphs and their size", heads, rows, stack=true, hidden=true) }}
+{% endif %}
+{% if s.graph.note %}<p class="muted">{{ s.graph.note }}</p>{% endif %}
+"""
+GRAPH = Section("graph", "The graph", _TEMPLATE, label="Graph", compute=compute_graph, view=_view, lines=_lines)
