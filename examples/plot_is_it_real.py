@@ -51,6 +51,6 @@ print(f"with a false discovery rate of 0.1: {len(found)} found, {np.sum(found < 
 figure, axes = plt.subplots(2, 3, figsize=(12, 6.4), layout="constrained")
 titles = ["Noise, naive", "Noise, cross-fitted", "20 of 400 planted, cross-fitted"]
 for column, title, test in zip(axes.T, titles, tests.values(), strict=True):
-    SignificanceDisplay.from_significance(test, axes=column)
+    SignificanceDisplay.from_significance(test, ax=column)
     column[0].set_title(f"{title}\n{np.mean(test.pvalues <= 0.05):.1%} below 0.05")
 plt.show()

@@ -38,7 +38,7 @@ results = {name: found.kuncheva for name, found in drawn.items()}
 
 figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
 for (left, right), (name, found) in zip(axes, drawn.items(), strict=True):
-    StabilityDisplay.from_stability(found, n_features=10, feature_names=names, axes=(left, right))
+    StabilityDisplay.from_stability(found, n_features=10, feature_names=names, ax=(left, right))
     left.set_title(f"{name}: the first 8 agree by {found.kuncheva:.2f}")
     right.set_xlim(0, len(names))
     right.axvline(8.5, color="tab:red", linewidth=1, linestyle="--")

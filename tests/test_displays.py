@@ -78,7 +78,7 @@ def test_stability(blobs):
     X, y = blobs
     result = stability("fisher", X, y, k=3, n_draws=6)
     axes = Figure().subplots(1, 2)
-    display = StabilityDisplay.from_stability(result, n_features=5, feature_names=list("abcdefgh"), axes=axes)
+    display = StabilityDisplay.from_stability(result, n_features=5, feature_names=list("abcdefgh"), ax=axes)
     left, right = display.axes_
     assert left is axes[0]
     assert display.figure_ is left.figure

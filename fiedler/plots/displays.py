@@ -8,7 +8,7 @@ The matplotlib axes are yours to change afterwards. Needs the extra ``report``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,18 +23,9 @@ from . import drawings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
-
-
-def new_axes(n: int, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """Axes side by side in a new figure of pyplot."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
-    _, axes = plt.subplots(1, n, figsize=size, layout="constrained", squeeze=False, **options)
-    return list(axes[0])
 
 
 def ranked_scores(selector: SpectralSelector) -> np.ndarray:
@@ -45,7 +36,46 @@ def ranked_scores(selector: SpectralSelector) -> np.ndarray:
     return selector.scores_[selector.order_]
 
 
-class RankingDisplay:
+class _Display:
+    """A figure on one or two axes, new ones of pyplot or given ones."""
+
+    figure_: Figure | SubFigure
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw the figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on, a pair of them for a figure of two parts; by default new axes.
+        **style : object
+            Passed on to the method of Axes that draws the bars or lines.
+
+        Returns
+        -------
+        display : Display
+            This one.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
+        if ax is None:
+            width, height, parts = self._layout()
+            ax = plt.subplots(1, parts, figsize=(width, height), layout="constrained")[1]
+        self.figure_ = np.ravel(ax)[0].figure
+        self._draw(ax, **style)
+        return self
+
+    def _layout(self) -> tuple[float, float, int]:
+        """Width and height of a new figure in inches, and the number of its axes."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any, **style: Any) -> None:
+        raise NotImplementedError
+
+
+class RankingDisplay(_Display):
     """The best features and their scores, selected ones in full colour.
 
     Parameters
@@ -127,29 +157,16 @@ class RankingDisplay:
         )
         return display.plot(ax, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> RankingDisplay:
-        """Draw the bars.
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **style : object
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        display : RankingDisplay
-            This one.
-        """
-        ax = new_axes(1, (6.4, 1.2 + 0.25 * len(self.features)))[0] if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
         ax.set(xlabel=f"score ({direction(self.greater_is_better)})", title=self.name or "")
-        return self
 
 
-class CurveDisplay:
+class CurveDisplay(_Display):
     """A measure against the number of features for several methods, with 95 % bands and the baselines.
 
     Parameters
@@ -223,30 +240,17 @@ class CurveDisplay:
         curves = {name: summary["methods"][name]["curves"][metric] for name in chosen}
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> CurveDisplay:
-        """Draw the curves.
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 4.4, 1
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **style : object
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        display : CurveDisplay
-            This one.
-        """
-        ax = new_axes(1, (6.4, 4.4))[0] if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
         self.lines_ = drawings.method_curves(ax, self.curves, self.metric, **style)
         for text in ax.legend(frameon=False).get_texts():
             text.set_parse_math(False)
-        return self
 
 
-class StabilityDisplay:
+class StabilityDisplay(_Display):
     """How often the most frequent features are selected, and between which ranks they move.
 
     Parameters
@@ -299,7 +303,7 @@ class StabilityDisplay:
         *,
         n_features: int = 20,
         feature_names: Any = None,
-        axes: Sequence[Axes] | None = None,
+        ax: Sequence[Axes] | None = None,
         **style: Any,
     ) -> StabilityDisplay:
         """Draw the result of :func:`fiedler.evaluate.stability`.
@@ -312,7 +316,7 @@ class StabilityDisplay:
             How many features to show, the most frequent first, equal ones by their median rank.
         feature_names : sequence of str, optional
             By default those of ``stability``.
-        axes : two matplotlib Axes, optional
+        ax : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
             Passed on to ``Axes.barh``.
@@ -327,33 +331,20 @@ class StabilityDisplay:
         columns = ("frequency", "rank_low", "rank_median", "rank_high")
         values = {name: np.asarray(getattr(stability, name))[shown] for name in columns}
         features = [str(names[j]) for j in shown]
-        return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(axes, **style)
+        return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
 
-    def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> StabilityDisplay:
-        """Draw the frequencies as bars, and the median rank with the middle 90 % of the ranks.
+    def _layout(self) -> tuple[float, float, int]:
+        return 9.6, 1.2 + 0.25 * len(self.features), 2
 
-        Parameters
-        ----------
-        axes : two matplotlib Axes, optional
-            What to draw on; by default new ones.
-        **style : object
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        display : StabilityDisplay
-            This one.
-        """
-        left, right = new_axes(2, (9.6, 1.2 + 0.25 * len(self.features))) if axes is None else axes
-        self.axes_, self.figure_ = (left, right), left.figure
+    def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
+        self.axes_ = left, right = tuple(ax)
         self.bars_ = drawings.selection_frequency(left, self.features, self.frequency, **style)
         left.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}")
         drawings.rank_intervals(right, self.features, self.rank_low, self.rank_median, self.rank_high)
         right.set_yticklabels([])
-        return self
 
 
-class SignificanceDisplay:
+class SignificanceDisplay(_Display):
     """A histogram of the p-values with the line of noise, and the effects by rank, in colour those of features found.
 
     Parameters
@@ -387,7 +378,7 @@ class SignificanceDisplay:
 
     @classmethod
     def from_significance(
-        cls, significance: Significance, *, alpha: float = 0.1, axes: Sequence[Axes] | None = None, **style: Any
+        cls, significance: Significance, *, alpha: float = 0.1, ax: Sequence[Axes] | None = None, **style: Any
     ) -> SignificanceDisplay:
         """Draw the result of :func:`fiedler.evaluate.significance`.
 
@@ -397,7 +388,7 @@ class SignificanceDisplay:
             Its result.
         alpha : float, default=0.1
             Largest q-value of a feature found.
-        axes : two matplotlib Axes, optional
+        ax : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
             Passed on to ``Axes.bar``.
@@ -408,28 +399,14 @@ class SignificanceDisplay:
             Drawn.
         """
         values = {name: getattr(significance, name) for name in ("pvalues", "qvalues", "effect")}
-        return cls(alpha=alpha, **values).plot(axes, **style)
+        return cls(alpha=alpha, **values).plot(ax, **style)
 
-    def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> SignificanceDisplay:
-        """Draw the histogram and the effects.
+    def _layout(self) -> tuple[float, float, int]:
+        return 9.6, 4.0, 2
 
-        Parameters
-        ----------
-        axes : two matplotlib Axes, optional
-            What to draw on; by default new ones.
-        **style : object
-            Passed on to ``Axes.bar``.
-
-        Returns
-        -------
-        display : SignificanceDisplay
-            This one.
-        """
-        left, right = new_axes(2, (9.6, 4.0)) if axes is None else axes
-        self.axes_, self.figure_ = (left, right), left.figure
+    def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
+        self.axes_ = left, right = tuple(ax)
         p, found = self.pvalues[~np.isnan(self.pvalues)], self.qvalues <= self.alpha
-        counts = np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0]
-        drawings.pvalue_histogram(left, counts, **style)
+        drawings.pvalue_histogram(left, np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0], **style)
         drawings.effects_by_rank(right, range(len(found)), self.effect, found)
         right.set_title(f"{np.count_nonzero(found)} of {len(p)} features with q ≤ {self.alpha:g}")
-        return self
