@@ -58,6 +58,21 @@ def test_ranking_draws_again_on_other_axes(ax, blobs):
     assert len(display.bars_) == 2
 
 
+def test_a_display_has_the_colours_of_the_current_style(blobs):
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_rgb
+
+    X, y = blobs
+    selector = SpectralSelector("fisher", n_features_to_select=1).fit(X, y)
+    for style in ("default", "dark_background"):
+        with plt.style.context(style):
+            cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+            selected, other = (bar.get_facecolor() for bar in RankingDisplay.from_selector(selector).bars_[:2])
+            assert selected[:3] == pytest.approx(to_rgb(cycle[0]))
+            ink, ground = (np.mean(to_rgb(plt.rcParams[key])) for key in ("text.color", "axes.facecolor"))
+            assert np.mean(other[:3]) == pytest.approx((ink + ground) / 2, abs=0.01)
+
+
 def test_curves(ax, blobs):
     X, y = blobs
     result = compare(["fisher", "laplacian"], X, y, n_features=[1, 3], n_labels=9, n_draws=3, n_jobs=1)

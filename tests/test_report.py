@@ -411,6 +411,17 @@ def test_a_section_of_one_s_own(blobs, tmp_path):
     assert 'id="spread"' not in render_html(plain, sections)  # no numbers, no section
 
 
+def test_a_report_of_few_sections(blobs):
+    X, y = blobs
+    few = [section for section in SECTIONS if section.name in ("data", "run", "features", "agreement")]
+    summary = summarize(SpectralSelector("fisher").fit(X, y), X, y, sections=few)
+    assert "graph" not in summary
+    for sections in (few, SECTIONS):
+        found = re.findall(r'<section class="card" id="(\w+)"', render_html(summary, sections))
+        assert set(found) - {"warnings", "notes"} == {"data", "run", "features", "agreement"}
+        assert render_text(summary, sections=sections).startswith("fisher")
+
+
 def test_the_table_of_sections_is_checked(full):
     with pytest.raises(ValueError, match="sections has two sections named 'graph'; give each its own name"):
         render_html(full, [*SECTIONS, Section("graph", "Another graph")])

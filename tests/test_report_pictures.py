@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, Precomputed, SpectralSelector, Supervision
 from fiedler.criteria.phi import number_of_clusters
-from fiedler.evaluate import compare, stability, suggest_n_features
+from fiedler.evaluate import compare, significance, stability, suggest_n_features
 from fiedler.report import SECTIONS, render_html, render_json, render_text, summarize
 from fiedler.report.case import make_case
 from fiedler.report.features_section import COLUMNS, Column, features_section
@@ -90,6 +90,26 @@ def test_the_card_names_a_leading_baseline_and_the_place_of_the_best_method(comp
     value, detail = cards(render_html(summary))["Best method"]
     assert value == "fisher"
     assert "best method" not in detail
+
+
+def test_the_figure_of_scores_shows_the_suggestions_that_lie_in_it(compared):
+    summary = json.loads(json.dumps(compared[0]))
+    summary["suggestions"] = [{"rule": rule, "n_features": n, "reason": ""} for rule, n in (("near", 3), ("far", 40))]
+    (figure,) = re.findall(r"<svg.*?</svg>", section(render_html(summary), "suggestions"), re.DOTALL)
+    assert "3, near" in figure
+    assert "40, far" not in figure
+    assert figure.count('class="mark"') == 12
+
+
+def test_significance_is_p_values_and_effects():
+    X, y = blobs_with(n=20)
+    summary = summary_of("fisher", X, y, significance=significance("fisher", X, y))
+    pvalues, effects = re.findall(r"<svg.*?</svg>", section(render_html(summary), "significance"), re.DOTALL)
+    assert pvalues.count('class="mark"') == 20
+    assert "noise alone" in pvalues
+    assert effects.count('class="mark"') == 12
+    found = max(summary["features"]["effect"])
+    assert f"<title>rank 1, {summary['features']['feature'][summary['features']['effect'].index(found)]}" in effects
 
 
 # ---------------------------------------------------------------- distributions

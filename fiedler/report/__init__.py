@@ -41,7 +41,7 @@ from .graph_section import GRAPH
 from .page import page
 from .redundancy_section import REDUNDANCY
 from .remarks_section import NOTES, WARNINGS, check_ranking
-from .section import Section, check_sections
+from .section import Section, check_sections, has_part
 from .significance_section import SIGNIFICANCE
 from .stability_section import STABILITY
 from .suggestions_section import SUGGESTIONS
@@ -133,20 +133,10 @@ def summarize(
     [['0', 59], ['1', 71], ['2', 48]]
     """
     check_sections(sections)
-    case = make_case(
-        selector,
-        X,
-        y,
-        feature_names=feature_names,
-        must_link=must_link,
-        cannot_link=cannot_link,
-        task=task,
-        source=source,
-        seed=seed,
-        stability=stability,
-        comparison=comparison,
-        significance=significance,
-    )
+    told: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link, "task": task}
+    told |= {"feature_names": feature_names, "source": source, "seed": seed}
+    results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
+    case = make_case(selector, X, y, **told, **results)
     summary = {
         "report": "fiedler",
         "version": __version__,
@@ -244,7 +234,7 @@ def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Secti
         lines.append(f"source   {data['source']}")
     lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", ""]
     for section in sections:
-        lines += section.lines(summary, top) if section.lines else []
+        lines += section.lines(summary, top) if section.lines and has_part(section, summary) else []
     lines += [f"WARNING  {item['text']}" for item in summary["warnings"]]
     lines += [f"note     {note}" for note in summary["notes"]]
     lines = [printable(line) for line in lines]

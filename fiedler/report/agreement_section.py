@@ -88,7 +88,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     agreement = s["agreement"]
     if "methods" not in agreement:
         return {}
-    others = "the methods of the comparison" if s["comparison"] else "other methods with their default parameters"
+    others = "the methods of the comparison" if s.get("comparison") else "other methods with their default parameters"
     common = f"Common among the first {agreement['k']}"
     return {
         "others": others,

@@ -69,7 +69,7 @@ def _cells(about: dict[str, Any], metrics: list[tuple[str, str]]) -> list[str]:
         means = [number(value) for value in curve["mean"]]
         best = min(means) if metric == "rmse" else max(means)
         size = curve["n_features"][means.index(best)]
-        cells += [f"{about['average_rank'][metric]:.2f}", f"{best:.4g} at {size:,}"]
+        cells += [f"{about['average_rank'][metric]:.2f}", f"{best:.4g}\u00a0at\u00a0{size:,}"]
     return [*cells, "–" if about["criterion"] is None else f"{about['seconds']:.3f}"]
 
 

@@ -21,6 +21,7 @@ from .stability_section import stability_of
 PAGE_ROWS = 300  # rows of the table at first, and with each "show more"
 _EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the search
 _NAME = 60  # characters of a feature's name in the table
+_TEMPLATE = '{% include "ranking.html.j2" %}'  # beside report.js, which fills the table again
 
 
 @dataclass(frozen=True)
@@ -181,54 +182,6 @@ def _lines(s: dict[str, Any], top: int) -> list[str]:
         lines.append(f"{at + 1:>6}  {printable(name, 31):<32}{number:>12}{often}  {columns['note'][at]}".rstrip())
     rest = len(columns["feature"]) - top
     return [*lines, f"        ... {rest:,} more", ""] if rest > 0 else [*lines, ""]
-
-
-_TEMPLATE = """
-<p class="lead small">Best first. The bar runs from the worst score (empty) to the best (full); grey features are not
-selected.
-{%- if s.features.explained %} The order is that in which features were chosen, each beside those before it; the score
-is what a feature explains by itself, “explained together” what it and those before it do, of what all features do.
-{%- endif %}
-{%- if s.stability %} “Selected again” is the share of {{ s.stability.n_draws }} draws in which the feature was among
-the first {{ s.stability.k }}.{% endif %}</p>
-<div class="tools" id="tools" hidden>
-<label class="visually-hidden" for="search">Search features by name</label>
-<input type="search" id="search" placeholder="Search features" autocomplete="off" spellcheck="false">
-<label class="check"><input type="checkbox" id="only"> selected only</label>
-<span class="count" id="count" role="status" aria-live="polite"></span>
-</div>
-<div class="table-frame" tabindex="0" role="region" aria-labelledby="ranking-caption">
-<table id="ranking">
-<caption id="ranking-caption" class="visually-hidden">Features by rank, with score
-{%- for column in columns %}, {{ column.label | lower }}{% endfor %} and remarks; the headers sort</caption>
-<thead><tr>
-<th scope="col" class="rank" data-key="rank" aria-sort="ascending"><button type="button">Rank</button></th>
-<th scope="col" class="name" data-key="name" aria-sort="none"><button type="button">Feature</button></th>
-<th scope="col" class="score" data-key="score" aria-sort="none"><button type="button">Score</button></th>
-<th scope="col" class="bar"><span class="visually-hidden">Score as a bar</span></th>
-{% for column in columns %}
-<th scope="col" class="more {{ column.name }}" data-key="{{ column.name }}" aria-sort="none">
-{#- #}<button type="button">{{ column.label }}</button></th>
-{% endfor %}
-<th scope="col" class="note">Remarks</th>
-</tr></thead>
-<tbody>
-{% for row in rows %}
-<tr{% if not row.selected %} class="off"{% endif %}><td class="rank">{{ row.rank }}</td>
-{#- #}<th scope="row" class="name" dir="auto"{% if row.full %} title="{{ row.full }}"{% endif %}>{{ row.name }}</th>
-{#- #}<td class="score">{{ row.score }}</td>
-{#- #}<td class="bar"><span class="track"><span style="width:{{ row.length }}%"></span></span></td>
-{%- for name, text in row.cells %}<td class="more {{ name }}">{{ text }}</td>{% endfor %}
-{#- #}<td class="note">{{ row.note }}</td></tr>
-{% endfor %}
-</tbody>
-</table>
-</div>
-<p><button type="button" class="button" id="more" hidden>Show more</button></p>
-{% if table_note %}<p class="muted small">{{ table_note }}</p>{% endif %}
-{% if rows | length > 50 %}<p class="muted small only-print">Printed: the first 50 rows.</p>{% endif %}
-<script type="application/json" id="ranking-data">{{ ranking }}</script>
-"""
 
 
 def features_section(columns: Sequence[Column] = COLUMNS) -> Section:

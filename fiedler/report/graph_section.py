@@ -444,11 +444,9 @@ def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
         figure.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
         if cut is not None and cut < len(values):
             ax.axvspan(cut - 1, cut, color="C1", alpha=0.13, linewidth=0)
-            place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "color": "C1", "va": "top"}
-            place |= drawings.small()
-            late = cut > len(values) / 2
-            words = f"after {cut}"
-            ax.text(cut - 1.15 if late else cut + 0.15, 0.99, words, ha="right" if late else "left", **place)
+            x, side = (cut - 1.15, "right") if cut > len(values) / 2 else (cut + 0.15, "left")
+            look: dict[str, Any] = {"color": "C1", "ha": side, "va": "top"} | drawings.small()
+            ax.text(x, 0.99, f"after {cut}", transform=ax.get_xaxis_transform(), **look)
         ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
         ax.set(xlabel="eigenvector", ylabel="eigenvalue")
         drawings.whole_ticks(ax)
@@ -474,7 +472,7 @@ _TEMPLATE = """
 </div>
 {% if rows %}
 <p class="muted small">Components leave isolated rows out; a degree is the sum of a row's weights.</p>
-{{ table("Graphs and their size", heads, rows, stack=true, hidden=true) }}
+{{ table("Graphs and their size", heads, rows, stack=true, hidden=true, code=true) }}
 {% endif %}
 {% if s.graph.note %}<p class="muted">{{ s.graph.note }}</p>{% endif %}
 """

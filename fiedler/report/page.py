@@ -15,7 +15,7 @@ from typing import Any
 
 from ..words import printable
 from .data_section import data_words
-from .section import Section
+from .section import Section, has_part
 
 _FOLDER = Path(__file__).parent
 
@@ -45,7 +45,7 @@ def page(summary: dict[str, Any], sections: Sequence[Section]) -> str:
 
 def _is_shown(section: Section, s: dict[str, Any]) -> bool:
     applies = section.applies(s) if section.applies else s.get(section.name)
-    return bool(section.template and applies)
+    return bool(section.template and has_part(section, s) and applies)
 
 
 def _card(environment: Any, section: Section, s: dict[str, Any]) -> dict[str, Any]:

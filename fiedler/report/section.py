@@ -31,8 +31,9 @@ class Section:
     label : str, optional
         What the navigation calls it; by default ``title``.
     compute : callable, optional
-        ``compute(case)`` gives what the summary holds under ``name``: dicts, lists, strings, numbers and None. The
-        case has the selector, the data and ``once(compute)`` for what another section has computed.
+        ``compute(case)`` gives what the summary holds under ``name``: dicts, lists, strings, numbers and None. A case
+        has the fitted ``selector``, the ``problem`` with X and what is known about its rows, the ``names`` of the
+        features, ``notes``, ``warn(kind, text)``, and ``once(compute)`` for what another section has computed.
     applies : callable, optional
         ``applies(summary)`` tells whether the page has this section; by default where ``summary[name]`` is not empty.
     view : callable, optional
@@ -62,6 +63,11 @@ class Section:
 def always(summary: dict[str, Any]) -> bool:
     """The ``applies`` of a section that every report has."""
     return True
+
+
+def has_part(section: Section, summary: dict[str, Any]) -> bool:
+    """Whether the summary was made with this section, or the section computes nothing."""
+    return section.compute is None or section.name in summary
 
 
 def check_sections(sections: Sequence[Section]) -> None:

@@ -56,44 +56,33 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
         }
         for item in s["suggestions"]
     ]
+    title, words = "Scores by rank", s["run"]["direction"]
     if "explained" in s["features"]:
         title, words = "Explained by the first features", "share of what all features together explain"
-        curve = _explained(s)
-    else:
-        title, words, curve = "Scores by rank", s["run"]["direction"], _scores(s)
-    return {"items": items, "curve": curve, "curve_title": title, "curve_words": words}
+    return {"items": items, "curve_title": title, "curve_words": words, "curve": _curve(s, title)}
 
 
-def _scores(s: dict[str, Any]) -> SvgFigure | None:
-    """Sorted scores with the selection and the suggested cuts."""
-    columns, k = s["features"], s["run"]["n_selected"]
-    scores = np.array([number(score) for score in columns["score"]])
-    n = int(np.isfinite(scores).sum())
+def _curve(s: dict[str, Any], title: str) -> SvgFigure | None:
+    """Sorted scores, or the share that the first features of a set explain, with the suggested numbers of features."""
+    columns, k, is_set = s["features"], s["run"]["n_selected"], "explained" in s["features"]
+    values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
+    n = int(np.isfinite(values).sum())
     if n < 2:
         return None
-    ranked = enumerate(zip(columns["feature"], scores, strict=True), 1)
-    texts = [f"rank {rank}, {printable(name, 60)}: {score:.5g}" for rank, (name, score) in ranked]
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
-    with SvgFigure("suggestions", "Scores by rank", about) as figure:
-        drawings.ranking_curve(figure.ax, scores, texts, k, _cuts(s), figure.tell)
+    if is_set:
+        values = values[:n]  # the others were never looked at
+        about = f"The first {n} features explain {values[-1]:.0%} of what all do; the first {k} are selected."
+    ranked = enumerate(zip(columns["feature"], values, strict=False), 1)
+    texts = [
+        f"rank {rank}, {printable(name, 60)}: {value:{'.1%' if is_set else '.5g'}}" for rank, (name, value) in ranked
+    ]
+    with SvgFigure("suggestions", title, about) as figure:
+        drawings.ranking_curve(figure.ax, values, texts, k, _cuts(s), figure.tell)
         figure.ax.set(xlabel="rank", ylabel="score")
-    return figure
-
-
-def _explained(s: dict[str, Any]) -> SvgFigure | None:
-    """The share of what all features explain that the first ones of a set have, with the suggested cuts."""
-    columns, k = s["features"], s["run"]["n_selected"]
-    shares = np.array([share for share in columns["explained"] if share is not None])
-    total = len(shares)
-    if total < 2:
-        return None
-    ranked = enumerate(zip(columns["feature"], shares, strict=False), 1)
-    texts = [f"{rank}, {printable(name, 60)}: {share:.1%}" for rank, (name, share) in ranked]
-    about = f"The first {total} features explain {shares[-1]:.0%} of what all do; the first {k} are selected."
-    with SvgFigure("suggestions", "Explained by the first features", about) as figure:
-        figure.ax.axhline(1.0, color=drawings.paint("muted"), linewidth=1.0, linestyle=(0, (2, 2)))
-        drawings.ranking_curve(figure.ax, shares, texts, k, _cuts(s), figure.tell)
-        figure.ax.set(xlabel="number of features", ylabel="share explained", ylim=(0.0, 1.05))
+        if is_set:
+            figure.ax.axhline(1.0, color=drawings.paint("muted"), linewidth=1.0, linestyle=(0, (2, 2)))
+            figure.ax.set(xlabel="number of features", ylabel="share explained", ylim=(0.0, 1.05))
     return figure
 
 
