@@ -345,7 +345,7 @@ class StabilityDisplay(_Display):
 
 
 class SignificanceDisplay(_Display):
-    """A histogram of the p-values with the line of noise, and the effects by rank, in colour those of features found.
+    """A histogram of the p-values beside what noise gives, and the effects by rank; features found are in colour.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
     draw(ax, values, tell=...) -> what was drawn
 
-A figure has the colours of Matplotlib's current style: its series "C0", "C1", ..., its text, its grid. A display so
-follows the style of a notebook, and ``svg`` sets the style of a page. ``tell(artist, texts)`` gives every mark of an
-artist a text; a page shows it where one points at the mark, a display leaves it out.
+A figure has the colours of Matplotlib's current style: its series "C0", "C1", ..., its text, its grid. A display
+therefore follows the style of the notebook, and ``svg`` sets the style of a page. ``tell(artist, texts)`` gives every
+mark of an artist a text; a page shows the text when the pointer is on the mark, a display ignores it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def paint(name: str) -> str:
     if name not in _SETTINGS:
         return name
     colour = rcParams[_SETTINGS[name]]
-    if name == "muted" and colour == rcParams["text.color"]:  # a style without a second colour of text: half way
+    if (
+        name == "muted" and colour == rcParams["text.color"]
+    ):  # the style has one colour of text: mix it with the background
         return colors.to_hex(np.mean([colors.to_rgb(colour), colors.to_rgb(rcParams["axes.facecolor"])], axis=0))
     return colour
 
@@ -93,7 +95,7 @@ def ranking_curve(
     values : ndarray
         Best first; those that are not finite are left out.
     texts : sequence of str
-        Of every value.
+        The text of each value.
     n_selected : int
     cuts : iterable of (int, str)
         Suggested numbers of features, each with its name; those beyond the last value are left out.
@@ -117,7 +119,7 @@ def ranking_curve(
 
 
 def thinned(places: np.ndarray, most: int = 240) -> np.ndarray:
-    """Some of many places, the first ones close together, evenly on a logarithmic axis."""
+    """At most ``most`` of the places, evenly spaced on a logarithmic axis."""
     return places[np.unique(np.geomspace(1, len(places), most).astype(int) - 1)]
 
 
@@ -250,9 +252,8 @@ def pvalue_histogram(ax: Axes, counts: Any, tell: Tell = untold, **style: Any) -
     for bar, low, high, count in zip(bars, edges[:-1], edges[1:], counts, strict=True):
         tell(bar, [f"p from {low:.2f} to {high:.2f}: {count:,} features"])
     ax.axhline(counts.sum() / len(counts), color="C1", linewidth=1.4, linestyle=(0, (4, 3)), label="noise alone")
-    ax.set(
-        xlabel="p-value", ylabel="features", xlim=(0, 1), ylim=(0, 1.18 * max(counts.max(), 1))
-    )  # room for the legend
+    top = 1.18 * max(counts.max(), 1)  # room for the legend
+    ax.set(xlabel="p-value", ylabel="features", xlim=(0, 1), ylim=(0, top))
     ax.legend(loc="upper center", frameon=False, **small())
     return bars
 
@@ -282,7 +283,7 @@ def effects_by_rank(
 
 
 def list_names(ax: Axes, names: Sequence[str], longest: int | None = None) -> None:
-    """Names from top to bottom beside the axes, cut after ``longest`` characters; a dollar sign is a dollar sign."""
+    """Write names beside the axes from top to bottom, cut to ``longest`` characters; "$" starts no formula."""
     import matplotlib
 
     ax.set_yticks(np.arange(len(names)), [printable(name, longest) for name in names], parse_math=False)
@@ -294,7 +295,7 @@ def list_names(ax: Axes, names: Sequence[str], longest: int | None = None) -> No
 
 
 def whole_ticks(ax: Axes, log: bool = False) -> None:
-    """Ticks of x at whole numbers only, written plainly."""
+    """Put the ticks of the x axis at whole numbers, and write them without an exponent."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     if log:
@@ -305,14 +306,14 @@ def whole_ticks(ax: Axes, log: bool = False) -> None:
 
 
 def small() -> dict[str, Any]:
-    """Text as large as the labels of the ticks."""
+    """The size of small text: that of the tick labels."""
     import matplotlib
 
     return {"fontsize": matplotlib.rcParams["xtick.labelsize"]}
 
 
 def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell = untold) -> PolyCollection:
-    """A square for each pair of names, as strong as its value is large; negative ones have another colour."""
+    """A square for each pair of names; its opacity is the absolute value, its colour the sign."""
     from matplotlib.collections import PolyCollection
 
     r, gap = np.array([[number(value) for value in row] for row in values]), 0.04
@@ -334,7 +335,7 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
 
 
 def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPatch:
-    """Many points as one path, a fraction of the size of as many marks: lines without length and with round ends."""
+    """Many points as one path of round dots, which is much smaller in SVG than one mark for each point."""
     from matplotlib.path import Path
 
     spots = np.repeat(np.column_stack([x, y]), 2, axis=0)
@@ -356,7 +357,7 @@ def histogram(
 
 
 def outline(ax: Axes, path: Any, **style: Any) -> PathPatch:
-    """One path on the axes."""
+    """Add one path to the axes."""
     from matplotlib.patches import PathPatch
 
     drawn = PathPatch(path, **style)

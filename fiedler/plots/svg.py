@@ -1,4 +1,4 @@
-"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, a text per mark.
+"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, and a text for each mark.
 
 Colours are drawn as stand-ins, ``#0f0f00`` and up, and replaced by CSS variables, so a figure follows the page's theme.
 A mark's text becomes its ``<title>``. Everything goes through an XML tree: no name can break out of its text.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The page's colours have the names that ``drawings.paint`` knows: text, lines, surface and eight series.
 NAMES = ("ink", "muted", "rule", "surface", *(f"C{k}" for k in range(8)))
 _STAND_INS = {name: f"#0f0f{at:02x}" for at, name in enumerate(NAMES)}
-FONT = 11.5  # in units of the drawing, whose width is WIDTH
+FONT = 11.5  # in units of the figure, which is WIDTH wide
 WIDTH, HEIGHT = 460, 300
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
@@ -73,7 +73,7 @@ class SvgFigure:
     title, description : str
         What the figure shows, for screen readers.
     width, height : float
-        Its size; its letters are 11.5 high.
+        Its size; text is 11.5 high.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class SvgFigure:
 
         self._settings = matplotlib.rc_context()
         self._settings.__enter__()
-        matplotlib.rcdefaults()  # not the user's style, which need not fit the page
+        matplotlib.rcdefaults()  # the user's style may not fit the page
         matplotlib.rcParams.update(_RC)
         matplotlib.rcParams["axes.prop_cycle"] = cycler(color=[_STAND_INS[f"C{k}"] for k in range(8)])
         self.figure = Figure(figsize=(self.size[0] / 72, self.size[1] / 72), layout="constrained")
@@ -115,11 +115,11 @@ class SvgFigure:
             self._settings.__exit__(*failure)
 
     def __html__(self) -> str:
-        """What a template puts in: names in it are text, because the figure was written as XML."""
+        """The figure for a template. It is safe: it was written as XML, so a name in it is only text."""
         return self.svg
 
     def tell(self, artist: Any, texts: Sequence[str]) -> None:
-        """Give every mark of an artist its text, which is shown where one points at the mark.
+        """Give every mark of an artist its text, which the page shows when the pointer is on the mark.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class SvgFigure:
 
     def _finished(self) -> str:
         raw = io.BytesIO()
-        with warnings.catch_warnings():  # a script the font lacks: the browser's own fonts have it
+        with warnings.catch_warnings():  # of letters that the font lacks; the browser has fonts for them
             warnings.simplefilter("ignore")
             self.figure.savefig(raw, format="svg", metadata={"Date": None})
         root = ET.fromstring(raw.getvalue())

@@ -16,7 +16,7 @@ from ..words import number, printable
 from .case import Case, correlations, quiet, ranks_of
 from .section import Section
 
-SLOW_CELLS = 5e7  # cells of X beyond which other methods are not scored as well
+SLOW_CELLS = 5e7  # cells of X above which no other methods are scored
 
 
 def _compute(case: Case) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _parsed(*texts: str) -> Criterion | None:
 
 
 def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.ndarray, bool] | None:
-    """Scores, order, and whether the order alone counts, as of a set; None where a method reads what is not there."""
+    """Scores, order, and whether only the order counts, as for sets; None if the method needs what is not given."""
     if isinstance(criterion, Variance):
         return case.variance, rank_features(case.variance, True), False
     problem = case.problem if "pairs" in criterion.uses else case.without_pairs

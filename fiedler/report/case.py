@@ -2,7 +2,7 @@
 
     (selector, X, y, pairs, results) -> Case -> Section.compute(case) -> dict of numbers, strings and lists
 
-A case checks that selector, data and results belong together, and collects the remarks that come up on the way.
+A case checks that selector, data and results belong together, and collects the remarks of the sections.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_choice
 
-REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # beyond these no section fits the method again and again
+REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # above these no section fits the method many times
 _T = TypeVar("_T")
 
 
 @dataclass
 class Case:
-    """A fitted selector with its data, results given for the report, and the remarks that come up on the way.
+    """A fitted selector with its data, the results given for the report, and the remarks collected for it.
 
     ``missing`` tells why a part of the summary is None.
     """
@@ -105,7 +105,7 @@ class Case:
 
     @cached_property
     def without_pairs(self) -> Problem:
-        """What a method sees that reads no pairs."""
+        """The problem as a method sees it that reads no pairs."""
         return self.problem.without_pairs()
 
     @cached_property
@@ -114,12 +114,12 @@ class Case:
 
     @property
     def is_small(self) -> bool:
-        """Whether fitting again and again is quick for most methods."""
+        """Whether most methods can be fitted many times quickly."""
         n, m = self.problem.X.shape
         return n <= REFIT_ROWS and n * m <= REFIT_CELLS
 
     def is_slow(self, times: int = 1) -> bool:
-        """Whether fitting again, so many times, takes long for this method: n³ operations per feature for EVSC."""
+        """Whether so many fits of this method take long: EVSC needs n³ operations per feature."""
         n, m = self.problem.X.shape
         return uses_sensitivity(self.criterion) and times * float(n) ** 3 * m > 1e10
 
@@ -162,7 +162,7 @@ def uses_sensitivity(criterion: Criterion) -> bool:
 
 
 def quiet(function: Callable[[], _T]) -> _T:
-    with warnings.catch_warnings():  # the fit itself has said what there is to say
+    with warnings.catch_warnings():  # fit has already given these warnings
         warnings.simplefilter("ignore")
         return function()
 

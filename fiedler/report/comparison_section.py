@@ -58,7 +58,7 @@ def _order(comparison: dict[str, Any]) -> list[str]:
 
 
 def _method_words(name: str, about: dict[str, Any]) -> str:
-    """A method of a comparison by its name; a baseline says that it is one."""
+    """The name of a method, and whether it is a baseline."""
     return f"{_BASELINES.get(name, name)} (baseline)" if about["baseline"] else name
 
 
@@ -85,7 +85,7 @@ def _curve_table(methods: dict[str, Any], order: list[str], metric: str, name: s
 
 
 def _tiles(s: dict[str, Any]) -> list[dict[str, str]]:
-    """The first row of the table of methods and, where that is a baseline, the first that is none."""
+    """The best method; if that is a baseline, also the best method that is not."""
     if not s["comparison"]:
         return []
     methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]

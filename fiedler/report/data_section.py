@@ -161,7 +161,7 @@ def _compute_run(case: Case) -> dict[str, Any]:
 
 
 def _read(case: Case) -> list[str]:
-    """The supervision that was read: what the criterion needs, and what it may use where that was given."""
+    """The supervision that was read: what the criterion needs, and what it can use if that was given."""
     known, found = case.problem.supervision, set(case.criterion.reads)
     if "classes" in case.criterion.uses and known.labelled.any():
         found.add(known.task())

@@ -19,8 +19,8 @@ from .case import Case
 from .section import LONGEST_NAME, Section, class_colours, class_key
 
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
-_BINS, _FEW = (10, 20), 15  # fewest and most bins of a histogram, and rows of a class below which all are shown
-_WHOLE = 30  # whole numbers in a range up to this have a bin each
+_BINS, _FEW = (10, 20), 15  # fewest and most bins; classes with fewer rows show single values
+_WHOLE = 30  # a range of at most so many whole numbers has one bin for each
 _NAME, _SHORT_NAME = 60, 16  # characters of a name in a caption, and those that fit above a small figure anywhere
 
 
@@ -73,7 +73,7 @@ def _merged(codes: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[li
 
 
 def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
-    """Where a feature lies, without what is far out: beyond three times the middle half on either side."""
+    """The range of a feature without values farther from the quartiles than three interquartile ranges."""
     low, q1, q3, high = np.quantile(f, [0.0, 0.25, 0.75, 1.0])
     if q3 > q1:
         low, high = max(low, q1 - 3 * (q3 - q1)), min(high, q3 + 3 * (q3 - q1))
@@ -85,7 +85,7 @@ def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
 
 
 def _counts(f: np.ndarray, span: dict[str, Any]) -> dict[str, Any]:
-    """A histogram over the range of the feature; what lies outside counts at its ends."""
+    """A histogram over the range of the feature; values outside count in the first and last bin."""
     low, high = span["low"], span["high"]
     counts, _ = np.histogram(np.clip(f, low, high), bins=span["bins"], range=(low, high))
     return {"counts": counts}
@@ -166,7 +166,7 @@ def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
         margin = 0.03 * (high - low) or 0.5
         figure.ax.set_xlim(low - margin, high + margin)
         figure.ax.xaxis.set_major_locator(MaxNLocator(3))
-        figure.ax.tick_params(labelsize=FONT + 0.5)  # two of them stand side by side on a phone
+        figure.ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
         draw(figure, s, about, name)
     return figure
 
@@ -218,7 +218,7 @@ def _alone(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: st
 
 
 def _bare(ax: Any) -> None:
-    """No second axis: the height of a histogram is a matter of its bins."""
+    """Hide the y axis, because the height of a histogram depends on its bins."""
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.grid(False)

@@ -45,7 +45,7 @@ class Column:
         return short(value, self.digits)
 
 
-COLUMNS = (  # the only list of them
+COLUMNS = (  # every further column is listed here
     Column("explained", "explained", "Explained together", share=True),
     Column("frequency", "often", "Selected again", share=True, down=True),
     Column("p", "p", "p", digits=2),
@@ -78,7 +78,7 @@ def _compute(case: Case) -> dict[str, Any]:
 
 
 def _notes(case: Case) -> list[str]:
-    """A remark on every feature, best first: which better one it repeats, what it stands for, that it has no score."""
+    """The remark on each feature, best first: no score, what it stands for, or which better one it repeats."""
     order = case.selector.order_
     notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
     behind = getattr(case.selector, "stands_for_", None)
@@ -91,7 +91,7 @@ def _notes(case: Case) -> list[str]:
 
 
 def _stands_for(names: list[str], shown: int = 3) -> str:
-    """What a kept feature stands for: the near copies that were passed over."""
+    """The near copies of a kept feature that were passed over, in words."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return f"stands for {', '.join(names[:shown])}{more}" if names else ""
 
@@ -123,7 +123,7 @@ def _view(s: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _table_rows(s: dict[str, Any], columns: list[Column]) -> list[dict[str, Any]]:
-    """The rows that are there without the script."""
+    """The rows that the page shows without its script."""
     features, k = s["features"], s["run"]["n_selected"]
     return [
         {
@@ -141,7 +141,7 @@ def _table_rows(s: dict[str, Any], columns: list[Column]) -> list[dict[str, Any]
 
 
 def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
-    """The ranking for the script, as much of it as fits, and a remark where that is not all."""
+    """As much of the ranking as fits, as JSON for the script, and a remark if that is not all."""
     from jinja2.utils import htmlsafe_json_dumps
 
     features, total = s["features"], len(s["features"]["feature"])

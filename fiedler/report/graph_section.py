@@ -53,7 +53,7 @@ def compute_graph(case: Case) -> dict[str, Any]:
 
 
 def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
-    """The graph of a recipe; what building warns of becomes a warning of the report."""
+    """The graph of a recipe; warnings while it is built become warnings of the report."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -138,7 +138,7 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
 
 
 def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
-    """The number of clusters all parts of a report speak of: that of φ3, of the classes, or of the largest eigengap.
+    """The number of clusters for the whole report: stated for φ3, the number of classes, or by the largest eigengap.
 
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
@@ -177,7 +177,7 @@ def _placed(
         out = next((far for far in map(_far, placed.T) if far.any()), None)
         if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
             break
-        # Without them others may have no tie left to the largest part; they are as loose.
+        # Rows that were tied to the largest part only through these are loose as well.
         kept = nodes[~out]
         rest = _part(graph, kept)
         kept = kept[rest.components == 0]
@@ -186,7 +186,7 @@ def _placed(
         loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
         nodes, part = kept, rest if len(kept) == rest.n_nodes else _part(graph, kept)
         placed = _coordinates(part)
-    for axis in placed.T:  # what is still far away, and too much of it to leave out, goes no farther than the border
+    for axis in placed.T:  # if too many rows are far away to leave them out, move them to the border
         low, high = _fence(axis)
         axis.clip(low, high, out=axis)
     return nodes, placed, loose
@@ -210,7 +210,7 @@ def _far(axis: np.ndarray) -> np.ndarray:
 
 
 def _is_crowded(axis: np.ndarray) -> bool:
-    """Whether half of the rows share a small part of an axis; half way to their ranks they can be told apart."""
+    """Whether half of the rows share a small part of an axis, so that the axis is stretched towards their ranks."""
     low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
     return bool(q3 - q1 < _CROWDED * (high - low))
 
@@ -229,7 +229,7 @@ def _part(graph: Graph, nodes: np.ndarray) -> Graph:
 
 
 def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
-    """Loose rows on a square around the picture, in the direction of what they hang on and a little apart."""
+    """Places of loose rows on a square around the picture, each in the direction of its neighbours."""
     if not len(loose):
         return np.empty((0, 2))
     where = np.zeros((graph.n_nodes, 2))
@@ -259,7 +259,7 @@ def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -
 
 
 def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
-    """Edges between the points of a picture: all of them, or of each row the strongest."""
+    """Edges between the points of a picture: all of them, or the strongest ones of each row."""
     W = np.abs(np.triu(_part(graph, rows).toarray(), 1))
     i, j = np.nonzero(W)
     if len(i) <= _EDGES:
@@ -307,7 +307,7 @@ def _graph_words(graph: dict[str, Any]) -> str:
 
 
 def _loose_words(loose: dict[str, Any]) -> str:
-    """Which rows hang on the others by so little that the picture is better without them."""
+    """A sentence about the rows that stand at the border because they are hardly tied to the others."""
     if not loose.get("n"):
         return ""
     named, n = [str(row) for row in loose["rows"]], loose["n"]
@@ -391,7 +391,7 @@ def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
         faint, n_tied = np.array(paint) == drawings.paint("muted"), len(x) - picture.get("n_loose", 0)
         size = 24 if len(x) <= 300 else 13
         tied = np.arange(len(x)) < n_tied
-        for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # those we know something of on top
+        for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
             if len(part):
                 shades = [(paint[at], strength[at]) for at in part]
                 big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size

@@ -15,7 +15,11 @@ from .section import Section
 
 CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
 REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
-_EXAMINED, _SHOWN, _LISTED = 200, 24, 14  # features that are correlated, in the figure, and repeats in the table
+_EXAMINED, _SHOWN, _LISTED = (
+    200,
+    24,
+    14,
+)  # most features that are correlated, most in the figure, most repeats in the table
 
 
 def compute_redundancy(case: Case) -> dict[str, Any]:
@@ -66,7 +70,7 @@ def _map(redundancy: dict[str, Any]) -> SvgFigure:
     height = 18.0 * len(names) + 60 if len(names) > 8 else 26.0 * len(names) + 60
     with SvgFigure("redundancy", "Correlation between selected features", about, height=height) as figure:
         drawings.squares(figure.ax, redundancy["correlation"], names, tell=figure.tell)
-        middle, step = np.arange(len(names)) + 0.5, 1 if len(names) <= 12 else 2  # or the numbers run into each other
+        middle, step = np.arange(len(names)) + 0.5, 1 if len(names) <= 12 else 2  # otherwise the numbers overlap
         figure.ax.set_xticks(middle, ["" if at % step else str(rank) for at, rank in enumerate(ranks)])
         figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(names, ranks, strict=True)])
     return figure

@@ -33,7 +33,7 @@ def check_ranking(case: Case) -> None:
     taken = int(np.isnan(scores[case.selector.support_]).sum())
     if taken:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
-    if not case.criterion.is_set:  # of sets the scores are only those of the first step
+    if not case.criterion.is_set:  # the scores of a set are only those of its first step
         _check_ties(case)
         _check_variance(case)
     if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
@@ -87,7 +87,7 @@ def _notes(s: dict[str, Any]) -> list[str]:
     return [note for note in s["notes"] if note not in s.get("missing", {}).values()]
 
 
-# Both are collected while the other sections are computed, so they compute nothing themselves.
+# The other sections collect warnings and notes while they are computed, so these two compute nothing.
 _WARNINGS_TEMPLATE = """
 <ul>
 {% for warning in s.warnings %}

@@ -9,7 +9,7 @@ from typing import Any
 from ..words import number, printable
 from .case import Case
 
-LONGEST_NAME = 400  # characters of a name that are shown where one points at it
+LONGEST_NAME = 400  # characters of a name that the page shows when the pointer is on it
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Section:
         has the fitted ``selector``, the ``problem`` with X and what is known about its rows, the ``names`` of the
         features, ``notes``, ``warn(kind, text)``, and ``once(compute)`` for what another section has computed.
     applies : callable, optional
-        ``applies(summary)`` tells whether the page has this section; by default where ``summary[name]`` is not empty.
+        ``applies(summary)`` tells whether the page has this section; by default if ``summary[name]`` is not empty.
     view : callable, optional
         ``view(summary)`` gives words, rows of tables and figures for the template. A ``title`` in it replaces the
         heading.
@@ -71,7 +71,7 @@ def has_part(section: Section, summary: dict[str, Any]) -> bool:
 
 
 def check_sections(sections: Sequence[Section]) -> None:
-    """Stop where two sections have one name, or where one is left out that the head of the page repeats."""
+    """Raise if two sections have one name, or if a section is missing that the head of the page needs."""
     names = [section.name for section in sections]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -82,7 +82,7 @@ def check_sections(sections: Sequence[Section]) -> None:
 
 
 def tile(label: str, value: str, detail: str = "", full: str = "") -> dict[str, str]:
-    """A card at the top of the page; ``full`` is shown where one points at it."""
+    """A card at the top of the page; ``full`` is shown when the pointer is on it."""
     return {"label": label, "value": value, "detail": detail, "full": full[:LONGEST_NAME]}
 
 
@@ -114,7 +114,7 @@ def percent(value: Any) -> str:
 
 
 def class_colours(labels: dict[str, Any]) -> list[str]:
-    """A colour's name for every class, the same in all figures: the eight largest have one of their own.
+    """The name of the colour of each class, the same in all figures; the eight largest classes have their own.
 
     Examples
     --------

@@ -14,12 +14,12 @@ from ..words import number
 from .case import Case, quiet
 from .section import Section, always, percent, short, tile
 
-FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # up to so many cells stability is measured in so many draws, else in few
+FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # draws for at most so many cells of X, and for more
 _FEATURES = 20  # in the figures
 
 
 def stability_of(case: Case) -> Stability | None:
-    """The result that was given, or one that is measured for this report where that is quick."""
+    """The given result; otherwise one that is measured for this report, if that is quick."""
     return case.once(_stability)
 
 
@@ -33,7 +33,7 @@ def _stability(case: Case) -> Stability | None:
 
 
 def _measured(case: Case) -> Stability | str:
-    """The ranking again on four fifths of the rows, drawn a few times; or why there is none."""
+    """The stability over a few draws of four fifths of the rows; or a sentence on why it is not measured."""
     n, m = case.problem.X.shape
     draws = DRAWS if n * m <= FEW_CELLS else FEW_DRAWS
     if n < 5 or m < 2:

@@ -71,7 +71,7 @@ def _curve(s: dict[str, Any], title: str) -> SvgFigure | None:
         return None
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
     if is_set:
-        values = values[:n]  # the others were never looked at
+        values = values[:n]  # only these were selected in turn
         about = f"The first {n} features explain {values[-1]:.0%} of what all do; the first {k} are selected."
     ranked = enumerate(zip(columns["feature"], values, strict=False), 1)
     texts = [
