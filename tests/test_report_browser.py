@@ -134,6 +134,11 @@ def background(page):
     return page.execute_script("return getComputedStyle(document.body).backgroundColor")
 
 
+def test_what_hangs_is_stopped():
+    with pytest.raises(TimeoutError, match="within 1 seconds"), limit(1):
+        signal.pause()
+
+
 def test_opens_without_error_or_request(driver, address):
     driver.get_log("performance"), driver.get_log("browser")
     driver.get(address)
