@@ -12,7 +12,7 @@ The data are made: 400 columns of noise, then the same with twenty that follow t
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fiedler import KNN, Precomputed, Rayleigh
+from fiedler import KNN, Precomputed, Rayleigh, SignificanceDisplay
 from fiedler.evaluate import significance
 
 # %%
@@ -46,13 +46,11 @@ print(f"noise below 0.05: {results['naive']:.0%} naively, {results['honest']:.1%
 print(f"with a false discovery rate of 0.1: {len(found)} found, {np.sum(found < 20)} of them planted")
 
 # %%
-# The dotted line is what noise should look like.
+# The dashed line of a histogram is what noise alone should look like; below, in colour, the effects of what was found.
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
+figure, axes = plt.subplots(2, 3, figsize=(12, 6.4), layout="constrained")
 titles = ["Noise, naive", "Noise, cross-fitted", "20 of 400 planted, cross-fitted"]
-for axis, title, test, color in zip(axes, titles, tests.values(), ["tab:red", "tab:blue", "tab:blue"], strict=True):
-    axis.hist(test.pvalues, bins=20, range=(0, 1), color=color, alpha=0.85)
-    axis.axhline(20, color="k", linestyle=":", linewidth=1.2)
-    axis.set(title=f"{title}\n{np.mean(test.pvalues <= 0.05):.1%} below 0.05", xlabel="p-value", ylabel="features")
-    axis.spines[["top", "right"]].set_visible(False)
+for column, title, test in zip(axes.T, titles, tests.values(), strict=True):
+    SignificanceDisplay.from_significance(test, ax=column)
+    column[0].set_title(f"{title}\n{np.mean(test.pvalues <= 0.05):.1%} below 0.05")
 plt.show()

@@ -9,11 +9,10 @@ The data are scikit-learn's breast cancer samples, 30 features of 569 samples.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from fiedler import FisherScore, SSelect
+from fiedler import FisherScore, SSelect, StabilityDisplay
 from fiedler.evaluate import stability
 
 # %%
@@ -34,22 +33,13 @@ for name, (criterion, n_labels) in methods.items():
 results = {name: found.kuncheva for name, found in drawn.items()}
 
 # %%
-# A bar spans the ranks from the 5 % to the 95 % quantile, a dot is the median; the darker, the more often among the
-# first eight.
+# On the left the ten most frequent features of each method, on the right the ranks they had: the median is a dot on a
+# line from the 5 % to the 95 % quantile.
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 5.6), sharey=True, layout="constrained")
-order = np.argsort(drawn["Fisher, 100 labels"].rank_median, kind="stable")
-height = np.arange(len(order))
-for axis, (name, found) in zip(axes, drawn.items(), strict=True):
-    colors = plt.cm.Blues(0.2 + 0.75 * found.frequency[order])
-    span = (found.rank_high - found.rank_low)[order]
-    axis.barh(height, span, left=found.rank_low[order], color=colors, height=0.7)
-    axis.plot(found.rank_median[order], height, "o", color="k", markersize=3)
-    axis.axvline(8.5, color="tab:red", linewidth=1, linestyle="--")
-    axis.set(
-        title=f"{name}\nagreement of the first 8: {found.kuncheva:.2f}", xlabel="rank over 30 draws", ylabel="feature"
-    )
-    axis.spines[["top", "right"]].set_visible(False)
-axes[0].set_yticks(height, names[order], fontsize=8)
-axes[0].invert_yaxis()
+figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
+for (left, right), (name, found) in zip(axes, drawn.items(), strict=True):
+    StabilityDisplay.from_stability(found, n_features=10, feature_names=names, ax=(left, right))
+    left.set_title(f"{name}: the first 8 agree by {found.kuncheva:.2f}")
+    right.set_xlim(0, len(names))
+    right.axvline(8.5, color="tab:red", linewidth=1, linestyle="--")
 plt.show()

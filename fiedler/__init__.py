@@ -97,8 +97,7 @@ _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
-    "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")]
-    + [f"plot_{kind}" for kind in ("curves", "ranking", "significance", "stability")],
+    "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],

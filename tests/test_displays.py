@@ -12,15 +12,7 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure  # noqa: E402
 
 import fiedler  # noqa: E402
-from fiedler import (  # noqa: E402
-    CurveDisplay,
-    RankingDisplay,
-    SpectralSelector,
-    StabilityDisplay,
-    plot_curves,
-    plot_ranking,
-    plot_stability,
-)
+from fiedler import CurveDisplay, RankingDisplay, SpectralSelector, StabilityDisplay  # noqa: E402
 from fiedler.evaluate import compare, stability  # noqa: E402
 
 
@@ -45,7 +37,7 @@ def test_ranking(ax, blobs):
     X, y = blobs
     names = [*"abcdefg", "$h_0$"]
     selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
-    display = RankingDisplay.from_estimator(selector, n_features=8, feature_names=names, ax=ax)
+    display = RankingDisplay.from_selector(selector, n_features=8, feature_names=names, ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert names_on(ax) == [names[j] for j in selector.order_]
@@ -59,11 +51,26 @@ def test_ranking(ax, blobs):
 
 def test_ranking_draws_again_on_other_axes(ax, blobs):
     X, y = blobs
-    display = plot_ranking(SpectralSelector("fisher").fit(X, y), n_features=2)
+    display = RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y), n_features=2)
     assert display.ax_ is not ax
     assert display.plot(ax, color="red") is display
     assert display.ax_ is ax
     assert len(display.bars_) == 2
+
+
+def test_a_display_has_the_colours_of_the_current_style(blobs):
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_rgb
+
+    X, y = blobs
+    selector = SpectralSelector("fisher", n_features_to_select=1).fit(X, y)
+    for style in ("default", "dark_background"):
+        with plt.style.context(style):
+            cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+            selected, other = (bar.get_facecolor() for bar in RankingDisplay.from_selector(selector).bars_[:2])
+            assert selected[:3] == pytest.approx(to_rgb(cycle[0]))
+            ink, ground = (np.mean(to_rgb(plt.rcParams[key])) for key in ("text.color", "axes.facecolor"))
+            assert np.mean(other[:3]) == pytest.approx((ink + ground) / 2, abs=0.01)
 
 
 def test_curves(ax, blobs):
@@ -75,34 +82,42 @@ def test_curves(ax, blobs):
     np.testing.assert_allclose(line.get_ydata(), result.values("fisher").mean(axis=0))
     assert line.get_xdata().tolist() == [1, 3]
     assert ax.get_ylabel() == "accuracy"
-    assert list(plot_curves(result, methods=["fisher"]).lines_) == ["fisher"]
+    assert list(CurveDisplay.from_comparison(result, methods=["fisher"]).lines_) == ["fisher"]
     with pytest.raises(ValueError, match="metric='nmi' was not compared; use one of 'accuracy'"):
-        plot_curves(result, metric="nmi")
+        CurveDisplay.from_comparison(result, metric="nmi")
     with pytest.raises(ValueError, match="no method 'spec'"):
-        plot_curves(result, methods=["spec"])
+        CurveDisplay.from_comparison(result, methods=["spec"])
 
 
-def test_stability(ax, blobs):
+def test_stability(blobs):
     X, y = blobs
     result = stability("fisher", X, y, k=3, n_draws=6)
-    display = StabilityDisplay.from_stability(result, n_features=5, feature_names=list("abcdefgh"), ax=ax)
+    axes = Figure().subplots(1, 2)
+    display = StabilityDisplay.from_stability(result, n_features=5, feature_names=list("abcdefgh"), ax=axes)
+    left, right = display.axes_
+    assert left is axes[0]
+    assert display.figure_ is left.figure
     widths = [bar.get_width() for bar in display.bars_]
     assert widths == sorted(result.frequency, reverse=True)[:5]
-    assert len(names_on(ax)) == 5
-    assert "6 draws among the first 3" in ax.get_xlabel()
-    assert names_on(plot_stability(result).ax_)[0] == str(int(np.lexsort((result.rank_median, -result.frequency))[0]))
+    assert len(names_on(left)) == 5
+    assert "6 draws among the first 3" in left.get_xlabel()
+    shown = np.lexsort((result.rank_median, -result.frequency))[:5]
+    dots = right.collections[-1].get_offsets()
+    np.testing.assert_array_equal(dots[:, 0], np.asarray(result.rank_median)[shown])
+    assert names_on(StabilityDisplay.from_stability(result).axes_[0])[0] == str(shown[0])
 
 
 def test_public_names_and_the_missing_extra(monkeypatch, blobs):
     X, y = blobs
-    assert {"RankingDisplay", "plot_curves", "summarize"} < set(fiedler.__all__)
+    assert {"RankingDisplay", "summarize"} < set(fiedler.__all__)
+    assert not [name for name in fiedler.__all__ if name.startswith("plot_")]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'fiedler\[report\]'"):
-        plot_ranking(SpectralSelector("fisher").fit(X, y))
+        RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y))
 
 
 def test_ranking_needs_names_for_all(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match="feature_names has 2 names for the 8 features"):
-        plot_ranking(SpectralSelector("fisher").fit(X, y), feature_names=["a", "b"])
+        RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y), feature_names=["a", "b"])

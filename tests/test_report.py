@@ -12,7 +12,17 @@ from problems import CRITERIA, make
 
 from fiedler import EVSC, KNN, METHODS, RBF, Graph, LaplacianScore, SpectralSelector, SSelect
 from fiedler.evaluate import compare, stability
-from fiedler.report import printable, render_html, render_json, render_text, summarize, write_html
+from fiedler.report import (
+    SECTIONS,
+    Section,
+    SvgFigure,
+    printable,
+    render_html,
+    render_json,
+    render_text,
+    summarize,
+    write_html,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -22,8 +32,8 @@ HOSTILE = [
     "nul \x00 line\nbreak \u202e reversed \udc80",
     "日本語 " + "long " * 60,
 ]
-SECTIONS = ["data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy"]
-SECTIONS += ["distributions", "missing"]
+KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy"}
+KEYS |= {"significance", "distributions", "missing", "warnings", "notes", "report", "version", "created"}
 
 
 def summary_of(name, **options):
@@ -66,7 +76,7 @@ def page(full):
 def test_every_method_has_a_report(name):
     summary = summary_of(name)
     assert json.loads(render_json(summary)) == summary
-    assert set(SECTIONS) < set(summary)
+    assert set(summary) == KEYS
     assert (
         summary["features"]["column"]
         == SpectralSelector(CRITERIA[name]).fit(make(name).X, make(name).y, **make(name).pairs).order_.tolist()
@@ -188,15 +198,13 @@ def test_nothing_is_warned_of_where_nothing_is_wrong(blobs):
     assert summarize(SpectralSelector("fisher", n_features_to_select=3).fit(X, y), X, y)["warnings"] == []
 
 
-def test_what_would_be_slow_is_left_out_with_a_note(monkeypatch, blobs):
-    X, y = blobs
-    monkeypatch.setattr("fiedler.report.graph.MOST_ROWS", 40)
-    monkeypatch.setattr("fiedler.report.facts.REFIT_ROWS", 40)
+def test_what_would_be_slow_is_left_out_with_a_note():
+    X, y = np.random.default_rng(0).normal(size=(5001, 2)), np.arange(5001) % 2
     summary = summarize(SpectralSelector("fisher").fit(X, y), X, y)
-    assert "45" in summary["graph"]["note"]
+    assert "these are 5,001" in summary["graph"]["note"]
     assert [s["rule"] for s in summary["suggestions"]] == ["turning"]
     assert "turning point" in " ".join(summary["notes"])
-    assert "not drawn for more than 40 rows" in render_html(summary)
+    assert "not drawn for more than 5,000 rows" in render_html(summary)
 
 
 def test_bad_arguments_name_the_way_out(blobs):
@@ -318,16 +326,16 @@ def test_twenty_thousand_features_fit_into_two_megabytes():
     assert re.search(r"keeps the best [\d,]+ of 20,000 features", page)
 
 
-def test_write_html_is_atomic_and_careful(tmp_path, full, page, monkeypatch):
-    path, pages = tmp_path / "report.html", [page, "\udc80"]
-    monkeypatch.setattr("fiedler.report.render_html", lambda _: pages.pop(0))
+def test_write_html_is_atomic_and_careful(tmp_path, full, page):
+    path = tmp_path / "report.html"
     assert write_html(path, full) == path
     assert path.read_text(encoding="utf-8") == page
     assert page.endswith("</html>\n")
     with pytest.raises(FileExistsError, match="force"):
         write_html(path, full)
+    broken = Section("broken", "Cannot be encoded", "\udc80", applies=lambda summary: True)
     with pytest.raises(UnicodeEncodeError):
-        write_html(path, full, force=True)
+        write_html(path, full, force=True, sections=[*SECTIONS, broken])
     assert path.read_text(encoding="utf-8") == page
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
@@ -349,6 +357,76 @@ def test_text_holds_no_control_characters(full):
 def test_printable_keeps_scripts_and_joiners():
     assert printable("क्‍ष\u00a0é") == "क्‍ष é"
     assert printable("a\x07b\ud800") == "a�b�"
+
+
+# ---------------------------------------------------------------- a section from outside the package
+
+
+def spread(case):
+    """The range of the first features, as plain values."""
+    best = case.selector.order_[:3]
+    return {"features": [case.names[j] for j in best], "range": np.ptp(case.problem.X[:, best], axis=0)}
+
+
+def bars_of(summary):
+    about = summary["spread"]
+    with SvgFigure("spread", "Ranges", "Ranges of the first features") as figure:
+        for bar, width in zip(figure.ax.bar(about["features"], about["range"]), about["range"], strict=True):
+            figure.tell(bar, [f"range {width:.3g}"])
+    return {"bars": figure, "rows": list(zip(about["features"], [[f"{r:.3g}"] for r in about["range"]], strict=True))}
+
+
+SPREAD = Section(
+    "spread",
+    "Range of the first features",
+    """<p>Of {{ s.data.n_samples }} rows.</p>{{ figure(bars, "Ranges") }}
+    {{ table("Ranges", ["Feature", "Range"], rows) }}""",
+    label="Spread",
+    compute=spread,
+    view=bars_of,
+    tiles=lambda summary: [{"label": "Widest", "value": f"{max(summary['spread']['range']):.3g}"}],
+    lines=lambda summary, top: [f"widest range: {max(summary['spread']['range']):.3g}"],
+)
+
+
+def test_a_section_of_one_s_own(blobs, tmp_path):
+    X, y = blobs
+    names, sections = [HOSTILE[0], *"bcdefgh"], [*SECTIONS, SPREAD]
+    selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
+    summary = summarize(selector, X, y, feature_names=names, sections=sections)
+    assert json.loads(render_json(summary)) == summary
+    np.testing.assert_allclose(summary["spread"]["range"], np.ptp(X[:, selector.order_[:3]], axis=0))
+    text = write_html(tmp_path / "report.html", summary, sections=sections).read_text(encoding="utf-8")
+    section = re.search(r'<section class="card" id="spread".*?</section>', text, re.DOTALL)[0]
+    assert "Of 45 rows." in section
+    assert section.count('class="mark"') == 3
+    assert "<td" in section
+    assert HOSTILE[0] not in text
+    assert '<a href="#spread">Spread</a>' in text
+    widest = f"{max(summary['spread']['range']):.3g}"
+    assert f"<dt>Widest</dt><dd>{widest}</dd>" in text
+    assert f"widest range: {widest}" in render_text(summary, sections=sections)
+    assert 'id="spread"' not in render_html(summary)  # not in the table of the library
+    plain = summarize(selector, X, y, feature_names=names)
+    assert 'id="spread"' not in render_html(plain, sections)  # no numbers, no section
+
+
+def test_a_report_of_few_sections(blobs):
+    X, y = blobs
+    few = [section for section in SECTIONS if section.name in ("data", "run", "features", "agreement")]
+    summary = summarize(SpectralSelector("fisher").fit(X, y), X, y, sections=few)
+    assert "graph" not in summary
+    for sections in (few, SECTIONS):
+        found = re.findall(r'<section class="card" id="(\w+)"', render_html(summary, sections))
+        assert set(found) - {"warnings", "notes"} == {"data", "run", "features", "agreement"}
+        assert render_text(summary, sections=sections).startswith("fisher")
+
+
+def test_the_table_of_sections_is_checked(full):
+    with pytest.raises(ValueError, match="sections has two sections named 'graph'; give each its own name"):
+        render_html(full, [*SECTIONS, Section("graph", "Another graph")])
+    with pytest.raises(ValueError, match=r"sections has no 'run', .* start from fiedler.report.SECTIONS"):
+        render_html(full, [section for section in SECTIONS if section.name != "run"])
 
 
 # ---------------------------------------------------------------- notebooks

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import signal
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,10 +15,33 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 DRIVER = shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.skipif(not BROWSER or not DRIVER, reason="needs chromium and chromedriver"),
+    pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs alarms, which limit the time of a test"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 HOSTILE = "<script>alert(1)</script>"
 LONG = "a name that goes on and on, so that it is cut in the table and whole where one points at it"
+
+
+@contextmanager
+def limit(seconds):
+    """Stop what takes longer: a browser that does not answer must not hold up the suite."""
+
+    def stop(number, frame):
+        raise TimeoutError(f"the browser did not answer within {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def limited():
+    with limit(120):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +62,13 @@ def driver(tmp_path_factory):
     for argument in (*quiet, "--window-size=1280,1600", f"--user-data-dir={profile}"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    with limit(120):
+        browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    browser.set_page_load_timeout(60)
+    browser.set_script_timeout(30)
     yield browser
-    browser.quit()
+    with limit(60):
+        browser.quit()
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +132,11 @@ def tip_at(page, element):
 
 def background(page):
     return page.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+
+def test_what_hangs_is_stopped():
+    with pytest.raises(TimeoutError, match="within 1 seconds"), limit(1):
+        signal.pause()
 
 
 def test_opens_without_error_or_request(driver, address):
@@ -177,11 +211,11 @@ def test_the_table_is_there_without_the_script(driver, address):
 
 def test_dark_follows_the_system_and_the_button(page):
     light = background(page)
-    ink = page.execute_script("return getComputedStyle(document.querySelector('#scores svg text')).fill")
+    ink = page.execute_script("return getComputedStyle(document.querySelector('#suggestions svg text')).fill")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media("dark")]})
     dark = background(page)
     assert sum(map(int, dark[4:-1].split(", "))) < 150 < 600 < sum(map(int, light[4:-1].split(", ")))
-    assert page.execute_script("return getComputedStyle(document.querySelector('#scores svg text')).fill") != ink
+    assert page.execute_script("return getComputedStyle(document.querySelector('#suggestions svg text')).fill") != ink
     page.find_element("id", "theme").click()
     assert background(page) == light
     page.refresh()
@@ -252,7 +286,8 @@ def test_small_figures_do_not_overlap(page, width):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     boxes = page.execute_script(
-        "return [...document.querySelectorAll('#values .many figure')].map(f => f.getBoundingClientRect().toJSON())"
+        "return [...document.querySelectorAll('#distributions .many figure')]"
+        ".map(f => f.getBoundingClientRect().toJSON())"
     )
     assert len(boxes) == 12
     for at, a in enumerate(boxes):

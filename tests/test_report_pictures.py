@@ -3,17 +3,18 @@
 import inspect
 import json
 import re
-import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, SpectralSelector, Supervision
+from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, Precomputed, SpectralSelector, Supervision
 from fiedler.criteria.phi import number_of_clusters
-from fiedler.evaluate import compare, stability, suggest_n_features
-from fiedler.report import render_html, render_json, render_text, summarize
-from fiedler.report.graph import _placed
+from fiedler.evaluate import compare, significance, stability, suggest_n_features
+from fiedler.report import SECTIONS, render_html, render_json, render_text, summarize
+from fiedler.report.case import make_case
+from fiedler.report.features_section import COLUMNS, Column, features_section
 
 
 def blobs_with(outliers=(), n=60, m=12):
@@ -91,6 +92,26 @@ def test_the_card_names_a_leading_baseline_and_the_place_of_the_best_method(comp
     assert "best method" not in detail
 
 
+def test_the_figure_of_scores_shows_the_suggestions_that_lie_in_it(compared):
+    summary = json.loads(json.dumps(compared[0]))
+    summary["suggestions"] = [{"rule": rule, "n_features": n, "reason": ""} for rule, n in (("near", 3), ("far", 40))]
+    (figure,) = re.findall(r"<svg.*?</svg>", section(render_html(summary), "suggestions"), re.DOTALL)
+    assert "3, near" in figure
+    assert "40, far" not in figure
+    assert figure.count('class="mark"') == 12
+
+
+def test_significance_is_p_values_and_effects():
+    X, y = blobs_with(n=20)
+    summary = summary_of("fisher", X, y, significance=significance("fisher", X, y))
+    pvalues, effects = re.findall(r"<svg.*?</svg>", section(render_html(summary), "significance"), re.DOTALL)
+    assert pvalues.count('class="mark"') == 20
+    assert "noise alone" in pvalues
+    assert effects.count('class="mark"') == 12
+    found = max(summary["features"]["effect"])
+    assert f"<title>rank 1, {summary['features']['feature'][summary['features']['effect'].index(found)]}" in effects
+
+
 # ---------------------------------------------------------------- distributions
 
 
@@ -108,8 +129,8 @@ def test_distributions_by_class():
     assert sum(group["counts"]) == group["n"] == (few == 2).sum()
     assert json.loads(render_json(summary)) == summary
     page = render_html(summary)
-    assert section(page, "values").count("<svg") == 12
-    assert 'href="#values"' in page
+    assert section(page, "distributions").count("<svg") == 12
+    assert 'href="#distributions"' in page
     assert "histogram" not in render_text(summary)
 
 
@@ -125,7 +146,7 @@ def test_distributions_show_few_rows_and_at_most_eight_classes():
     assert min(group["n"] for group in about["features"][0]["groups"]) >= 30  # each class its share
     page = render_html(summary)
     assert "400 of the 900 labelled rows" in page
-    assert sum(len(svg) for svg in re.findall(r"<svg.*?</svg>", section(page, "values"), re.DOTALL)) < 150_000
+    assert sum(len(svg) for svg in re.findall(r"<svg.*?</svg>", section(page, "distributions"), re.DOTALL)) < 150_000
 
 
 def test_distributions_against_a_target_and_alone():
@@ -152,16 +173,20 @@ def test_distributions_hold_one_far_value_and_whole_numbers():
     assert about["x1"]["counts"] == np.bincount(X[:, 1].astype(int)).tolist()
 
 
-def test_distributions_read_only_their_columns_of_sparse_data(monkeypatch):
-    from fiedler.report import values
-
-    X = sp.random_array((60, 300), density=0.2, random_state=np.random.default_rng(0), format="csr")
-    taken = []
-    monkeypatch.setattr(values, "take_columns", lambda X, j: taken.append(len(j)) or X[:, j])
-    summary = summary_of("variance", X)
-    assert taken == [12]
-    dense = summary_of("variance", X.toarray())
-    assert summary["distributions"]["features"][0]["counts"] == dense["distributions"]["features"][0]["counts"]
+def test_distributions_read_only_their_columns_of_sparse_data():
+    X = sp.random_array((60, 20_000), density=0.01, random_state=np.random.default_rng(0), format="csr")
+    section = next(section for section in SECTIONS if section.name == "distributions")
+    selector = SpectralSelector("variance", n_features_to_select=12).fit(X)
+    case = make_case(selector, X)
+    tracemalloc.start()
+    sparse = section.compute(case)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.shape[0] * X.shape[1] * 8 / 4  # a quarter of X as an array
+    few = X[:, selector.order_[:12]].toarray()
+    dense = section.compute(make_case(SpectralSelector("variance").fit(few), few))
+    for a, b in zip(sparse["features"], dense["features"], strict=True):
+        np.testing.assert_array_equal(a["counts"], b["counts"])
 
 
 def test_a_summary_of_before_still_renders(compared):
@@ -172,8 +197,8 @@ def test_a_summary_of_before_still_renders(compared):
         del summary["graph"][key]
     del summary["graph"]["embedding"]["n_loose"], summary["stability"]["given"]
     page = render_html(summary)
-    assert 'id="values"' not in page
-    assert 'href="#values"' not in page
+    assert 'id="distributions"' not in page
+    assert 'href="#distributions"' not in page
     assert render_text(summary)
 
 
@@ -214,10 +239,13 @@ def test_rows_that_hang_on_by_one_thread_are_loose_together():
     ring = np.arange(40)
     i, j = np.concatenate([ring, [0, 40]]), np.concatenate([(ring + 1) % 40, [40, 41]])
     graph = Graph.from_edges(i, j, np.concatenate([np.ones(40), [1e-9, 1.0]]), 42)
-    nodes, placed, loose = _placed(graph, np.arange(42))
-    assert loose.tolist() == [40, 41]
-    assert nodes.tolist() == list(range(40))
-    assert np.ptp(placed, axis=0).min() > 0.1
+    X = np.random.default_rng(0).normal(size=(42, 4))
+    about = summary_of(LaplacianScore(Precomputed(graph)), X, k=2)["graph"]
+    assert about["loose"] == {"n": 2, "rows": [40, 41]}
+    picture = about["embedding"]
+    assert picture["row"] == list(range(42))
+    angles = np.sort(np.arctan2(picture["y"][:40], picture["x"][:40]))
+    assert np.diff(angles).max() < 0.5  # the others are a ring again, not one point
 
 
 def test_edges_are_drawn_all_or_the_strongest():
@@ -262,8 +290,8 @@ def test_stability_is_measured_where_it_is_quick(blobs):
     assert (given["stability"]["n_draws"], given["stability"]["given"]) == (5, True)
 
 
-def test_stability_is_left_out_with_a_reason(monkeypatch, blobs):
-    X, y = blobs
+def test_stability_is_left_out_with_a_reason(blobs):
+    X, _ = blobs
     rng = np.random.default_rng(0)
     slow = summary_of(EVSC(), rng.normal(size=(300, 40)))
     assert slow["stability"] is None
@@ -272,9 +300,11 @@ def test_stability_is_left_out_with_a_reason(monkeypatch, blobs):
     page = render_html(slow)
     assert "takes long on 300 rows" in text_of(section(page, "stability"))
     assert page.count("takes long on 300 rows") == 1
-    monkeypatch.setattr("fiedler.report.facts.REFIT_ROWS", 40)
-    assert "would be slow" in summary_of("fisher", X, y)["missing"]["stability"]
-    monkeypatch.undo()
+    many, classes = rng.normal(size=(1501, 4)), np.arange(1501) % 3
+    assert (
+        "ranking 1,501 rows and 4 features 20 times would be slow"
+        in (summary_of("fisher", many, classes)["missing"]["stability"])
+    )
     few = np.full(45, -1)
     few[[0, 15]] = [0, 1]
     lost = summary_of("sselect", X, few)  # a draw may hold neither label
@@ -340,13 +370,12 @@ def test_task_says_what_y_is():
         summary_of("laplacian", X, y, task="regression")
 
 
-def test_a_further_column_is_one_line(monkeypatch, blobs):
+def test_a_further_column_is_one_line(blobs):
     X, y = blobs
     summary = summary_of("fisher", X, y)
     summary["features"]["p_value"] = [0.001 * k for k in range(8)]
-    pages = sys.modules["fiedler.report.page"]  # the package names a function so
-    monkeypatch.setattr(pages, "COLUMNS", (*pages.COLUMNS, pages.Column("p_value", "p", "p-value")))
-    page = render_html(summary)
+    ranking = features_section((*COLUMNS, Column("p_value", "p", "p-value")))
+    page = render_html(summary, [ranking if section.name == "features" else section for section in SECTIONS])
     assert [row[5] for row in table_rows(section(page, "features"))][:3] == ["0", "0.001", "0.002"]
     assert 'data-key="p"' in page
     data = json.loads(re.search(r'id="ranking-data">(.*?)</script>', page)[1])

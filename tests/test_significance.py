@@ -561,13 +561,13 @@ def test_a_display_shows_the_noise_line_and_the_cut(rng):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from fiedler import SignificanceDisplay, plot_significance
+    from fiedler import SignificanceDisplay
 
     X = rng.normal(size=(60, 40))
     y = np.arange(60) % 2
     X[:, :5] += 2 * y[:, None]
     X[:, 9] = 0.0
-    display = plot_significance(significance("fisher", X, y), alpha=0.05)
+    display = SignificanceDisplay.from_significance(significance("fisher", X, y), alpha=0.05)
     left, right = display.axes_
     assert left.lines[0].get_ydata()[0] == 39 / 20
     assert sum(bar.get_height() for bar in left.patches) == 39

@@ -19,7 +19,7 @@ TOGETHER = {"all", "bench", "test", "dev"}  # extras made of others
 
 START = """
 import numpy as np
-from fiedler import KNN, SpectralSelector, plot_ranking, summarize, write_html
+from fiedler import KNN, RankingDisplay, SpectralSelector, summarize, write_html
 from fiedler.io import annotate, read_table, write_ranking, write_table
 from fiedler.sources import open_source
 
@@ -101,7 +101,7 @@ with distributed.Client(processes=False, dashboard_address=None):
 """,
     "report": """
 assert write_html("r.html", summarize(selector, X)).stat().st_size > 50_000
-assert len(plot_ranking(selector).bars_) == 12
+assert len(RankingDisplay.from_selector(selector).bars_) == 12
 """,
 }
 

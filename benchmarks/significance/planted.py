@@ -75,7 +75,7 @@ def figure() -> Any:
         warnings.simplefilter("ignore", UserWarning)
         result = significance("laplacian", planted(*SHOWN, 0))
     drawn = Figure(figsize=(9.6, 3.6), layout="constrained")
-    SignificanceDisplay.from_significance(result, axes=drawn.subplots(1, 2))
+    SignificanceDisplay.from_significance(result, ax=drawn.subplots(1, 2))
     return drawn
 
 

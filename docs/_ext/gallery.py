@@ -44,7 +44,6 @@ WINDOWS = {
     "plot_genes_with_pairs": (0.63, 1.0),
     "plot_pairs_move_ranks": (0.0, 0.455),
     "plot_how_many": (0.33, 0.67),
-    "plot_stability": (0.0, 0.72),
     "plot_is_it_real": (0.0, 0.67),
     "plot_own_criterion": (0.63, 1.0),
     "plot_evsc_path": (0.0, 0.38),

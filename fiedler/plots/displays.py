@@ -8,7 +8,7 @@ The matplotlib axes are yours to change afterwards. Needs the extra ``report``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,41 +19,60 @@ from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_integer, check_share
 from ..words import direction
-from . import marks
+from . import drawings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "CurveDisplay",
-    "RankingDisplay",
-    "SignificanceDisplay",
-    "StabilityDisplay",
-    "plot_curves",
-    "plot_ranking",
-    "plot_significance",
-    "plot_stability",
-]
+__all__ = ["CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
 
-_BASELINES = {"random": (":", "0.45"), "all": ("--", "0.25")}
+
+def ranked_scores(selector: SpectralSelector) -> np.ndarray:
+    """The number that figures and tables show beside each feature, best first: its raw score.
+
+    The scores of a criterion for sets are those of its first step, so they need not fall with the rank.
+    """
+    return selector.scores_[selector.order_]
 
 
 class _Display:
-    """What the displays share: axes to draw on."""
+    """A figure on one or two axes, new ones of pyplot or given ones."""
 
-    ax_: Axes
     figure_: Figure | SubFigure
 
-    def _start(self, ax: Axes | None, size: tuple[float, float]) -> Axes:
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw the figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on, a pair of them for a figure of two parts; by default new axes.
+        **style : object
+            Passed on to the method of Axes that draws the bars or lines.
+
+        Returns
+        -------
+        display : Display
+            This one.
+        """
         try:
             import matplotlib.pyplot as plt
         except ImportError:
             raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
         if ax is None:
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
+            width, height, parts = self._layout()
+            ax = plt.subplots(1, parts, figsize=(width, height), layout="constrained")[1]
+        self.figure_ = np.ravel(ax)[0].figure
+        self._draw(ax, **style)
+        return self
+
+    def _layout(self) -> tuple[float, float, int]:
+        """Width and height of a new figure in inches, and the number of its axes."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any, **style: Any) -> None:
+        raise NotImplementedError
 
 
 class RankingDisplay(_Display):
@@ -86,7 +105,7 @@ class RankingDisplay(_Display):
     >>> from sklearn.datasets import load_wine
     >>> from fiedler import RankingDisplay, SpectralSelector
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> display = RankingDisplay.from_estimator(SpectralSelector("fisher").fit(X, y), n_features=5)
+    >>> display = RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y), n_features=5)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
     ['flavanoids', 'proline']
     """
@@ -98,7 +117,7 @@ class RankingDisplay(_Display):
         self.greater_is_better, self.name = greater_is_better, name
 
     @classmethod
-    def from_estimator(
+    def from_selector(
         cls,
         selector: SpectralSelector,
         *,
@@ -127,37 +146,24 @@ class RankingDisplay(_Display):
         display : RankingDisplay
             Drawn.
         """
-        names, order = names_of(selector, feature_names), selector.order_[: check_integer("n_features", n_features, 1)]
+        check_integer("n_features", n_features, 1)
+        names = names_of(selector, feature_names)
         display = cls(
-            features=[names[j] for j in order],
-            scores=selector.scores_[order],
+            features=[names[j] for j in selector.order_[:n_features]],
+            scores=ranked_scores(selector)[:n_features],
             n_selected=int(selector.n_features_),
             greater_is_better=selector.criterion_.greater_is_better,
             name=repr(selector.criterion_),
         )
         return display.plot(ax, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> RankingDisplay:
-        """Draw the bars.
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **style : object
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        display : RankingDisplay
-            This one.
-        """
-        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
-        finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
-        colours = ["C0" if k < self.n_selected else "0.75" for k in range(len(self.features))]
-        self.bars_ = marks.bars(ax, self.features, finite, **({"color": colours} | style))
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
+        self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
         ax.set(xlabel=f"score ({direction(self.greater_is_better)})", title=self.name or "")
-        return self
 
 
 class CurveDisplay(_Display):
@@ -234,35 +240,14 @@ class CurveDisplay(_Display):
         curves = {name: summary["methods"][name]["curves"][metric] for name in chosen}
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> CurveDisplay:
-        """Draw the curves.
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 4.4, 1
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **style : object
-            Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        display : CurveDisplay
-            This one.
-        """
-        ax, self.lines_ = self._start(ax, (6.4, 4.4)), {}
-        for name, curve in self.curves.items():
-            line, colour = _BASELINES.get(name, ("-", None))
-            look: dict[str, Any] = {"linestyle": line, "marker": "o", "markersize": 3, "color": colour} | style
-            look = {key: value for key, value in look.items() if value is not None}
-            if name == "all":
-                self.lines_[name] = ax.axhline(curve["mean"][0], label=name, **(look | {"marker": None}))
-                continue
-            x, mean, low, high = (np.array(curve[k], dtype=float) for k in ("n_features", "mean", "low", "high"))
-            self.lines_[name] = marks.curve(ax, x, mean, low, high, label=name, **look)
-        ax.set(xlabel="number of features", ylabel=self.metric.replace("_", " "))
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
+        self.lines_ = drawings.method_curves(ax, self.curves, self.metric, **style)
         for text in ax.legend(frameon=False).get_texts():
             text.set_parse_math(False)
-        return self
 
 
 class StabilityDisplay(_Display):
@@ -279,8 +264,8 @@ class StabilityDisplay(_Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        What it is drawn on.
+    axes_ : tuple of two matplotlib Axes
+        What it is drawn on: the frequencies on the left, the ranks on the right.
     figure_ : matplotlib Figure
         Their figure.
     bars_ : matplotlib BarContainer
@@ -318,7 +303,7 @@ class StabilityDisplay(_Display):
         *,
         n_features: int = 20,
         feature_names: Any = None,
-        ax: Axes | None = None,
+        ax: Sequence[Axes] | None = None,
         **style: Any,
     ) -> StabilityDisplay:
         """Draw the result of :func:`fiedler.evaluate.stability`.
@@ -331,8 +316,8 @@ class StabilityDisplay(_Display):
             How many features to show, the most frequent first, equal ones by their median rank.
         feature_names : sequence of str, optional
             By default those of ``stability``.
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
+        ax : two matplotlib Axes, optional
+            What to draw on; by default new ones.
         **style : object
             Passed on to ``Axes.barh``.
 
@@ -348,34 +333,19 @@ class StabilityDisplay(_Display):
         features = [str(names[j]) for j in shown]
         return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> StabilityDisplay:
-        """Draw the bars; the numbers behind them are the 5 %, 50 % and 95 % ranks.
+    def _layout(self) -> tuple[float, float, int]:
+        return 9.6, 1.2 + 0.25 * len(self.features), 2
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            What to draw on; by default new axes.
-        **style : object
-            Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        display : StabilityDisplay
-            This one.
-        """
-        ax = self._start(ax, (6.4, 1.2 + 0.25 * len(self.features)))
-        self.bars_ = marks.bars(ax, self.features, self.frequency, **style)
-        ranks = zip(self.rank_low, self.rank_median, self.rank_high, strict=True)
-        ax.bar_label(
-            self.bars_, [f"{low:.0f} – {mid:.0f} – {high:.0f}" for low, mid, high in ranks], padding=4, fontsize=8
-        )
-        ax.set(xlim=(0, 1.25), xticks=np.linspace(0, 1, 5), title="")
-        ax.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}; ranks at 5, 50 and 95 %")
-        return self
+    def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
+        self.axes_ = left, right = tuple(ax)
+        self.bars_ = drawings.selection_frequency(left, self.features, self.frequency, **style)
+        left.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}")
+        drawings.rank_intervals(right, self.features, self.rank_low, self.rank_median, self.rank_high)
+        right.set_yticklabels([])
 
 
 class SignificanceDisplay(_Display):
-    """A histogram of the p-values with the line of noise, and the effects by rank, in colour those of features found.
+    """A histogram of the p-values beside what noise gives, and the effects by rank; features found are in colour.
 
     Parameters
     ----------
@@ -401,8 +371,6 @@ class SignificanceDisplay(_Display):
     '13 of 13 features with q ≤ 0.1'
     """
 
-    axes_: tuple[Axes, Axes]
-
     def __init__(self, *, pvalues: Any, qvalues: Any, effect: Any, alpha: float = 0.1):
         check_share("alpha", alpha)
         self.pvalues, self.qvalues, self.effect = map(np.asarray, (pvalues, qvalues, effect))
@@ -410,7 +378,7 @@ class SignificanceDisplay(_Display):
 
     @classmethod
     def from_significance(
-        cls, significance: Significance, *, alpha: float = 0.1, axes: Sequence[Axes] | None = None, **style: Any
+        cls, significance: Significance, *, alpha: float = 0.1, ax: Sequence[Axes] | None = None, **style: Any
     ) -> SignificanceDisplay:
         """Draw the result of :func:`fiedler.evaluate.significance`.
 
@@ -420,10 +388,10 @@ class SignificanceDisplay(_Display):
             Its result.
         alpha : float, default=0.1
             Largest q-value of a feature found.
-        axes : two matplotlib Axes, optional
+        ax : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
-            Passed on to ``Axes.hist``.
+            Passed on to ``Axes.bar``.
 
         Returns
         -------
@@ -431,118 +399,14 @@ class SignificanceDisplay(_Display):
             Drawn.
         """
         values = {name: getattr(significance, name) for name in ("pvalues", "qvalues", "effect")}
-        return cls(alpha=alpha, **values).plot(axes, **style)
+        return cls(alpha=alpha, **values).plot(ax, **style)
 
-    def plot(self, axes: Sequence[Axes] | None = None, **style: Any) -> SignificanceDisplay:
-        """Draw the histogram and the effects.
+    def _layout(self) -> tuple[float, float, int]:
+        return 9.6, 4.0, 2
 
-        Parameters
-        ----------
-        axes : two matplotlib Axes, optional
-            What to draw on; by default new ones.
-        **style : object
-            Passed on to ``Axes.hist``.
-
-        Returns
-        -------
-        display : SignificanceDisplay
-            This one.
-        """
-        left, right = self._start_two(axes)
-        p = self.pvalues[~np.isnan(self.pvalues)]
-        look: dict[str, Any] = {"bins": 20, "range": (0.0, 1.0), "color": "C0", "alpha": 0.7} | style
-        left.hist(p, **look)
-        left.axhline(len(p) / 20.0, linestyle="--", color="0.25", label="noise alone")
-        left.set(xlabel="p-value", ylabel="features", xlim=(0, 1))
-        left.legend(frameon=False)
-        order = np.argsort(-self.effect)[: np.count_nonzero(~np.isnan(self.effect))]
-        rank, found = np.arange(1, len(order) + 1), self.qvalues[order] <= self.alpha
-        for chosen, colour in ((~found, "0.75"), (found, "C0")):
-            right.plot(rank[chosen], self.effect[order][chosen], ".", markersize=4, color=colour)
-        if found.any():
-            right.axhline(self.effect[order][found].min(), linestyle="--", color="0.25")
-        right.axhline(0.0, linewidth=0.8, color="0.75")
-        title = f"{int(found.sum())} of {len(p)} features with q ≤ {self.alpha:g}"
-        right.set(xlabel="rank by effect", ylabel="effect", title=title)
-        return self
-
-    def _start_two(self, axes: Sequence[Axes] | None) -> tuple[Axes, Axes]:
-        if axes is None:
-            first = self._start(None, (9.6, 4.0))
-            first.remove()
-            axes = self.figure_.subplots(1, 2)
-        left, right = axes
-        self.axes_, self.figure_ = (left, right), left.figure
-        return self.axes_
-
-
-def plot_ranking(selector: SpectralSelector, **options: Any) -> RankingDisplay:
-    """Draw the ranking of a fitted selector.
-
-    Parameters
-    ----------
-    selector : SpectralSelector
-        Fitted.
-    **options : object
-        As in :meth:`RankingDisplay.from_estimator`.
-
-    Returns
-    -------
-    display : RankingDisplay
-        Drawn.
-    """
-    return RankingDisplay.from_estimator(selector, **options)
-
-
-def plot_curves(comparison: Comparison, **options: Any) -> CurveDisplay:
-    """Draw a measure against the number of features.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Result of :func:`fiedler.evaluate.compare`.
-    **options : object
-        As in :meth:`CurveDisplay.from_comparison`.
-
-    Returns
-    -------
-    display : CurveDisplay
-        Drawn.
-    """
-    return CurveDisplay.from_comparison(comparison, **options)
-
-
-def plot_stability(stability: Stability, **options: Any) -> StabilityDisplay:
-    """Draw how often features are selected.
-
-    Parameters
-    ----------
-    stability : Stability
-        Result of :func:`fiedler.evaluate.stability`.
-    **options : object
-        As in :meth:`StabilityDisplay.from_stability`.
-
-    Returns
-    -------
-    display : StabilityDisplay
-        Drawn.
-    """
-    return StabilityDisplay.from_stability(stability, **options)
-
-
-def plot_significance(significance: Significance, **options: Any) -> SignificanceDisplay:
-    """Draw p-values and effects.
-
-    Parameters
-    ----------
-    significance : Significance
-        Result of :func:`fiedler.evaluate.significance`.
-    **options : object
-        As in :meth:`SignificanceDisplay.from_significance`.
-
-    Returns
-    -------
-    display : SignificanceDisplay
-        Drawn.
-    """
-    return SignificanceDisplay.from_significance(significance, **options)
+    def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
+        self.axes_ = left, right = tuple(ax)
+        p, found = self.pvalues[~np.isnan(self.pvalues)], self.qvalues <= self.alpha
+        drawings.pvalue_histogram(left, np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0], **style)
+        drawings.effects_by_rank(right, range(len(found)), self.effect, found)
+        right.set_title(f"{np.count_nonzero(found)} of {len(p)} features with q ≤ {self.alpha:g}")

@@ -1,4 +1,4 @@
-"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, a text per mark.
+"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, and a text for each mark.
 
 Colours are drawn as stand-ins, ``#0f0f00`` and up, and replaced by CSS variables, so a figure follows the page's theme.
 A mark's text becomes its ``<title>``. Everything goes through an XML tree: no name can break out of its text.
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Names of the page's colours: ink and muted text, lines, surface, eight series.
-NAMES = ("ink", "muted", "rule", "surface", *(f"c{k}" for k in range(1, 9)))
-PAINT = {name: f"#0f0f{at:02x}" for at, name in enumerate(NAMES)}
-N_SERIES = 8
-FONT = 11.5  # in units of the drawing, whose width is WIDTH
+# The page's colours have the names that ``drawings.paint`` knows: text, lines, surface and eight series.
+NAMES = ("ink", "muted", "rule", "surface", *(f"C{k}" for k in range(8)))
+_STAND_INS = {name: f"#0f0f{at:02x}" for at, name in enumerate(NAMES)}
+FONT = 11.5  # in units of the figure, which is WIDTH wide
 WIDTH, HEIGHT = 460, 300
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
@@ -39,13 +38,14 @@ _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
     "axes.formatter.useoffset": False,
     "font.size": FONT,
     "font.family": "DejaVu Sans",
-    "text.color": PAINT["ink"],
-    "axes.labelcolor": PAINT["muted"],
-    "axes.edgecolor": PAINT["rule"],
-    "xtick.color": PAINT["rule"],
-    "ytick.color": PAINT["rule"],
-    "xtick.labelcolor": PAINT["muted"],
-    "ytick.labelcolor": PAINT["muted"],
+    "text.color": _STAND_INS["ink"],
+    "axes.labelcolor": _STAND_INS["muted"],
+    "axes.facecolor": _STAND_INS["surface"],
+    "axes.edgecolor": _STAND_INS["rule"],
+    "xtick.color": _STAND_INS["rule"],
+    "ytick.color": _STAND_INS["rule"],
+    "xtick.labelcolor": _STAND_INS["muted"],
+    "ytick.labelcolor": _STAND_INS["muted"],
     "xtick.labelsize": FONT - 1,
     "ytick.labelsize": FONT - 1,
     "axes.labelsize": FONT - 0.5,
@@ -54,15 +54,17 @@ _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "grid.color": PAINT["rule"],
+    "grid.color": _STAND_INS["rule"],
     "grid.linewidth": 0.7,
     "lines.linewidth": 2.0,
     "path.simplify": False,
 }
 
 
-class Drawing:
-    """One figure in the making: ``with Drawing(...) as d: d.ax.plot(...)``, then ``d.svg``.
+class SvgFigure:
+    """A figure of a page: ``with SvgFigure(...) as figure: figure.ax.plot(...)``, then ``figure.svg``.
+
+    Inside ``with`` Matplotlib has the style of the page; "C0" to "C7" are its colours.
 
     Parameters
     ----------
@@ -71,6 +73,14 @@ class Drawing:
     title, description : str
         What the figure shows, for screen readers.
     width, height : float
+        Its size; text is 11.5 high.
+
+    Attributes
+    ----------
+    ax : matplotlib Axes
+        What to draw on.
+    svg : str
+        The figure as an element of HTML, once it is drawn. A template puts in the figure itself.
     """
 
     def __init__(self, key: str, title: str, description: str, width: float = WIDTH, height: float = HEIGHT):
@@ -81,14 +91,16 @@ class Drawing:
     figure: Figure
     ax: Axes
 
-    def __enter__(self) -> Drawing:
+    def __enter__(self) -> SvgFigure:
         import matplotlib
         from matplotlib.figure import Figure
+        from matplotlib.rcsetup import cycler
 
         self._settings = matplotlib.rc_context()
         self._settings.__enter__()
-        matplotlib.rcdefaults()  # not the user's style, which need not fit the page
+        matplotlib.rcdefaults()  # the user's style may not fit the page
         matplotlib.rcParams.update(_RC)
+        matplotlib.rcParams["axes.prop_cycle"] = cycler(color=[_STAND_INS[f"C{k}"] for k in range(8)])
         self.figure = Figure(figsize=(self.size[0] / 72, self.size[1] / 72), layout="constrained")
         self.figure.patch.set_visible(False)
         self.ax = self.figure.add_subplot()
@@ -102,15 +114,27 @@ class Drawing:
         finally:
             self._settings.__exit__(*failure)
 
+    def __html__(self) -> str:
+        """The figure for a template. It is safe: it was written as XML, so a name in it is only text."""
+        return self.svg
+
     def tell(self, artist: Any, texts: Sequence[str]) -> None:
-        """Give every mark of a collection, in order, its text."""
+        """Give every mark of an artist its text, which the page shows when the pointer is on the mark.
+
+        Parameters
+        ----------
+        artist : matplotlib Artist
+            A patch, or a collection of marks.
+        texts : sequence of str
+            One for each of its marks, in their order.
+        """
         name = f"tell{len(self.texts)}"
         artist.set_gid(name)
         self.texts[name] = list(texts)
 
     def _finished(self) -> str:
         raw = io.BytesIO()
-        with warnings.catch_warnings():  # a script the font lacks: the browser's own fonts have it
+        with warnings.catch_warnings():  # of letters that the font lacks; the browser has fonts for them
             warnings.simplefilter("ignore")
             self.figure.savefig(raw, format="svg", metadata={"Date": None})
         root = ET.fromstring(raw.getvalue())

@@ -4,6 +4,11 @@
 
 The dict holds everything the renderers show, so that a summary saved as JSON can be rendered later and elsewhere. The
 HTML file needs no network, runs no script but its own, and shows every name as text.
+
+To add a section, write a file with one :class:`Section`: its name and title, ``compute(case)`` for its part of the
+summary, ``view(summary)`` for words and figures, and its template. Put it into the table ``SECTIONS`` below, and write
+its test. A section of your own needs neither: pass ``sections=[*SECTIONS, yours]`` to :func:`summarize` and
+:func:`write_html`. Figures are ``with SvgFigure(...) as figure:`` over the functions of ``fiedler.plots.drawings``.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,26 +27,42 @@ from ..data.atomic import replacing
 from ..evaluate.compare import Comparison
 from ..evaluate.significance import Significance
 from ..evaluate.stability import Stability
+from ..plots.svg import SvgFigure
 from ..selector import SpectralSelector
 from ..version import __version__
 from ..words import printable
-from .checks import check_ranking
-from .facts import (
-    agreement_section,
-    data_section,
-    features_section,
-    make_case,
-    measured_stability,
-    redundancy_section,
-    run_section,
-    significance_section,
-    suggestions_section,
-)
-from .graph import graph_section
-from .page import data_words, page
-from .values import distributions_section
+from .agreement_section import AGREEMENT
+from .case import make_case
+from .comparison_section import COMPARISON
+from .data_section import DATA, RUN, data_words
+from .distributions_section import DISTRIBUTIONS
+from .features_section import features_section
+from .graph_section import GRAPH
+from .page import page
+from .redundancy_section import REDUNDANCY
+from .remarks_section import NOTES, WARNINGS, check_ranking
+from .section import Section, check_sections, has_part
+from .significance_section import SIGNIFICANCE
+from .stability_section import STABILITY
+from .suggestions_section import SUGGESTIONS
 
-__all__ = ["printable", "render_html", "render_json", "render_text", "summarize", "write_html"]
+__all__ = [
+    "SECTIONS",
+    "Section",
+    "SvgFigure",
+    "printable",
+    "render_html",
+    "render_json",
+    "render_text",
+    "summarize",
+    "write_html",
+]
+
+# The sections in the order of the page.
+SECTIONS = (
+    *(WARNINGS, DATA, RUN, features_section(), SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS),
+    *(COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
+)
 
 
 def summarize(
@@ -57,6 +79,7 @@ def summarize(
     significance: Significance | None = None,
     seed: int | None = None,
     task: str = "auto",
+    sections: Sequence[Section] = SECTIONS,
 ) -> dict[str, Any]:
     """Everything worth knowing about a ranking, as one dict of plain values.
 
@@ -86,6 +109,8 @@ def summarize(
     task : {"auto", "classes", "target"}
         What y holds. "auto" is what the criterion reads or, where it reads no y, the rule of
         :meth:`fiedler.Supervision.task`.
+    sections : sequence of Section
+        What the summary is made of; by default all that the library has.
 
     Returns
     -------
@@ -107,52 +132,19 @@ def summarize(
     >>> summary["data"]["labels"]["classes"]
     [['0', 59], ['1', 71], ['2', 48]]
     """
-    case = make_case(selector, X, y, feature_names, must_link, cannot_link, task)
-    if stability is not None and len(stability.frequency) != len(case.names):
-        raise ValueError(f"stability is about {len(stability.frequency)} features, X has {len(case.names)}.")
-    if significance is not None and len(significance.pvalues) != len(case.names):
-        raise ValueError(f"significance is about {len(significance.pvalues)} features, X has {len(case.names)}.")
-    if comparison is not None and seed is None:
-        seed = comparison.settings["random_state"]
-    missing: dict[str, str] = {}
-    given = stability is not None
-    if not given:
-        measured = measured_stability(case, seed or 0)
-        if isinstance(measured, str):
-            missing["stability"] = measured
-            case.notes.append(measured)
-        else:
-            stability, seed = measured, seed or 0
-    data, run = data_section(case, source), run_section(case, seed)
-    columns = features_section(case, stability, significance)
-    graph = graph_section(case)
-    redundancy = redundancy_section(case, columns)
-    check_ranking(case, data, redundancy)
+    check_sections(sections)
+    told: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link, "task": task}
+    told |= {"feature_names": feature_names, "source": source, "seed": seed}
+    results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
+    case = make_case(selector, X, y, **told, **results)
     summary = {
         "report": "fiedler",
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "data": data,
-        "run": run,
-        "features": columns,
-        "suggestions": suggestions_section(case, seed or 0, graph.get("clusters", {}).get("n")),
-        "comparison": None if comparison is None else comparison.summary(),
-        "agreement": agreement_section(case, comparison),
-        "stability": None if stability is None else _stability_section(stability, given),
-        "significance": significance_section(case, significance),
-        "graph": graph,
-        "redundancy": redundancy,
-        "distributions": distributions_section(case),
-        "missing": missing,
-        "warnings": case.warnings,
-        "notes": case.notes,
     }
-    return plain(summary)
-
-
-def _stability_section(stability: Stability, given: bool) -> dict[str, Any]:
-    about = {name: getattr(stability, name) for name in ("k", "n_draws", "kendall", "jaccard", "kuncheva")}
-    return about | {"given": given}
+    summary |= {section.name: case.once(section.compute) for section in sections if section.compute}
+    check_ranking(case)
+    return plain(summary | {"missing": case.missing, "warnings": case.warnings, "notes": case.notes})
 
 
 def plain(value: Any) -> Any:
@@ -206,7 +198,7 @@ def render_json(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"
 
 
-def render_text(summary: dict[str, Any], top: int = 20) -> str:
+def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Section] = SECTIONS) -> str:
     """A summary as text for a terminal or a log.
 
     Parameters
@@ -215,6 +207,8 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
         As :func:`summarize` gives it.
     top : int, default=20
         How many of the best features to list.
+    sections : sequence of Section
+        What is shown; by default all that the library has.
 
     Returns
     -------
@@ -238,17 +232,9 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
     lines = [title, "=" * len(title)]
     if data["source"]:
         lines.append(f"source   {data['source']}")
-    lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", "", *_ranking_lines(summary, top)]
-    for suggestion in summary["suggestions"]:
-        size = "-" if suggestion["n_features"] is None else suggestion["n_features"]
-        lines.append(f"suggested number of features ({suggestion['rule']}): {size}, {suggestion['reason']}")
-    lines += _comparison_lines(summary["comparison"])
-    if (drawn := summary["stability"]) is not None:
-        overlap = f"first {drawn['k']} features overlap by {_short(drawn['jaccard'])} (Jaccard)"
-        lines.append(f"stability over {drawn['n_draws']} draws: {overlap}, Kendall {_short(drawn['kendall'])}")
-    for graph in summary["graph"]["graphs"]:
-        parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
-        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
+    lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", ""]
+    for section in sections:
+        lines += section.lines(summary, top) if section.lines and has_part(section, summary) else []
     lines += [f"WARNING  {item['text']}" for item in summary["warnings"]]
     lines += [f"note     {note}" for note in summary["notes"]]
     lines = [printable(line) for line in lines]
@@ -256,35 +242,7 @@ def render_text(summary: dict[str, Any], top: int = 20) -> str:
     return "\n".join(wrapped) + "\n"
 
 
-def _ranking_lines(summary: dict[str, Any], top: int) -> list[str]:
-    columns = summary["features"]
-    frequency = columns.get("frequency")
-    lines = [f"{'rank':>6}  {'feature':<32}{'score':>12}" + ("  selected" if frequency else "")]
-    for at, (name, score) in enumerate(zip(columns["feature"][:top], columns["score"][:top], strict=True)):
-        often = f"{frequency[at]:>9.0%}" if frequency else ""
-        lines.append(
-            f"{at + 1:>6}  {printable(name, 31):<32}{_short(score):>12}{often}  {columns['note'][at]}".rstrip()
-        )
-    rest = len(columns["feature"]) - top
-    return [*lines, f"        ... {rest:,} more", ""] if rest > 0 else [*lines, ""]
-
-
-def _comparison_lines(comparison: dict[str, Any] | None) -> list[str]:
-    if comparison is None:
-        return []
-    lines = []
-    for metric, best in comparison["best"].items():
-        ranks = {name: about["average_rank"][metric] for name, about in comparison["methods"].items()}
-        order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
-        lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
-    return lines
-
-
-def _short(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:.5g}"
-
-
-def render_html(summary: dict[str, Any]) -> str:
+def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS) -> str:
     """A summary as one HTML page that needs nothing else: no network, no other file.
 
     Needs matplotlib and jinja2, the extra ``report``.
@@ -293,6 +251,8 @@ def render_html(summary: dict[str, Any]) -> str:
     ----------
     summary : dict
         As :func:`summarize` gives it.
+    sections : sequence of Section
+        What is shown; by default all that the library has.
 
     Returns
     -------
@@ -309,10 +269,13 @@ def render_html(summary: dict[str, Any]) -> str:
     >>> page[:15], len(page) < 2_000_000
     ('<!doctype html>', True)
     """
-    return page(summary)
+    check_sections(sections)
+    return page(summary, sections)
 
 
-def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -> Path:
+def write_html(
+    path: str | Path, summary: dict[str, Any], force: bool = False, sections: Sequence[Section] = SECTIONS
+) -> Path:
     """Write :func:`render_html` to a file, complete or not at all.
 
     Parameters
@@ -323,6 +286,8 @@ def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -
         As :func:`summarize` gives it.
     force : bool, default=False
         Replace an existing file.
+    sections : sequence of Section
+        What is shown; by default all that the library has.
 
     Returns
     -------
@@ -330,5 +295,5 @@ def write_html(path: str | Path, summary: dict[str, Any], force: bool = False) -
         The file written.
     """
     with replacing(path, force) as temporary:
-        temporary.write_text(render_html(summary), encoding="utf-8")
+        temporary.write_text(render_html(summary, sections), encoding="utf-8")
     return Path(path)

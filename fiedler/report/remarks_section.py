@@ -1,4 +1,4 @@
-"""What a reader should know before believing a ranking, in words.
+"""The sections of remarks: what a reader should know before believing a ranking, and notes on how the report was made.
 
 Each check looks at one way in which scores mislead: constant columns, missing scores, ties, a ranking that is the
 variance in disguise, near copies, a class with hardly any label. Graphs are checked where they are built.
@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..methods import Variance
-from .facts import REDUNDANT, Case, correlations, ranks_of, uses_sensitivity
+from .case import Case, correlations, ranks_of, uses_sensitivity
+from .data_section import compute_data
+from .redundancy_section import REDUNDANT, compute_redundancy
+from .section import Section
 
 NEARLY_VARIANCE = 0.95  # rank correlation from which a ranking by eigenvalue sensitivity is called that of the variance
 _ANY_NEARLY_VARIANCE = 0.99  # the same for other methods, where it comes as a surprise
 
 
-def check_ranking(case: Case, data: dict[str, Any], redundancy: dict[str, Any]) -> None:
+def check_ranking(case: Case) -> None:
     """Everything about the scores that a reader should know before believing the ranking."""
-    scores = case.scores
+    scores, data, redundancy = case.scores, case.once(compute_data), case.once(compute_redundancy)
     missing = int(np.isnan(scores).sum())
     if data["n_constant"]:
         some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
@@ -30,7 +33,7 @@ def check_ranking(case: Case, data: dict[str, Any], redundancy: dict[str, Any]) 
     taken = int(np.isnan(scores[case.selector.support_]).sum())
     if taken:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
-    if not case.criterion.is_set:  # of sets the scores are only those of the first step
+    if not case.criterion.is_set:  # the scores of a set are only those of its first step
         _check_ties(case)
         _check_variance(case)
     if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
@@ -77,3 +80,28 @@ def _check_variance(case: Case) -> None:
 
 def _features(count: int) -> str:
     return f"{count:,} feature is" if count == 1 else f"{count:,} features are"
+
+
+def _notes(s: dict[str, Any]) -> list[str]:
+    """The notes that no section shows in its own place."""
+    return [note for note in s["notes"] if note not in s.get("missing", {}).values()]
+
+
+# The other sections collect warnings and notes while they are computed, so these two compute nothing.
+_WARNINGS_TEMPLATE = """
+<ul>
+{% for warning in s.warnings %}
+<li><b>{{ warning.kind | capitalize }}.</b> {{ warning.text }}</li>
+{% endfor %}
+</ul>
+"""
+WARNINGS = Section("warnings", "Worth knowing before you trust it", _WARNINGS_TEMPLATE, label="Warnings")
+_NOTES_TEMPLATE = """
+<ul>
+{% for note in notes %}<li class="name">{{ note }}</li>
+{% endfor %}
+</ul>
+"""
+NOTES = Section(
+    "notes", "Notes", _NOTES_TEMPLATE, applies=lambda s: bool(_notes(s)), view=lambda s: {"notes": _notes(s)}
+)

@@ -1,4 +1,4 @@
-"""The graph of a report: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
+"""The section on the graph: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
 
 The picture places sample i at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
 eigenmaps), on the largest connected component. A few rows that hang on the others by next to nothing have eigenvectors
@@ -17,8 +17,12 @@ from scipy.stats import rankdata
 from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
 from ..graphs import KNN, Graph, Recipe, TargetKNN, as_recipe
+from ..plots import drawings
+from ..plots.svg import SvgFigure
 from ..supervision import Supervision
-from .facts import Case
+from ..words import number, printable
+from .case import Case
+from .section import Section, class_colours, class_key
 
 MOST_ROWS = 5000  # rows up to which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is sought among the first 20, as φ3 does
@@ -27,7 +31,7 @@ _CROWDED = 0.125  # share of an axis below which the middle half of the rows is 
 _BORDER, _APART, _NAMED, _SHOWN_LOOSE = 1.12, 0.09, 5, 60
 
 
-def graph_section(case: Case) -> dict[str, Any]:
+def compute_graph(case: Case) -> dict[str, Any]:
     """Facts about every graph of the formula, and the spectrum and embedding of the one that shows the samples."""
     n = case.problem.n_samples
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
@@ -49,7 +53,7 @@ def graph_section(case: Case) -> dict[str, Any]:
 
 
 def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
-    """The graph of a recipe; what building warns of becomes a warning of the report."""
+    """The graph of a recipe; warnings while it is built become warnings of the report."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -134,7 +138,7 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
 
 
 def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
-    """The number of clusters all parts of a report speak of: that of φ3, of the classes, or of the largest eigengap.
+    """The number of clusters for the whole report: stated for φ3, the number of classes, or by the largest eigengap.
 
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
@@ -173,7 +177,7 @@ def _placed(
         out = next((far for far in map(_far, placed.T) if far.any()), None)
         if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
             break
-        # Without them others may have no tie left to the largest part; they are as loose.
+        # Rows that were tied to the largest part only through these are loose as well.
         kept = nodes[~out]
         rest = _part(graph, kept)
         kept = kept[rest.components == 0]
@@ -182,7 +186,7 @@ def _placed(
         loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
         nodes, part = kept, rest if len(kept) == rest.n_nodes else _part(graph, kept)
         placed = _coordinates(part)
-    for axis in placed.T:  # what is still far away, and too much of it to leave out, goes no farther than the border
+    for axis in placed.T:  # if too many rows are far away to leave them out, move them to the border
         low, high = _fence(axis)
         axis.clip(low, high, out=axis)
     return nodes, placed, loose
@@ -206,7 +210,7 @@ def _far(axis: np.ndarray) -> np.ndarray:
 
 
 def _is_crowded(axis: np.ndarray) -> bool:
-    """Whether half of the rows share a small part of an axis; half way to their ranks they can be told apart."""
+    """Whether half of the rows share a small part of an axis, so that the axis is stretched towards their ranks."""
     low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
     return bool(q3 - q1 < _CROWDED * (high - low))
 
@@ -225,7 +229,7 @@ def _part(graph: Graph, nodes: np.ndarray) -> Graph:
 
 
 def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
-    """Loose rows on a square around the picture, in the direction of what they hang on and a little apart."""
+    """Places of loose rows on a square around the picture, each in the direction of its neighbours."""
     if not len(loose):
         return np.empty((0, 2))
     where = np.zeros((graph.n_nodes, 2))
@@ -255,7 +259,7 @@ def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -
 
 
 def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
-    """Edges between the points of a picture: all of them, or of each row the strongest."""
+    """Edges between the points of a picture: all of them, or the strongest ones of each row."""
     W = np.abs(np.triu(_part(graph, rows).toarray(), 1))
     i, j = np.nonzero(W)
     if len(i) <= _EDGES:
@@ -268,3 +272,208 @@ def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
     ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
     ends = np.unique(np.sort(ends, axis=1), axis=0)
     return ends[W[ends[:, 0], ends[:, 1]] > 0]
+
+
+# -------------------------------------------------------------------- words
+
+
+def _view(s: dict[str, Any]) -> dict[str, Any]:
+    graph = s["graph"]
+    figures: dict[str, Any] = {}
+    if "embedding" in graph:
+        figures["embedding"] = _draw_embedding(graph, class_colours(s["data"]["labels"]))
+    if len(graph.get("eigenvalues", [])) > 2:
+        figures["eigenvalues"] = _draw_eigenvalues(graph)
+    return figures | {
+        "words": _graph_words(graph),
+        "embedding_words": _embedding_words(graph),
+        "legend": _embedding_keys(s),
+        "gap_words": _gap_words(graph),
+        "heads": ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"],
+        "rows": [_graph_row(about) for about in graph["graphs"]],
+    }
+
+
+def _graph_words(graph: dict[str, Any]) -> str:
+    if "shown" not in graph:
+        return ""
+    words = f"Drawn: {graph['shown']}, a graph the method reads."
+    if not graph["used"]:
+        words = (
+            f"The method reads no graph that lies over the samples alone, so {graph['shown']} is drawn for "
+            "orientation; it had no part in the ranking."
+        )
+    return words + _loose_words(graph.get("loose", {}))
+
+
+def _loose_words(loose: dict[str, Any]) -> str:
+    """A sentence about the rows that stand at the border because they are hardly tied to the others."""
+    if not loose.get("n"):
+        return ""
+    named, n = [str(row) for row in loose["rows"]], loose["n"]
+    if n == 1:
+        return f" Row {named[0]} hangs on the others by next to nothing; it is the diamond at the border."
+    rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
+    return (
+        f" {n:,} rows hang on the others by next to nothing (rows {', '.join(named)}{rest}); they are the diamonds at "
+        "the border, and the others are placed without them."
+    )
+
+
+def _embedding_words(graph: dict[str, Any]) -> str:
+    stretched = ", crowded parts stretched" if graph.get("stretched") else ""
+    part = ", the largest component" if graph.get("n_pieces", 1) > 1 else ""
+    return f"placed by the first two non-trivial eigenvectors{part}{stretched}"
+
+
+def _gap_words(graph: dict[str, Any]) -> str:
+    clusters, shown = graph.get("clusters"), len(graph.get("eigenvalues", []))
+    if clusters is None:
+        cut = graph.get("largest_gap_after")
+        return f"the largest gap suggests {cut} clusters" if cut else "of the normalised Laplacian"
+    n, own = clusters["n"], "" if clusters["graph"] == graph["shown"] else f" of {clusters['graph']}"
+    words = {
+        "classes": f"{n} clusters, the number of classes",
+        "stated": f"{n} clusters, as the method was told",
+        "gap": f"{n} clusters, by the largest gap{own} among the first 20",
+    }[clusters["by"]]
+    return f"shaded: the gap after {words}" if n < shown else words
+
+
+def _graph_row(graph: dict[str, Any]) -> tuple[str, list[str]]:
+    sizes, degree = graph["component_sizes"], graph["degree"]
+    pieces = f"{graph['n_components']:,}"
+    if len(sizes) > 1:
+        more = ", …" if graph["n_components"] > len(sizes) else ""
+        pieces += f" ({', '.join(f'{size:,}' for size in sizes)}{more})"
+    degrees = [f"{degree[key]:.3g}" for key in ("min", "median", "max")]
+    width = "–" if graph["bandwidth"] is None else f"{graph['bandwidth']:.4g}"
+    counts = [f"{graph['n_nodes']:,}", f"{graph['n_edges']:,}", pieces, f"{graph['n_isolated']:,}"]
+    return graph["recipe"], [*counts, *degrees, width]
+
+
+def _embedding_keys(s: dict[str, Any]) -> list[tuple[str, str, str]]:
+    picture = s["graph"].get("embedding")
+    if picture is None or picture["label"] is None:
+        return []
+    unknown = any(label is None for label in picture["label"])
+    if picture["kind"] == "target":
+        return [("target, low to high", "C0", "ramp")] + [("unknown", "muted", "round")] * unknown
+    colours = class_colours(s["data"]["labels"])
+    seen, names = sorted({label for label in picture["label"] if label is not None}), picture["classes"]
+    keys = [class_key(names[code], colours[code]) for code in seen if colours[code] != "ink"]
+    keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
+    return keys + [("unlabelled", "muted", "round")] * unknown
+
+
+def _lines(s: dict[str, Any], top: int) -> list[str]:
+    lines = []
+    for graph in s["graph"]["graphs"]:
+        parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
+        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
+    return lines
+
+
+# -------------------------------------------------------------------- figures
+
+
+def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
+    """The samples placed by the first two non-trivial eigenvectors; loose ones are diamonds at the border."""
+    picture = graph["embedding"]
+    x, y = np.array(picture["x"]), np.array(picture["y"])
+    about = (
+        f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by what is known of them."
+    )
+    with SvgFigure("embedding", "Rows in the graph", about, height=340) as figure:
+        ax = figure.ax
+        _draw_edges(ax, x, y, picture["edges"])
+        texts, paint, strength = _point_looks(picture, colours)
+        faint, n_tied = np.array(paint) == drawings.paint("muted"), len(x) - picture.get("n_loose", 0)
+        size = 24 if len(x) <= 300 else 13
+        tied = np.arange(len(x)) < n_tied
+        for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
+            if len(part):
+                shades = [(paint[at], strength[at]) for at in part]
+                big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size
+                dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
+                figure.tell(dots, [texts[at] for at in part])
+        if n_tied < len(x):
+            look: dict[str, Any] = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
+            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
+            figure.tell(far, [f"{text}; hangs on the others by little" for text in texts[n_tied:]])
+        ax.grid(False)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        ax.set(xlabel="first eigenvector", ylabel="second eigenvector")
+        ax.margins(0.04)
+    return figure
+
+
+def _point_looks(picture: dict[str, Any], colours: list[str]) -> tuple[list[str], list[str], list[float]]:
+    """Text, colour and strength of every point."""
+    rows, labels = picture["row"], picture["label"]
+    if labels is None:
+        return [f"row {row}" for row in rows], ["C0"] * len(rows), [0.75] * len(rows)
+    known = [label is not None for label in labels]
+    if picture["kind"] == "classes":
+        names = [printable(name, 60) for name in picture["classes"]]
+        texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, known, strict=True)]
+        paint = [drawings.paint(colours[c] if k else "muted") for c, k in zip(labels, known, strict=True)]
+        return texts, paint, [0.85 if k else 0.35 for k in known]
+    values = np.array([number(label) for label in labels])
+    low, high = (np.nanmin(values), np.nanmax(values)) if any(known) else (0.0, 1.0)
+    share = np.nan_to_num((values - low) / ((high - low) or 1.0))
+    texts = [
+        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, known, strict=True)
+    ]
+    paint = ["C0" if k else drawings.paint("muted") for k in known]
+    return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, known, strict=True)]
+
+
+def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
+    """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters stands out."""
+    values, cut = np.array(graph["eigenvalues"]), graph.get("clusters", {}).get("n", graph["largest_gap_after"])
+    at = np.arange(len(values))
+    about = f"The {len(values)} smallest eigenvalues of {graph['shown']}."
+    with SvgFigure("eigenvalues", "Smallest eigenvalues", about, height=340) as figure:
+        ax = figure.ax
+        ax.vlines(at, 0, values, color="C0", alpha=0.35, linewidth=2)
+        dots = ax.scatter(at, values, s=30, color="C0", linewidths=0, zorder=3)
+        gaps = ["", *(f", {gap:.4g} above the one before" for gap in np.diff(values))]
+        figure.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
+        if cut is not None and cut < len(values):
+            ax.axvspan(cut - 1, cut, color="C1", alpha=0.13, linewidth=0)
+            x, side = (cut - 1.15, "right") if cut > len(values) / 2 else (cut + 0.15, "left")
+            look: dict[str, Any] = {"color": "C1", "ha": side, "va": "top"} | drawings.small()
+            ax.text(x, 0.99, f"after {cut}", transform=ax.get_xaxis_transform(), **look)
+        ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
+        ax.set(xlabel="eigenvector", ylabel="eigenvalue")
+        drawings.whole_ticks(ax)
+    return figure
+
+
+def _draw_edges(ax: Any, x: np.ndarray, y: np.ndarray, edges: Any) -> None:
+    """All edges (i, j) as one path."""
+    from matplotlib.path import Path
+
+    if len(edges):
+        ends = np.asarray(edges).ravel()
+        path = Path(np.column_stack([x[ends], y[ends]]), np.tile([Path.MOVETO, Path.LINETO], len(edges)))
+        drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
+
+
+_TEMPLATE = """
+{% if words %}<p class="lead small">{{ words }}</p>{% endif %}
+<div class="two">
+{% call figure(embedding, "Rows in the graph", embedding_words) %}{% if legend %}{{ keys(legend) }}{% endif %}
+{% endcall %}
+{{ figure(eigenvalues, "Smallest eigenvalues", gap_words) }}
+</div>
+{% if rows %}
+<p class="muted small">Components leave isolated rows out; a degree is the sum of a row's weights.</p>
+{{ table("Graphs and their size", heads, rows, stack=true, hidden=true, code=true) }}
+{% endif %}
+{% if s.graph.note %}<p class="muted">{{ s.graph.note }}</p>{% endif %}
+"""
+GRAPH = Section("graph", "The graph", _TEMPLATE, label="Graph", compute=compute_graph, view=_view, lines=_lines)

@@ -1,0 +1,365 @@
+"""Figures on Matplotlib axes, one function for each kind; displays, the report and the gallery draw with them.
+
+    draw(ax, values, tell=...) -> what was drawn
+
+A figure has the colours of Matplotlib's current style: its series "C0", "C1", ..., its text, its grid. A display
+therefore follows the style of the notebook, and ``svg`` sets the style of a page. ``tell(artist, texts)`` gives every
+mark of an artist a text; a page shows the text when the pointer is on the mark, a display ignores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..words import number, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection, PolyCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import PathPatch, StepPatch
+
+    Tell = Callable[[Any, Sequence[str]], None]
+
+METRICS = {
+    "accuracy": "accuracy",
+    "rmse": "RMSE",
+    "clustering_accuracy": "clustering accuracy",
+    "nmi": "normalised mutual information",
+    "jaccard": "Jaccard index of neighbourhoods",
+}
+BINS = 20  # of a histogram of p-values
+MANY = 500  # points from which a curve over ranks is thinned and its axis logarithmic
+_SETTINGS: dict[str, Any] = {
+    "ink": "text.color",
+    "muted": "axes.labelcolor",
+    "rule": "grid.color",
+    "surface": "axes.facecolor",
+}
+_BASELINES: dict[str, tuple[str, Any]] = {"random": ("muted", (0, (2, 2))), "all": ("ink", (0, (6, 3)))}
+
+
+def untold(artist: Any, texts: Sequence[str]) -> None:
+    """The ``tell`` of a renderer that shows no texts."""
+
+
+def paint(name: str) -> str:
+    """A colour of the current style: "C0" and so on as they are, and "ink", "muted", "rule" and "surface"."""
+    from matplotlib import colors, rcParams
+
+    if name not in _SETTINGS:
+        return name
+    colour = rcParams[_SETTINGS[name]]
+    if (
+        name == "muted" and colour == rcParams["text.color"]
+    ):  # the style has one colour of text: mix it with the background
+        return colors.to_hex(np.mean([colors.to_rgb(colour), colors.to_rgb(rcParams["axes.facecolor"])], axis=0))
+    return colour
+
+
+def pale() -> tuple[str, float]:
+    """The colour of what is not selected."""
+    return paint("muted"), 0.5
+
+
+# -------------------------------------------------------------------- a ranking
+
+
+def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, **style: Any) -> BarContainer:
+    """A bar for each feature, best first; those that are not selected are grey."""
+    colours = ["C0" if place < n_selected else pale() for place in range(len(names))]
+    finite = np.where(np.isfinite(scores), scores, np.nan)
+    look: dict[str, Any] = {"height": 0.7, "color": colours} | style
+    bars = ax.barh(np.arange(len(names)), finite, **look)
+    list_names(ax, names)
+    return bars
+
+
+def ranking_curve(
+    ax: Axes,
+    values: np.ndarray,
+    texts: Sequence[str],
+    n_selected: int,
+    cuts: Iterable[tuple[int, str]] = (),
+    tell: Tell = untold,
+) -> None:
+    """Values by rank: what is selected is shaded, suggested numbers of features are dashed lines with their names.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    values : ndarray
+        Best first; those that are not finite are left out.
+    texts : sequence of str
+        The text of each value.
+    n_selected : int
+    cuts : iterable of (int, str)
+        Suggested numbers of features, each with its name; those beyond the last value are left out.
+    tell : callable
+    """
+    total, shown = len(values), np.flatnonzero(np.isfinite(values))
+    many = len(shown) > MANY
+    shown = thinned(shown) if many else shown
+    ax.axvspan(0.5, min(n_selected, total) + 0.5, color="C0", alpha=0.08, linewidth=0)
+    ax.plot(shown + 1, values[shown], color="C0", linewidth=1.6)
+    dots = ax.scatter(shown + 1, values[shown], s=14 if len(shown) < 80 else 5, color="C0", linewidths=0)
+    tell(dots, [texts[int(at)] for at in shown])
+    for line, (n, name) in enumerate((n, name) for n, name in cuts if n <= total):
+        _cut(ax, n, f"{n}, {name}", line, left=n > 0.7 * total)
+    if many:
+        ax.set_xscale("log")
+        ax.set_xlim(0.9, total * 1.05)
+    else:
+        ax.set_xlim(0.5 - 0.01 * total, total + 0.5)
+    whole_ticks(ax, log=many)
+
+
+def thinned(places: np.ndarray, most: int = 240) -> np.ndarray:
+    """At most ``most`` of the places, evenly spaced on a logarithmic axis."""
+    return places[np.unique(np.geomspace(1, len(places), most).astype(int) - 1)]
+
+
+def _cut(ax: Axes, n: int, text: str, line: int, left: bool) -> None:
+    """A dashed line after n features; its text stands in line ``line`` from the top."""
+    ax.axvline(n + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
+    ax.annotate(
+        text,
+        (n + 0.5, 0.99 - 0.075 * line),
+        xycoords=ax.get_xaxis_transform(),
+        xytext=(-5 if left else 5, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="top",
+        color="C1",
+        bbox={"facecolor": paint("surface"), "alpha": 0.85, "linewidth": 0, "pad": 1.0},
+        zorder=5,
+        **small(),
+    )
+
+
+# -------------------------------------------------------------------- curves of a comparison
+
+
+def curve_styles(methods: Iterable[str]) -> dict[str, tuple[str, Any]]:
+    """A colour's name and a line style for each method; baselines come last.
+
+    Examples
+    --------
+    >>> curve_styles(["random", "fisher"])["fisher"]
+    ('C0', '-')
+    """
+    methods = list(methods)
+    coloured = [name for name in methods if name not in _BASELINES]
+    styles = {name: (f"C{at % 8}", "-" if at < 8 else ":") for at, name in enumerate(coloured)}
+    return styles | {name: style for name, style in _BASELINES.items() if name in methods}
+
+
+def method_curves(
+    ax: Axes, curves: dict[str, dict[str, Any]], metric: str, tell: Tell = untold, **style: Any
+) -> dict[str, Line2D]:
+    """A measure against the number of features: a line with a 95 % band for each method, all features as a level."""
+    lines, words = {}, METRICS.get(metric, metric.replace("_", " "))
+    sizes = sorted({size for name, curve in curves.items() if name != "all" for size in curve["n_features"]})
+    for name, (colour, dashes) in curve_styles(curves).items():
+        curve = {key: np.array([number(value) for value in values]) for key, values in curves[name].items()}
+        x, mean, low, high = (curve[key] for key in ("n_features", "mean", "low", "high"))
+        look: dict[str, Any] = {"color": paint(colour), "linestyle": dashes, "linewidth": 1.6, "label": name} | style
+        if name == "all":
+            lines[name] = ax.axhline(mean[0], **look)
+            x, mean, low, high = np.array(sizes[-1:] or x[:1]), mean[:1], low[:1], high[:1]
+        else:
+            (lines[name],) = ax.plot(x, mean, **look)
+            ax.fill_between(x, low, high, color=lines[name].get_color(), alpha=0.13, linewidth=0)
+        dots = ax.scatter(x, mean, s=16, color=lines[name].get_color(), linewidths=0)
+        tell(dots, _curve_texts(name, words, x, mean, low, high))
+    ax.set(xlabel="number of features", ylabel=words)
+    if sizes:
+        margin = 0.04 * max(sizes[-1] - sizes[0], 1)
+        ax.set_xlim(sizes[0] - margin, sizes[-1] + margin)
+    whole_ticks(ax)
+    return lines
+
+
+def _curve_texts(name: str, metric: str, *values: np.ndarray) -> list[str]:
+    texts = []
+    for size, mean, low, high in zip(*values, strict=True):
+        where = "all features" if name == "all" else f"{size:g} features"
+        band = f" (95 %: {low:.4g} to {high:.4g})" if np.isfinite(low) else ""
+        texts.append(f"{printable(name, 60)}, {where}: {metric} {mean:.4g}{band}")
+    return texts
+
+
+# -------------------------------------------------------------------- stability
+
+
+def selection_frequency(
+    ax: Axes,
+    names: Sequence[str],
+    frequency: Any,
+    longest: int | None = None,
+    tell: Tell = untold,
+    **style: Any,
+) -> BarContainer:
+    """How often each feature is selected again, as a bar from 0 to 1."""
+    look: dict[str, Any] = {"height": 0.64, "color": "C0", "alpha": 0.85} | style
+    bars = ax.barh(np.arange(len(names)), frequency, **look)
+    for bar, name, share in zip(bars, names, frequency, strict=True):
+        tell(bar, [f"{printable(name, 60)}: selected in {share:.0%} of the draws"])
+    list_names(ax, names, longest)
+    ax.set(xlabel="share of draws", xlim=(0, 1))
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    return bars
+
+
+def rank_intervals(
+    ax: Axes,
+    names: Sequence[str],
+    low: Any,
+    median: Any,
+    high: Any,
+    longest: int | None = None,
+    tell: Tell = untold,
+) -> PathCollection:
+    """The median rank of each feature over the draws as a dot on a line from the 5 % to the 95 % quantile."""
+    at, log = np.arange(len(names)), max(high) > 200
+    ax.hlines(at, low, high, color="C0", alpha=0.35, linewidth=5)
+    dots = ax.scatter(median, at, s=26, color="C0", linewidths=0, zorder=3)
+    rows = zip(names, low, median, high, strict=True)
+    tell(dots, [f"{printable(n, 60)}: median rank {m:g}, 90 % between {a:g} and {b:g}" for n, a, m, b in rows])
+    list_names(ax, names, longest)
+    ax.set_xlabel("rank in a draw")
+    if log:
+        ax.set_xscale("log")
+    else:
+        ax.set_xlim(left=0)
+    whole_ticks(ax, log)
+    return dots
+
+
+# -------------------------------------------------------------------- significance
+
+
+def pvalue_histogram(ax: Axes, counts: Any, tell: Tell = untold, **style: Any) -> BarContainer:
+    """How many features have which p-value, in equal steps from 0 to 1, beside what noise alone would give."""
+    counts = np.asarray(counts)
+    edges = np.linspace(0.0, 1.0, len(counts) + 1)
+    look = {"width": 0.92 * edges[1], "align": "edge", "color": "C0", "alpha": 0.85} | style
+    bars = ax.bar(edges[:-1], counts, **look)
+    for bar, low, high, count in zip(bars, edges[:-1], edges[1:], counts, strict=True):
+        tell(bar, [f"p from {low:.2f} to {high:.2f}: {count:,} features"])
+    ax.axhline(counts.sum() / len(counts), color="C1", linewidth=1.4, linestyle=(0, (4, 3)), label="noise alone")
+    top = 1.18 * max(counts.max(), 1)  # room for the legend
+    ax.set(xlabel="p-value", ylabel="features", xlim=(0, 1), ylim=(0, top))
+    ax.legend(loc="upper center", frameon=False, **small())
+    return bars
+
+
+def effects_by_rank(
+    ax: Axes, names: Sequence[Any], effect: np.ndarray, found: np.ndarray, tell: Tell = untold
+) -> PathCollection:
+    """The effect of each tested feature, largest first; those of features that were not found are grey."""
+    order = np.argsort(-effect, kind="stable")[: np.count_nonzero(~np.isnan(effect))]
+    shown = np.arange(len(order)) if len(order) <= MANY else thinned(np.arange(len(order)))
+    chosen = order[shown]
+    colours = ["C0" if there else pale() for there in found[chosen]]
+    ax.axhline(0.0, linewidth=0.8, color=paint("rule"))
+    if found[order].any():
+        ax.axhline(effect[order][found[order]].min(), color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
+    dots = ax.scatter(shown + 1, effect[chosen], s=20 if len(shown) < 80 else 8, c=colours, linewidths=0, zorder=3)
+    ranked = zip(shown + 1, chosen, strict=True)
+    tell(dots, [f"rank {rank}, {printable(names[j], 60)}: effect {effect[j]:.3g}" for rank, j in ranked])
+    ax.set(xlabel="rank by effect", ylabel="effect")
+    if len(order) > MANY:
+        ax.set_xscale("log")
+    whole_ticks(ax, log=len(order) > MANY)
+    return dots
+
+
+# -------------------------------------------------------------------- marks and axes that several figures share
+
+
+def list_names(ax: Axes, names: Sequence[str], longest: int | None = None) -> None:
+    """Write names beside the axes from top to bottom, cut to ``longest`` characters; "$" starts no formula."""
+    import matplotlib
+
+    ax.set_yticks(np.arange(len(names)), [printable(name, longest) for name in names], parse_math=False)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(False, axis="y")
+    ax.grid(matplotlib.rcParams["axes.grid"], axis="x")
+
+
+def whole_ticks(ax: Axes, log: bool = False) -> None:
+    """Put the ticks of the x axis at whole numbers, and write them without an exponent."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+    if log:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
+
+
+def small() -> dict[str, Any]:
+    """The size of small text: that of the tick labels."""
+    import matplotlib
+
+    return {"fontsize": matplotlib.rcParams["xtick.labelsize"]}
+
+
+def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell = untold) -> PolyCollection:
+    """A square for each pair of names; its opacity is the absolute value, its colour the sign."""
+    from matplotlib.collections import PolyCollection
+
+    r, gap = np.array([[number(value) for value in row] for row in values]), 0.04
+    n, short = len(names), [printable(name, 60) for name in names]
+    corners = [(gap, gap), (1 - gap, gap), (1 - gap, 1 - gap), (gap, 1 - gap)]
+    cells = [(i, j) for i in range(n) for j in range(n)]
+    strength = np.nan_to_num(np.abs(r)).clip(0.03, 1.0).ravel() * 0.6
+    colours = np.where(np.nan_to_num(r).ravel() < 0, "C1", "C0")
+    outlines = [[(j + a, i + b) for a, b in corners] for i, j in cells]
+    drawn = PolyCollection(outlines, facecolors=list(zip(colours, strength, strict=True)), linewidths=0)
+    ax.add_collection(drawn)
+    written = ["undefined" if np.isnan(value) else f"{value:.2f}" for value in r.ravel()]
+    tell(drawn, [f"{short[i]} and {short[j]}: {text}" for (i, j), text in zip(cells, written, strict=True)])
+    ax.set(xlim=(0, n), ylim=(n, 0))
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    return drawn
+
+
+def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPatch:
+    """Many points as one path of round dots, which is much smaller in SVG than one mark for each point."""
+    from matplotlib.path import Path
+
+    spots = np.repeat(np.column_stack([x, y]), 2, axis=0)
+    path = Path(spots, np.tile([Path.MOVETO, Path.LINETO], len(spots) // 2))
+    return outline(ax, path, **({"fill": False, "linewidth": size, "capstyle": "round"} | style))
+
+
+def histogram(
+    ax: Axes, counts: Any, low: float, high: float, at: float = 0.0, height: float = 1.0, **style: Any
+) -> StepPatch:
+    """Counts of equal bins from ``low`` to ``high`` as steps on the line y = at, the largest ``height`` tall.
+
+    A negative height is for axes that run downwards.
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    tops = at + height * counts / (counts.max() or 1.0)
+    look: dict[str, Any] = {"fill": True, "linewidth": 0.0} | style
+    return ax.stairs(tops, np.linspace(low, high, len(counts) + 1), baseline=at, **look)
+
+
+def outline(ax: Axes, path: Any, **style: Any) -> PathPatch:
+    """Add one path to the axes."""
+    from matplotlib.patches import PathPatch
+
+    drawn = PathPatch(path, **style)
+    ax.add_patch(drawn)
+    return drawn

@@ -1,0 +1,185 @@
+"""A fitted selector with its data, which every section of a report is computed from.
+
+    (selector, X, y, pairs, results) -> Case -> Section.compute(case) -> dict of numbers, strings and lists
+
+A case checks that selector, data and results belong together, and collects the remarks of the sections.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_is_fitted
+
+from ..criteria import Criterion, Sensitivity
+from ..data.arrays import validate_X
+from ..evaluate.compare import Comparison
+from ..evaluate.significance import Significance
+from ..evaluate.stability import Stability
+from ..methods import Variance
+from ..problem import Problem
+from ..selector import SpectralSelector
+from ..selector import feature_names as names_of
+from ..validation import check_choice
+
+REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # above these no section fits the method many times
+_T = TypeVar("_T")
+
+
+@dataclass
+class Case:
+    """A fitted selector with its data, the results given for the report, and the remarks collected for it.
+
+    ``missing`` tells why a part of the summary is None.
+    """
+
+    selector: SpectralSelector
+    problem: Problem
+    names: list[str]
+    task: str = "auto"
+    source: str | None = None
+    seed: int | None = None
+    stability: Stability | None = None
+    comparison: Comparison | None = None
+    significance: Significance | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[dict[str, str]] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    _computed: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, compute: Callable[[Case], _T]) -> _T:
+        """``compute(self)``, computed when it is first asked for."""
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        return self._computed[compute]
+
+    @property
+    def criterion(self) -> Criterion:
+        return self.selector.criterion_
+
+    @property
+    def scores(self) -> np.ndarray:
+        return self.selector.scores_
+
+    @property
+    def n_selected(self) -> int:
+        return int(self.selector.n_features_)
+
+    def warn(self, kind: str, text: str) -> None:
+        self.warnings.append({"kind": kind, "text": text})
+
+    def supervision(self) -> dict[str, Any]:
+        """What a fit is told about the rows."""
+        known = self.problem.supervision
+        return {"y": known.y, "must_link": known.must_link, "cannot_link": known.cannot_link}
+
+    @cached_property
+    def labels(self) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+        """The kind of y (none, classes, target, unknown), its values per row, and the class names.
+
+        The kind is the one stated, or what the criterion reads, or what :meth:`fiedler.Supervision.task` says.
+        """
+        known = self.problem.supervision
+        if known.y is None:
+            return "none", None, None
+        if self.task != "auto":
+            return self._read(self.task, f"task={self.task!r}")
+        read = self.criterion.reads & {"classes", "target"}
+        first = next(iter(read)) if len(read) == 1 else known.task()
+        for kind in (first, "target" if first == "classes" else "classes"):
+            try:
+                return self._read(kind, "the report")
+            except (ValueError, TypeError):
+                continue
+        return "unknown", None, None
+
+    def _read(self, kind: str, reader: str) -> tuple[str, np.ndarray, np.ndarray | None]:
+        known = self.problem.supervision
+        return (kind, *known.classes(reader)) if kind == "classes" else (kind, known.target(reader), None)
+
+    @cached_property
+    def without_pairs(self) -> Problem:
+        """The problem as a method sees it that reads no pairs."""
+        return self.problem.without_pairs()
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        return quiet(lambda: Variance().score(Problem(self.problem.X)))
+
+    @property
+    def is_small(self) -> bool:
+        """Whether most methods can be fitted many times quickly."""
+        n, m = self.problem.X.shape
+        return n <= REFIT_ROWS and n * m <= REFIT_CELLS
+
+    def is_slow(self, times: int = 1) -> bool:
+        """Whether so many fits of this method take long: EVSC needs n³ operations per feature."""
+        n, m = self.problem.X.shape
+        return uses_sensitivity(self.criterion) and times * float(n) ** 3 * m > 1e10
+
+
+def make_case(
+    selector: SpectralSelector,
+    X: Any,
+    y: Any = None,
+    *,
+    feature_names: Any = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    task: str = "auto",
+    **given: Any,
+) -> Case:
+    """Check that selector, data and results belong together; ``given`` are further fields of the case."""
+    check_is_fitted(selector)
+    check_choice("task", task, ("auto", "classes", "target"))
+    X = validate_X(X, getattr(selector, "feature_names_in_", None))
+    m = X.shape[1]
+    if len(selector.scores_) != m:
+        raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
+    told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
+    problem = Problem(X).with_supervision(y, **told)
+    case = Case(selector, problem, names_of(selector, feature_names), task, **given)
+    for name, values in (("stability", "frequency"), ("significance", "pvalues")):
+        result = getattr(case, name)
+        if result is not None and len(getattr(result, values)) != m:
+            raise ValueError(f"{name} is about {len(getattr(result, values))} features, X has {m}.")
+    if case.comparison is not None and case.seed is None:
+        case.seed = case.comparison.settings["random_state"]
+    return case
+
+
+# -------------------------------------------------------------------- steps that several sections share
+
+
+def uses_sensitivity(criterion: Criterion) -> bool:
+    return any(isinstance(part, Sensitivity) for part in criterion.walk())
+
+
+def quiet(function: Callable[[], _T]) -> _T:
+    with warnings.catch_warnings():  # fit has already given these warnings
+        warnings.simplefilter("ignore")
+        return function()
+
+
+def ranks_of(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    """Ranks with 1 for the best; equal scores share their mean rank, NaN is one tied group at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks_of(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
+    array([2.5, 4. , 1. , 2.5])
+    """
+    return rankdata(np.unique(-scores if greater_is_better else scores, return_inverse=True)[1])
+
+
+def correlations(rows: np.ndarray) -> np.ndarray:
+    """Pearson correlations between rows; NaN for a constant one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.atleast_2d(np.clip(np.corrcoef(rows), -1.0, 1.0))
