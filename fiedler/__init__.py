@@ -77,16 +77,7 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
-    from .plots import (
-        CurveDisplay,
-        RankingDisplay,
-        SignificanceDisplay,
-        StabilityDisplay,
-        plot_curves,
-        plot_ranking,
-        plot_significance,
-        plot_stability,
-    )
+    from .plots import CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
     from .problem import Problem
     from .report import summarize, write_html
     from .selector import SpectralSelector

@@ -16,10 +16,10 @@ from .criteria import Criterion
 from .criteria.order import importances, ranks_of
 from .data.arrays import as_source, validate_X
 from .data.containers import is_container, opened
+from .errors import ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
 from .syntax import as_criterion
-from .validation import ParameterWarning
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state, column_or_1d
 
 from .distinct import Distinct
-from .validation import ParameterError, check_choice
+from .errors import ParameterError
+from .validation import check_choice
 
 _MOST_CLASSES = 100  # different whole numbers that are taken for classes
 

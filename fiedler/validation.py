@@ -1,4 +1,4 @@
-"""Checks, errors and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
+"""Checks and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
 
 from __future__ import annotations
 
@@ -12,47 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from .errors import ParameterError
+
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
-
-
-class Mentions(Exception):  # noqa: N818 - warnings are among its kinds
-    """What a message is about, as data: whoever shows it can name the parameters in other words.
-
-    Parameters
-    ----------
-    message : str
-        One sentence: the parameter, its value, and the way out.
-    parameter : str or tuple of str
-        The parameters that the message names.
-    value : object, optional
-        The value that cannot be used.
-    way_out : dict, optional
-        Words of the message that name a setting, and that setting: ``{"force=True": ("force", True)}``.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        parameter: str | tuple[str, ...] = (),
-        value: Any = None,
-        way_out: dict[str, tuple[str, Any]] | None = None,
-    ):
-        super().__init__(message)
-        self.parameter, self.value, self.way_out = parameter, value, way_out or {}
-
-
-class ParameterError(Mentions, ValueError):
-    """A value that cannot be used."""
-
-
-class ParameterTypeError(Mentions, TypeError):
-    """A value of a type that cannot be used."""
-
-
-class ParameterWarning(Mentions, UserWarning):
-    """A value that can be used, though hardly as intended."""
 
 
 _parameter_names: dict[type, list[str]] = {}

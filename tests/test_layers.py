@@ -15,7 +15,8 @@ ROOT = Path(fiedler.__file__).resolve().parent
 
 # From the bottom to the top; rooms in one line do not know each other.
 LAYERS = [
-    "version registry papers validation words distinct",
+    "version errors registry papers words distinct",
+    "validation",
     "data",
     "engine supervision",
     "problem",

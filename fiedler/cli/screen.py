@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from ..validation import Mentions
+from ..errors import Mentions
 
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
 # The flags of the command line by the parameters they set.

@@ -26,12 +26,13 @@ from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..engine.blocks import is_constant, level_copies, map_columns
 from ..engine.distances import check_range
+from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
 from ..graphs.factored import Summed, SummedColumns, Sums
 from ..graphs.storage import NotAvailableError
 from ..problem import Buildable, Problem
 from ..sets.formula import SetFormula
-from ..validation import ParameterError, ParameterWarning, call_repr, parameters
+from ..validation import call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..validation import Mentions, require
+from ..errors import Mentions
+from ..validation import require
 
 _NEEDS = {
     ".arff": ("arff", "io"),

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..validation import ParameterError, check_choice, is_sparse
+from ..errors import ParameterError
+from ..validation import check_choice, is_sparse
 from .arrays import Matrix
 from .source import Source
 

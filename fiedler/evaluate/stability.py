@@ -10,10 +10,11 @@ from scipy.stats import rankdata
 
 from ..criteria import Criterion
 from ..data.arrays import rows_of
+from ..errors import ParameterError
 from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
-from ..validation import ParameterError, check_choice, check_integer
+from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .curves import Target, check_sizes, whole_seed
 from .measures import kendall_coefficient, top_k_overlap

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import as_csr
-from ..validation import ParameterError, check_choice, check_positive, is_sparse
+from ..errors import ParameterError
+from ..validation import check_choice, check_positive, is_sparse
 
 Weights: TypeAlias = np.ndarray | sp.csr_array
 

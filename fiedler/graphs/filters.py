@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 
 from ..data.arrays import Block, dense
-from ..validation import ParameterError, check_positive, is_sparse
+from ..errors import ParameterError
+from ..validation import check_positive, is_sparse
 from .graph import Graph
 
 MOST_POWER = 1000  # of the eigenvalues, which reach 2

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import ParameterError
 from ..problem import Problem
 from ..supervision import Supervision
-from ..validation import ParameterError, check_integer, check_positive
+from ..validation import check_integer, check_positive
 from .graph import Graph
 from .labels import indicator
 from .neighbors import KNN

@@ -13,7 +13,7 @@ from ..plots.svg import SvgFigure
 from ..selection.ranking import rank, rank_features
 from ..syntax import as_criterion, short_text
 from ..words import number, printable
-from .case import Case, correlations, quiet, ranks_of
+from .case import Case, correlations, mean_ranks, quiet
 from .section import Section
 
 SLOW_CELLS = 5e7  # cells of X above which no other methods are scored
@@ -78,7 +78,7 @@ def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.nd
 
 def _ranks(scores: np.ndarray, order: np.ndarray, by_order: bool, greater_is_better: bool) -> np.ndarray:
     if not by_order:
-        return ranks_of(scores, greater_is_better)
+        return mean_ranks(scores, greater_is_better)
     places = np.empty(len(order))
     places[order] = np.arange(1.0, len(order) + 1)
     return places

@@ -167,13 +167,13 @@ def quiet(function: Callable[[], _T]) -> _T:
         return function()
 
 
-def ranks_of(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+def mean_ranks(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
     """Ranks with 1 for the best; equal scores share their mean rank, NaN is one tied group at the end.
 
     Examples
     --------
     >>> import numpy as np
-    >>> ranks_of(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
+    >>> mean_ranks(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
     array([2.5, 4. , 1. , 2.5])
     """
     return rankdata(np.unique(-scores if greater_is_better else scores, return_inverse=True)[1])

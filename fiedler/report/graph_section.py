@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
-from ..graphs import KNN, Graph, Recipe, TargetKNN, as_recipe
+from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..supervision import Supervision
@@ -68,7 +68,7 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
 
 def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
     """Whether the graph lies over most samples and is not made of the labels alone."""
-    of_samples = recipe.attracts and not recipe.signed and not isinstance(recipe, TargetKNN)
+    of_samples = recipe.attracts and not recipe.signed and (recipe.reads_X or not recipe.supervised)
     return of_samples and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..methods import Variance
-from .case import Case, correlations, ranks_of, uses_sensitivity
+from .case import Case, correlations, mean_ranks, uses_sensitivity
 from .data_section import compute_data
 from .redundancy_section import REDUNDANT, compute_redundancy
 from .section import Section
@@ -66,8 +66,8 @@ def _check_variance(case: Case) -> None:
     scored = ~np.isnan(case.scores)
     if isinstance(case.criterion, Variance) or scored.sum() < 5:
         return
-    mine = ranks_of(case.scores[scored], case.criterion.greater_is_better)
-    rho = float(correlations(np.array([mine, ranks_of(case.variance[scored], True)]))[0, 1])
+    mine = mean_ranks(case.scores[scored], case.criterion.greater_is_better)
+    rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
     limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else _ANY_NEARLY_VARIANCE
     if rho >= limit:
         way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..criteria.order import good_enough
+from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.forward import ENOUGH
 from ..significance.testing import discover
-from ..validation import ParameterError, ParameterTypeError, ParameterWarning, check_share
+from ..validation import check_share
 from .ranking import rank
 from .redundancy import LIMIT, prune
 

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.source import Source
+from ..errors import ParameterError
 from ..graphs import Graph
 from ..graphs.smoothing import smoother
 from ..problem import Problem
-from ..validation import ParameterError, is_sparse
+from ..validation import is_sparse
 from .centred import CentredColumns
 from .features import MOST_FEATURES, fits_one_pass, from_columns, from_rows, slabs
 from .kernel import Kernel, Term, gains

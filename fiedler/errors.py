@@ -1,0 +1,44 @@
+"""Errors and warnings that carry what they are about as data. This module imports nothing, so that all may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Mentions(Exception):  # noqa: N818 - warnings are among its kinds
+    """What a message is about, as data: whoever shows it can name the parameters in other words.
+
+    Parameters
+    ----------
+    message : str
+        One sentence: the parameter, its value, and the way out.
+    parameter : str or tuple of str
+        The parameters that the message names.
+    value : object, optional
+        The value that cannot be used.
+    way_out : dict, optional
+        Words of the message that name a setting, and that setting: ``{"force=True": ("force", True)}``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        parameter: str | tuple[str, ...] = (),
+        value: Any = None,
+        way_out: dict[str, tuple[str, Any]] | None = None,
+    ):
+        super().__init__(message)
+        self.parameter, self.value, self.way_out = parameter, value, way_out or {}
+
+
+class ParameterError(Mentions, ValueError):
+    """A value that cannot be used."""
+
+
+class ParameterTypeError(Mentions, TypeError):
+    """A value of a type that cannot be used."""
+
+
+class ParameterWarning(Mentions, UserWarning):
+    """A value that can be used, though hardly as intended."""
