@@ -111,6 +111,8 @@ class Source:
     def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
         try:
             part = self._read(rows, columns)
+        except ConnectionError:  # a cluster that is gone; the block is all right
+            raise
         except Exception as error:
             raise unreadable(self.label, rows, columns, self.shape, error) from error
         check_finite(part, self.label, self.names, columns)
