@@ -2,26 +2,26 @@
 
 A case prepares its data when it is run and gives the contenders as functions without arguments; ``fiedler`` is one of
 them. ``target`` is the promised ratio of times (theirs / ours), ``floor`` what ``make bench-quick`` fails under: lower,
-because the quick run takes few repeats on a machine that may be busy. Where RESULTS.md knows the row, that is four
-fifths of the ratio it was last measured at.
+because the quick run takes few repeats on a machine that may be busy. Where the table of ratios has the row, that is
+four fifths of the ratio it was last measured at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fiedler import EVSC, KNN, SPEC, LaplacianScore, ReliefF, SSelect
+from fiedler import EVSC, KNN, SPEC, Anchors, LaplacianScore, ReliefF, SmoothSubset, SpectralSelector, SSelect
 from fiedler.problem import Problem
 
 from . import contenders as other
-from . import data, neighbors, sets
-from .recorded import recorded
+from . import data, neighbors
+from .pages import HERE, records
 
 _NOISE = 0.6  # share of a target that a quick run on a busy machine must still reach,
 _FALL = 0.8  # and of the ratio on record
@@ -29,6 +29,12 @@ _COLUMNS = 2000  # columns of NEWS20 given to scanpy, which would need minutes f
 _QUERIES = 3500  # rows of fashion_mnist searched by brute force, whose time is proportional to them
 
 Contenders = dict[str, Callable[[], Any]]
+
+
+@cache
+def recorded() -> dict[tuple[str, str], float]:
+    """(work, against) to the ratio of the last full run."""
+    return {(row["work"], row["against"]): float(row["ratio"]) for row in records(HERE / "results" / "ratios.csv")}
 
 
 @dataclass
@@ -177,6 +183,69 @@ def _same_top(results: dict[str, Any]) -> str:
     return f"{len(top[0] & top[1])} of the top 100 agree, largest relative difference {abs(fast / exact - 1).max():.1e}"
 
 
+# -------------------------------------------------------------------- sets of features
+
+# Graphs are part of fiedler's time, but on fashion_mnist, where the graph is given: the others have none. They take
+# dense X only, and are left out where that would take hours; on NEWS20 no other can run at all.
+CUR, FPS, QR = "scikit-matter CUR", "scikit-matter FPS", "scipy pivoted QR"
+CAN = "fastcan"
+_ROWS = 60_000  # of fashion_mnist
+
+# Set, number of features, and the promised ratios; 0 where nothing was promised.
+SET_ROWS = [
+    ("TOX_171", 50, {CUR: 20.0, FPS: 2.0, CAN: 0.0, QR: 0.0}),
+    ("TOX_171", 500, {CUR: 0.0, FPS: 1.0, CAN: 0.0, QR: 0.0}),
+    ("BASEHOCK", 50, {CUR: 0.0, FPS: 0.0, CAN: 0.0, QR: 0.0}),
+    ("BASEHOCK", 500, {FPS: 1.0, QR: 0.0}),
+    ("wide", 50, {FPS: 0.0}),
+    ("wide", 500, {FPS: 1.0}),
+    ("fashion_mnist", 50, {FPS: 0.0}),
+    ("fashion_mnist", 500, {FPS: 1.0}),
+]
+
+
+def _select(X: Any, k: int, graph: Any = None) -> Callable[[], Any]:
+    criterion = SmoothSubset(graph)
+    return lambda: SpectralSelector(criterion, n_features_to_select=k).fit(X).order_[:k]
+
+
+def _matrix(name: str) -> Any:
+    if name == "wide":
+        return data.gaussian(2000, 20_000)
+    if name == "fashion_mnist":
+        return data.load(name, np.float64)[0][:_ROWS]
+    return data.load(name)[0]
+
+
+@cache
+def _graph(name: str) -> Any:
+    """A graph of approximate neighbours."""
+    return KNN(5, algorithm="approximate").build(_matrix(name))
+
+
+def _choosing(name: str, k: int) -> Contenders:
+    """fiedler and who else can choose k columns of a set."""
+    X = _matrix(name)
+    found = {"fiedler": _select(X, k, _graph(name) if name == "fashion_mnist" else None)}
+    dense = X.toarray().astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    choose = {CUR: other.skmatter_cur, FPS: other.skmatter_fps, CAN: other.fastcan_columns, QR: other.pivoted_qr}
+    rivals = next(targets for row, number, targets in SET_ROWS if (row, number) == (name, k))
+    return found | {who: partial(choose[who], dense, k) for who in rivals}
+
+
+def _by_anchors() -> Contenders:
+    """A million rows in one pass over their blocks, beside the Laplacian score's pass over the same."""
+    import dask.array as da
+
+    X = da.from_array(data.gaussian(1_000_000, 100).astype(np.float32), chunks=(50_000, 100))
+    anchors = Anchors(n_anchors=200)
+    subset = SmoothSubset(anchors, supervised=False)
+    return {
+        "fiedler": lambda: SpectralSelector(subset, n_features_to_select=20).fit(X).order_,
+        "Laplacian score": lambda: LaplacianScore(anchors).evaluate(X),
+    }
+
+
 # -------------------------------------------------------------------- many rows
 
 
@@ -205,6 +274,11 @@ def _recall(results: dict[str, Any]) -> str:
 
 
 # -------------------------------------------------------------------- the table
+
+
+def _some(prepare: Callable[[str], Contenders], name: str, targets: dict[str, float]) -> Contenders:
+    """fiedler and the contenders with a target."""
+    return {who: run for who, run in prepare(name).items() if who in ("fiedler", *targets)}
 
 
 def _lap(name: str, target: float, **options: Any) -> Case:
@@ -241,7 +315,7 @@ CASES = [
         Case(
             f"SPEC phi{phi}, BASEHOCK",
             {"skfeature-chappers": 300.0},
-            lambda phi=phi: _spec(phi),
+            partial(_spec, phi),
             once=("skfeature-chappers",),
             note="graph included; skfeature's runs once",
         )
@@ -251,7 +325,7 @@ CASES = [
         Case(
             f"scores on a given kNN graph, {n:,} x {m:,}",
             {_HAND: 2.0},
-            lambda n=n, m=m: _on_a_graph(n, m),
+            partial(_on_a_graph, n, m),
             quick=n == 2000,
             seconds=8.0,
             memory=True,
@@ -304,7 +378,7 @@ CASES = [
         Case(
             f"EVSC exact, {name}",
             {"one GEMM": 0.5},
-            lambda name=name: _evsc(name),
+            partial(_evsc, name),
             quick=name == "pixraw10P",
             seconds=6.0,
             note="a square product of the same number of operations",
@@ -331,17 +405,17 @@ CASES = [
         Case(
             f"{k} features as a set, {name}",
             targets,
-            lambda name=name, k=k: sets.contenders(name, k),
+            partial(_choosing, name, k),
             quick=name == "TOX_171" and k == 500,
-            once=tuple(who for who in targets if who != sets.FPS),
+            once=tuple(who for who in targets if who != FPS),
             note="graph included; the others take dense X only" if name == "BASEHOCK" else "",
         )
-        for name, k, targets in sets.ROWS_OF_THE_TABLE
+        for name, k, targets in SET_ROWS
     ),
     Case(
         "20 features as a set by anchors, 1,000,000 x 100",
         {"Laplacian score": 0.5},
-        sets.by_anchors,
+        _by_anchors,
         once=("fiedler", "Laplacian score"),
         at_least=0,
         seconds=0.0,
@@ -351,9 +425,7 @@ CASES = [
         Case(
             f"exact neighbours, {name}",
             targets,
-            lambda name=name, targets=targets: {
-                who: run for who, run in neighbors.few_columns(name).items() if who in ("fiedler", *targets)
-            },
+            partial(_some, neighbors.few_columns, name, targets),
             once=(neighbors.PRODUCT,),
             note="the k-d tree leaves ties at the last neighbour as they come, fiedler settles them",
         )
@@ -363,9 +435,7 @@ CASES = [
         Case(
             f"exact neighbours, sparse, {name}",
             targets,
-            lambda name=name, targets=targets: {
-                who: run for who, run in neighbors.sparse(name).items() if who in ("fiedler", *targets)
-            },
+            partial(_some, neighbors.sparse, name, targets),
             once=(neighbors.BRUTE, neighbors.NND),
             factors={neighbors.BRUTE: n / neighbors.SPARSE_QUERIES},
             check=neighbors.sparse_recall if neighbors.NND in targets else None,
@@ -377,13 +447,11 @@ CASES = [
         Case(
             f"98 % of the neighbours, {name}",
             targets,
-            lambda name=name, targets=targets: {
-                who: run for who, run in neighbors.many_rows(name).items() if who in ("fiedler", *targets)
-            },
+            partial(_some, neighbors.many_rows, name, targets),
             once=("fiedler", *targets),
             at_least=0,
             seconds=0.0,
-            check=lambda results, name=name: neighbors.recalls(name, results),
+            check=partial(neighbors.recalls, name),
         )
         for name, targets in neighbors.MANY_ROWS
     ),

@@ -15,10 +15,11 @@ from fiedler import LaplacianScore
 
 from . import contenders, data, isolated
 from .cases import Case
+from .scaling import Curve
 from .timing import Timing, interleaved, peak_memory
 
 Progress = Callable[[str], None]
-Fact = tuple[str, str, str, str]  # what, measured, promised, "yes" | "**no**" | "-"
+Fact = tuple[str, str, str, str]  # what, measured, promised, "yes", "no" or a dash
 
 
 @dataclass
@@ -48,9 +49,9 @@ class Results:
     machine: list[tuple[str, str]] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
-    curves: list[Any] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
     consistency: list[tuple[str, str, float, float]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)  # work or contender, and what to know of it
     minutes: float = 0.0
 
 
@@ -63,8 +64,8 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
         reason = contenders.missing(name)
         if reason is None:
             functions[name] = function
-        elif reason not in results.notes:
-            results.notes.append(reason)
+        elif (name, reason) not in results.notes:
+            results.notes.append((name, reason))
     if len(functions) < 2:
         return []
     timings = interleaved(
@@ -75,14 +76,14 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
         factors=case.factors,
     )
     failed = [name for name, timing in timings.items() if timing.failed is not None]
-    results.notes += [f"{name} left out of {case.work}: {timings.pop(name).failed}" for name in failed]
+    results.notes += [(case.work, f"{name} left out: {timings.pop(name).failed}") for name in failed]
     notes = [case.note] if case.note else []
     if case.check is not None and not failed:
         notes.append(case.check({name: timing.value for name, timing in timings.items()}))
     if case.memory:
         results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]
     if notes:
-        results.notes.append(f"{case.work}: {'; '.join(notes)}.")
+        results.notes.append((case.work, "; ".join(notes)))
     ours = timings.pop("fiedler")
     return [
         Row(case.work, name, case.targets[name], case.floor(name), theirs, ours) for name, theirs in timings.items()
@@ -95,13 +96,13 @@ def _extra_memory(case: Case, name: str, function: Callable[[], Any]) -> Fact:
     return (
         f"peak of allocations, {case.work}: {name}",
         f"{share:.2f} of one n x m array",
-        "a tenth at most" if ours else "-",
-        _answer(share <= 0.1) if ours else "-",
+        "a tenth at most" if ours else "–",
+        _answer(share <= 0.1) if ours else "–",
     )
 
 
 def _answer(met: bool) -> str:
-    return "yes" if met else "**no**"
+    return "yes" if met else "no"
 
 
 def _mib(size: float) -> str:
@@ -135,8 +136,8 @@ def limits() -> list[Fact]:
         (
             f"LS on 2,000 x 5,000 over {text}",
             f"{ours:.3f} s / {timings[key].wall:.3f} s = {ours / timings[key].wall:.2f}",
-            f"{promised[key]} at most" if key in promised else "-",
-            _answer(ours <= promised[key] * timings[key].wall) if key in promised else "-",
+            f"{promised[key]} at most" if key in promised else "–",
+            _answer(ours <= promised[key] * timings[key].wall) if key in promised else "–",
         )
         for key, text in names.items()
     ]

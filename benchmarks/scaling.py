@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,12 @@ from .timing import interleaved
 _HAND = "scikit-learn + scipy"
 
 
-@dataclass
-class Curve:
-    """Best times of one contender at growing sizes, and the exponent fitted to them."""
+Curve = tuple[str, str, str, list[float], list[float]]  # axis, work, contender, sizes, best seconds
 
-    axis: str
-    work: str
-    contender: str
-    sizes: list[float]
-    times: list[float]
 
-    @property
-    def exponent(self) -> float:
-        return float(np.polyfit(np.log(self.sizes), np.log(self.times), 1)[0])
+def exponent(curve: Curve) -> str:
+    """The slope of log(time) against log(size)."""
+    return f"{np.polyfit(np.log(curve[3]), np.log(curve[4]), 1)[0]:.2f}"
 
 
 def _in_rows(n: int) -> tuple[float, dict[str, Callable[[], Any]]]:
@@ -98,5 +90,5 @@ def curves(progress: Callable[[str], None], seconds: float = 1.5) -> list[Curve]
             measured, contenders = prepare(size)
             for name, timing in interleaved(contenders, seconds=seconds).items():
                 points.setdefault(name, []).append((measured, timing.wall))
-        found += [Curve(axis, work, name, *map(list, zip(*pairs, strict=True))) for name, pairs in points.items()]
+        found += [(axis, work, name, *map(list, zip(*pairs, strict=True))) for name, pairs in points.items()]
     return found

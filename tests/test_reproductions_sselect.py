@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.papers import sselect
-from benchmarks.papers.sselect_runs import (
+from benchmarks.papers.sselect import (
     cut_and_components,
     kernel_cut,
     nearest_neighbor_right,
@@ -32,14 +32,15 @@ ROBUST = [
 
 @pytest.fixture(scope="module")
 def findings(paper_data):
-    return {finding.key: finding for finding in sselect.run(quick=True, n_jobs=1).findings}
+    return sselect.run(quick=True, n_jobs=1).findings
 
 
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("key", ROBUST)
 def test_finding(findings, key):
-    assert findings[key].holds, findings[key].evidence
+    holds, evidence = findings[key]
+    assert holds, evidence
 
 
 def count_problem(rng, most):

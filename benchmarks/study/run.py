@@ -21,11 +21,10 @@ from fiedler import KNN, LaplacianScore, Variance, pairs_from_labels
 from fiedler.data.atomic import read_json, whole
 from fiedler.problem import Problem
 
-from . import outside, sets
-from .choices import Choices
+from . import peers, sets
 from .judge import Judge
-from .rankings import Orders, Rankings, variant
-from .sources import STUDY
+from .methods import Choices, Orders, Rankings, variant
+from .sets import STUDY
 
 FEW_ROWS = 250
 CACHE = Path(__file__).resolve().parents[2] / "out" / "study"
@@ -58,7 +57,7 @@ class Cells:
         self.settings, self.data = settings, sets.load(name, settings.max_rows)
         self.draws = settings.draws * (2 if len(self.data.y) <= FEW_ROWS else 1)
         self.judge = Judge(self.data)
-        self.block = "study" if name in STUDY else "fresh"
+        self.block = "study" if name in STUDY else "held-out"
         self.rankings = Rankings(self.data, self.judge, grids=self.block == "study")
         self.choices = Choices(self.rankings, [self.data.shown(*draw) for draw in self._draws() if draw[0] > 1])
         permutations = range(settings.random_draws)
@@ -225,12 +224,9 @@ def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
 def _fingerprint(settings: Settings) -> str:
     """A hash of the settings and of all code that the values come from, so that changed code is never read back."""
     here, library = Path(__file__).resolve().parent, Path(fiedler.__file__).resolve().parent
-    code = [
-        here / f"{module}.py"
-        for module in ("sources", "sets", "judge", "rankings", "peers", "outside", "choices", "run")
-    ]
+    code = [here / f"{module}.py" for module in ("sets", "judge", "methods", "peers", "run")]
     code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "plots", "cli"))
-    digest = hashlib.sha256(json.dumps([asdict(settings), outside.versions()]).encode())
+    digest = hashlib.sha256(json.dumps([asdict(settings), peers.versions()]).encode())
     for path in code:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
