@@ -14,7 +14,7 @@ from benchmarks.study.judge import Judge
 from benchmarks.study.methods import Choices, Rankings, TraceOfChanges
 from benchmarks.study.page import CONSTRAINTS, FREE, LABELS, TARGETS, UNTOLD
 from benchmarks.study.ranks import Results, Slice
-from benchmarks.study.sets import HELD_OUT, STUDY, DataSet
+from benchmarks.study.sets import READERS, SOURCES, DataSet
 from fiedler import (
     EVSC,
     KNN,
@@ -259,9 +259,12 @@ def test_the_study_does_without_packages_that_are_not_there(made, monkeypatch):
     peers.versions.cache_clear()
 
 
-def test_held_out_data_sets_are_none_of_the_study_and_relatives_are_named():
-    assert not set(STUDY) & set(HELD_OUT)
-    assert {source.relative for source in HELD_OUT.values()} - {None} <= set(STUDY)
+def test_relatives_of_held_out_data_sets_are_in_the_study():
+    assert {source["block"] for source in SOURCES.values()} == {"study", "held-out"}
+    assert all(source["reader"] in READERS for source in SOURCES.values())
+    for source in SOURCES.values():
+        assert not source["relative"] or SOURCES[source["relative"]]["block"] == "study"
+        assert not source["relative"] or source["block"] == "held-out"
 
 
 # -------------------------------------------------------------------- tables

@@ -49,7 +49,7 @@ class Plan:
     seed: int = 0
 
 
-QUICK = Plan(n_draws=4, labels=PAPER_LABELS, sizes=(10, 30, 50), lambdas=(0.1, 0.3, 0.5, 0.7, 0.9))
+QUICK = Plan(n_draws=2, labels=PAPER_LABELS, sizes=(10, 30, 50), lambdas=(0.1, 0.9))
 
 
 @dataclass(frozen=True, eq=False)

@@ -286,7 +286,7 @@ def _losses_on_targets(results: Results) -> tuple[list[str], list[list[Any]]]:
 
 def _unrelated(results: Results) -> tuple[list[str], list[list[str]]]:
     """``subset`` on the held-out data sets that share no rows with one of the study."""
-    alone = Results([r for r in results.block("held-out").found if SOURCES[r["name"]].relative is None])
+    alone = Results([r for r in results.block("held-out").found if not SOURCES[r["name"]]["relative"]])
     most = [budget for budget in results.budgets("labels") if budget > 3]
     rows = []
     for have, read, rivals in (
@@ -669,7 +669,7 @@ def _sets(results: Results) -> tuple[list[str], list[list[Any]]]:
     for about in results.about():
         source, sizes = SOURCES[about["name"]], ", ".join(map(str, about["sizes"]))
         told_sets = [about["name"], about["block"], about["kind"], *about["shape"], about["classes"] or "real target"]
-        rows.append([*told_sets, sizes, source.about, source.relative or "–"])
+        rows.append([*told_sets, sizes, source["about"], source["relative"] or "–"])
     return header, rows
 
 

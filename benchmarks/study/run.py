@@ -24,7 +24,6 @@ from fiedler.problem import Problem
 from . import peers, sets
 from .judge import Judge
 from .methods import Choices, Orders, Rankings, variant
-from .sets import STUDY
 
 FEW_ROWS = 250
 CACHE = Path(__file__).resolve().parents[2] / "out" / "study"
@@ -57,7 +56,7 @@ class Cells:
         self.settings, self.data = settings, sets.load(name, settings.max_rows)
         self.draws = settings.draws * (2 if len(self.data.y) <= FEW_ROWS else 1)
         self.judge = Judge(self.data)
-        self.block = "study" if name in STUDY else "held-out"
+        self.block = sets.SOURCES[name]["block"]
         self.rankings = Rankings(self.data, self.judge, grids=self.block == "study")
         self.choices = Choices(self.rankings, [self.data.shown(*draw) for draw in self._draws() if draw[0] > 1])
         permutations = range(settings.random_draws)
