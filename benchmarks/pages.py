@@ -39,6 +39,14 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if value == value else "–"
 
 
+def table(
+    corner: str, columns: Iterable[Any], rows: Mapping[str, Iterable[Any]], digits: int = 3
+) -> tuple[list[Any], list[list[Any]]]:
+    """A header and rows by name; numbers that are no integers get so many digits."""
+    cells = {name: [number(c, digits) if isinstance(c, float) else c for c in row] for name, row in rows.items()}
+    return [corner, *columns], [[name, *row] for name, row in cells.items()]
+
+
 def save(path: Path, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table; the file is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)

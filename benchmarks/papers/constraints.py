@@ -23,7 +23,7 @@ from fiedler.evaluate.curves import whole_seed
 from fiedler.selection.ranking import rank_features
 
 from .. import data
-from ..pages import load, number
+from ..pages import load, number, table
 from .common import HERE, Curve, Finding, Report, in_parallel, listed, printed
 
 SCORES = ("C1", "C2", "C3", "C4")
@@ -370,44 +370,26 @@ def run(quick: bool, n_jobs: int, seed: int = 0) -> Report:
 def tables(r: Results) -> dict[str, tuple]:
     columns, scales, widths = [*SCORES, "shuffled C4"], ("own units", "unit variance"), [f"t = {w:g}" for w in WIDTHS]
     probe = {s: r.cells[s, 0, PROBE] for s in SETS}
-    rescaled = {s: [r.rescaled[s, scale] for scale in scales] for s in SETS}
+    agreement, by_width, scaled = {}, {}, {}
+    for s, cell in probe.items():
+        shuffled, both = r.shuffled[s], [r.rescaled[s, scale] for scale in scales]
+        agreement[f"{s.title} (k = {s.top})"] = [*cell.kendall, shuffled[0], *cell.overlap, shuffled[1]]
+        by_width[s.title] = [*r.widths[s, PROBE], cell.kendall[:3].max()]
+        same = np.array([found.same_ranks for found in both])
+        k2 = [cell.kendall[1], *(found.kendall[1] for found in both)]
+        scaled[s.title] = [*k2, *same[:, 1], same[:, [0, 2]].min(), cell.likes_small[1]]
+    of_scale = [*(f"K2, {scale}" for scale in ("[0, 1]", *scales)), *(f"same ranks, C2, {scale}" for scale in scales)]
+    spread = {s.title: [f"{a:.2f} ({b:.3f})" for a, b in r.width_facts[s].T] for s in SETS}
     found = {
-        "kendall": (
-            ["data set", *(f"{what}, {c}" for what in ("K", "overlap") for c in columns)],
-            [
-                [f"{s.title} (k = {s.top})", *map(number, [*c.kendall, r.shuffled[s][0], *c.overlap, r.shuffled[s][1]])]
-                for s, c in probe.items()
-            ],
-        ),
-        "widths": (
-            ["data set", *widths, "best of K1 to K3"],
-            [[s.title, *map(number, [*r.widths[s, PROBE], c.kendall[:3].max()])] for s, c in probe.items()],
-        ),
-        "spread": (
-            ["data set", *widths],
-            [[s.title, *(f"{a:.2f} ({b:.3f})" for a, b in r.width_facts[s].T)] for s in SETS],
-        ),
-        "scale": (
-            [
-                "data set",
-                *(f"K2, {scale}" for scale in ("[0, 1]", *scales)),
-                *(f"same ranks, C2, {scale}" for scale in scales),
-                "same ranks, C1 and C4, both",
-                "C2 and small variance",
-            ],
-            [
-                [s.title, number(probe[s].kendall[1]), *(number(found.kendall[1]) for found in both)]
-                + [number(found.same_ranks[1]) for found in both]
-                + [number(min(found.same_ranks[[0, 2]].min() for found in both)), number(probe[s].likes_small[1])]
-                for s, both in rescaled.items()
-            ],
-        ),
+        "kendall": table("data set", [f"{what}, {c}" for what in ("K", "overlap") for c in columns], agreement),
+        "widths": table("data set", [*widths, "best of K1 to K3"], by_width),
+        "spread": table("data set", widths, spread),
+        "scale": table("data set", [*of_scale, "same ranks, C1 and C4, both", "C2 and small variance"], scaled),
     }
     for name, sets in (("figure-3", SETS[:4]), ("figure-5", SETS[4:])):
         found[name] = ["data set", *SCORES, *BASELINES, "all"], [accuracy_row(r, s) for s in sets]
     for name, sets in (("tables-2-to-5", SETS[:4]), ("table-6", (COLON,)), ("table-7", (LEUKEMIA,))):
-        rows = [[row, *sums] for row, sums in sums_of_ranks(r, sets).items()]
-        found[name] = ["rank sum", *(f"T of {score}" for score in SCORES)], rows
+        found[name] = table("rank sum", [f"T of {score}" for score in SCORES], sums_of_ranks(r, sets))
     return found
 
 
@@ -447,12 +429,12 @@ def findings(r: Results) -> dict[str, Finding]:
     gap = {s.title: float(lead[s].mean()) for s in SETS}
     genes = [gap[s.title] for s in SETS[4:]]
     found["kendall-gap"] = min(genes) > max(gap[s.title] for s in SETS[:4]), listed(gap, "+.3f")
-    for key, table, sets, least in (
+    for key, name, sets, least in (
         ("four", "tables-2-to-5", SETS[:4], 6),
         ("colon_alon", "table-6", (COLON,), 3),
         ("leukemia_5147", "table-7", (LEUKEMIA,), 4),
     ):
-        ours, theirs = (list(rows.values()) for rows in (sums_of_ranks(r, sets), printed(f"constraints-{table}")))
+        ours, theirs = (list(rows.values()) for rows in (sums_of_ranks(r, sets), printed(f"constraints-{name}")))
         won = [int(np.sum(np.argmin(ours, axis=1) == v)) for v in range(4)]
         same = int(np.sum(np.argmin(ours, axis=1) == np.argmin(theirs, axis=1)))
         halves = [int(np.argmin(rank_sums(c.at(s.kept)))) for (s, half, _), c in r.cells.items() if half and s in sets]

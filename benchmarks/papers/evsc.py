@@ -24,7 +24,7 @@ from fiedler.problem import Problem
 from fiedler.selection.ranking import rank
 
 from ..data import paper_set
-from ..pages import number
+from ..pages import table
 from .common import Curve, Finding, Report, in_parallel, listed, printed
 
 SETS = {"PIX": "pixraw10P", "ORL": "orlraws10P", "TOX": "TOX_171", "nakayama": "nakayama"}
@@ -268,60 +268,48 @@ def iris_overlaps() -> dict[float, list[float]]:
 def tables(r: Results) -> dict[str, tuple]:
     widths = list(dict.fromkeys(width for _, _, width in r.settings))
     jas, best = r.curves.mean("JAS"), {m: r.curves.values(m, "good")[:, 2].max(axis=-1) for m in ("ACC", "JAS")}
-    found = {
-        f"table-{table}": (
-            [f"{measure}, {'first' if side == 'good' else 'last'} features", *METHODS],
-            beside(r.curves.mean(measure, side)),
-        )
-        for (measure, side), table in TABLES.items()
-    }
-    found["iris"] = (
-        ["width, median distances", "overlap without F1", "without F3", "EVSC of F1", "of F3"],
-        [[f"{width:g}", *map(number, values)] for width, values in r.iris.items()],
-    )
-    found["neighbors"] = (
-        ["JAS on TOX", *r.neighbors],
-        [[f"m = {m}", *(number(kept[i]) for kept in r.neighbors.values())] for i, m in enumerate(r.numbers)],
-    )
-    found["turning"] = (
-        ["set", "turns after", f"among {LEADING}", "ACC there", "best ACC*", "JAS there", "best JAS*"],
-        [
-            [label(name), about["turn"], about["turn among leading"]]
-            + [number(v) for m in ("ACC", "JAS") for v in (about[m], best[m][place])]
-            for place, (name, about) in enumerate(r.about.items())
-        ],
-    )
-    found["inner-products"] = (
-        ["set", "share of Σ x², EVSC", "random", "correlation, EVSC", "random", "JAS, EVSC", "random"],
-        [
-            [label(name), *map(number, [*np.array(about["inner products"]).T.ravel(), jas[name][2], jas[name][4]])]
-            for name, about in r.about.items()
-        ],
-    )
+    found = {}
+    for (measure, side), number_of in TABLES.items():
+        corner = f"{measure}, {'first' if side == 'good' else 'last'} features"
+        found[f"table-{number_of}"] = table(corner, METHODS, beside(r.curves.mean(measure, side)))
+    turning, inner = {}, {}
+    for place, (name, about) in enumerate(r.about.items()):
+        there = [value for m in ("ACC", "JAS") for value in (about[m], best[m][place])]
+        turning[label(name)] = [about["turn"], about["turn among leading"], *there]
+        inner[label(name)] = [*np.array(about["inner products"]).T.ravel(), jas[name][2], jas[name][4]]
+    by_number = {f"m = {m}": [kept[i] for kept in r.neighbors.values()] for i, m in enumerate(r.numbers)}
+    of_turning = ["turns after", f"among {LEADING}", "ACC there", "best ACC*", "JAS there", "best JAS*"]
+    of_inner = ["share of Σ x², EVSC", "random", "correlation, EVSC", "random", "JAS, EVSC", "random"]
+    of_iris = ["overlap without F1", "without F3", "EVSC of F1", "of F3"]
+    found["iris"] = table("width, median distances", of_iris, {f"{width:g}": row for width, row in r.iris.items()})
+    found["neighbors"] = table("JAS on TOX", r.neighbors, by_number)
+    found["turning"] = table("set", of_turning, turning)
+    found["inner-products"] = table("set", of_inner, inner)
     for measure in ("JAS", "ACC"):
         ends = ["best of LS, SPEC", "random"] if measure == "JAS" else []
-        rows = [setting_row(r, measure, *key) for key in dict.fromkeys((name, s) for name, s, _ in r.settings)]
-        header = [f"{measure} of EVSC", *(f"{width:g}" for width in widths), *ends, "EVSC printed"]
-        found[f"settings-{measure.lower()}"] = header, [row for row in rows if "–" not in row]
+        keys = dict.fromkeys((name, scaling) for name, scaling, _ in r.settings)
+        rows = {f"{name}, {scaling}": setting_row(r, measure, name, scaling) for name, scaling in keys}
+        columns = [*(f"{width:g}" for width in widths), *ends, "EVSC printed"]
+        known = {at: row for at, row in rows.items() if not np.isnan(row).any()}
+        found[f"settings-{measure.lower()}"] = table(f"{measure} of EVSC", columns, known)
     return found
 
 
-def beside(means: Mapping[str, np.ndarray]) -> list[list[str]]:
-    """The rows of a table of the paper, its sets that could not be had included."""
+def beside(means: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The rows of a table of the paper, its data sets that could not be had included."""
     rows = {name: means[name] for name in SHARED}
     rows["average of the three"] = np.mean(list(rows.values()), axis=0)
     rows |= dict.fromkeys(("GLA, not had", "CLL, not had"), np.full(len(METHODS), np.nan))
-    rows["nakayama, stand-in for GLA"] = means["nakayama"]
-    return [[name, *map(number, values)] for name, values in rows.items()]
+    return rows | {"nakayama, stand-in for GLA": means["nakayama"]}
 
 
-def setting_row(r: Results, measure: str, name: str, scaling: str) -> list[str]:
+def setting_row(r: Results, measure: str, name: str, scaling: str) -> list[float]:
     found = [entry for (at, s, _), entry in r.settings.items() if (at, s) == (name, scaling)]
     theirs = printed(f"evsc-table-{TABLES[measure, 'good']}")[name][2]
     if measure == "ACC":
-        return [f"{name}, {scaling}", *(number(entry["ACC"]) for entry in found), number(theirs)]
-    ends = [max(entry["JAS"][:2].max() for entry in found), found[0]["JAS"][3], theirs]
-    return [f"{name}, {scaling}", *map(number, [*(entry["JAS"][2] for entry in found), *ends])]
+        return [*(entry["ACC"] for entry in found), theirs]
+    rivals = max(entry["JAS"][:2].max() for entry in found)
+    return [*(entry["JAS"][2] for entry in found), rivals, found[0]["JAS"][3], theirs]
 
 
 def label(name: str) -> str:

@@ -35,7 +35,7 @@ from fiedler import (
 from fiedler.selection.ranking import rank_features
 
 from ..data import paper_set, paper_set_info
-from ..pages import number
+from ..pages import number, table
 from .common import Curve, Finding, Report, in_parallel, listed, printed
 from .sselect import nearest_neighbor_right, stratified_folds
 
@@ -353,44 +353,30 @@ def run(quick: bool, n_jobs: int, seed: int = 0) -> Report:
 
 
 def tables(r: Results) -> dict[str, tuple]:
-    sets, own = r.plan.sets, r.present((*TEXTS, *FACES))
-
-    def rows(names: Sequence[str], columns: Sequence[str], value: Callable, digits: int = 2) -> list[list[str]]:
-        return [[name, *(number(value(name, column), digits) for column in columns)] for name in names]
-
-    table_3 = [
-        [f"{name}, {kernel}", *(number(v, 2) for v in (r.at_most(name, LS), *r.table_3_row(name, kernel)))]
-        for name in sets
-        for kernel in KERNELS
-    ]
+    sets, own, (free, labels) = r.plan.sets, r.present((*TEXTS, *FACES)), averages(r)
     gaps = sorted({key for found in r.gaps.values() for key in found})
-    free, labels = averages(r)
-    held = {name: [f"{r.at_most(name, m):.2f} → {r.held_out[name, m].mean():.2f}" for m in SUPERVISED] for name in sets}
     settings = sorted({*USUAL.values(), *r.plan.face_settings, *r.plan.text_settings}, key=lambda s: (s[0], s[2], s[1]))
     baselines = (RANDOM, ALL, LS, RLF_AS_GIVEN, FISHER)
+    table_3 = {
+        f"{name}, {kernel}": [r.at_most(name, LS), *r.table_3_row(name, kernel)] for name in sets for kernel in KERNELS
+    }
+    best_of = {
+        name: [*(r.at_most(name, m) for m in baselines), best(r, name, UNSUPERVISED), best(r, name, SUPERVISED)]
+        for name in sets
+    }
+    held = {name: [f"{r.at_most(name, m):.2f} → {r.held_out[name, m].mean():.2f}" for m in SUPERVISED] for name in sets}
+    off = {setting_name(s): [off_by(r, name, s) for name in own] for s in settings}
     return {
         "facts": (["", *own], facts(r)),
-        "table-3": (["set, graph", LS, *COLUMNS], table_3),
-        "averages": (["average", *free], [["accuracy", *(number(value, 2) for value in free.values())]]),
-        "averages-labels": (["average", *labels], [["accuracy", *(number(value, 2) for value in labels.values())]]),
-        "table-4": (["set", *ON_LABELS], rows(sets, ON_LABELS, r.at_most)),
-        "identities": (["set", *gaps], [[n, *(small(found.get(gap)) for gap in gaps)] for n, found in r.gaps.items()]),
-        "baselines": (
-            ["set", *baselines, "best without labels", "best with labels"],
-            [
-                [*row, best(r, row[0], UNSUPERVISED), best(r, row[0], SUPERVISED)]
-                for row in rows(sets, baselines, r.at_most, 3)
-            ],
-        ),
-        "held-out": (["set", *SUPERVISED], [[name, *cells] for name, cells in held.items()]),
-        "settings": (
-            ["setting: largest (mean) difference", *own],
-            [[setting_name(s), *(off_by(r, name, s) for name in own)] for s in settings],
-        ),
-        "folds": (
-            ["PIE10P, RBF", *COLUMNS],
-            [[f"{n} folds", *(number(v, 2) for v in r.folds["PIE10P", n])] for n in r.plan.folds],
-        ),
+        "table-3": table("set, graph", [LS, *COLUMNS], table_3, 2),
+        "averages": table("average", free, {"accuracy": free.values()}, 2),
+        "averages-labels": table("average", labels, {"accuracy": labels.values()}, 2),
+        "table-4": table("set", ON_LABELS, {name: [r.at_most(name, m) for m in ON_LABELS] for name in sets}, 2),
+        "identities": table("set", gaps, {n: [small(found.get(gap)) for gap in gaps] for n, found in r.gaps.items()}),
+        "baselines": table("set", [*baselines, "best without labels", "best with labels"], best_of),
+        "held-out": table("set", SUPERVISED, held),
+        "settings": table("setting: largest (mean) difference", own, off),
+        "folds": table("PIE10P, RBF", COLUMNS, {f"{n} folds": r.folds["PIE10P", n] for n in r.plan.folds}, 2),
     }
 
 

@@ -21,7 +21,7 @@ from fiedler.evaluate.curves import spread
 from fiedler.selection.ranking import rank_features
 
 from ..data import paper_set
-from ..pages import number
+from ..pages import number, table
 from .common import Curve, Finding, Report, in_parallel, listed
 
 SETS = ("PCMAC", "BASEHOCK", "MACBASE")
@@ -279,58 +279,47 @@ def run(quick: bool, n_jobs: int, seed: int = 0) -> Report:
 
 
 def tables(r: Results) -> dict[str, tuple]:
-    cells, others = r.cells(), (FISHER, LAPLACIAN)
-    gains = np.array([[r.gain(n, other, l)[0] for other in others] for n, l in cells])
-    hidden = [[r.level(n, SSELECT, l, h), *(r.gain(n, o, l, h)[0] for o in others)] for n, l in cells for h in (0, 1)]
-    pieces = {name: r.sweep(name, FEW, "n_components") for name in r.plan.sets}
-    chosen = {(n, m, l): np.mean([d.chosen[m, l] for d in r.draws[n]]) for n, l in cells for m in (BY_CUT, BY_KERNEL)}
-    best = {name: best_lambda(r, name, MANY) for name in r.plan.sets}
-    labels = [f"{n}, {l}" for n, l in cells]
+    rows, sets, others = {f"{n}, {l}": (n, l) for n, l in r.cells()}, r.plan.sets, (FISHER, LAPLACIAN)
+
+    def gains(n: str, l: int, hidden: bool = False) -> list[float]:
+        return [r.gain(n, other, l, hidden)[0] for other in others]
+
+    def hiding(n: str, l: int) -> list[str]:
+        both = zip(*([r.level(n, SSELECT, l, h), *gains(n, l, h)] for h in (False, True)), strict=True)
+        return [f"{every:.4f} → {hidden:.4f}" for every, hidden in both]
+
+    def pieces(n: str, l: int) -> list[str]:
+        counts = r.sweep(n, FEW, "n_components")[:, PAPER_LABELS.index(l)].T
+        return [f"{count.mean():.1f} ({np.mean(count == 1):.0%})" for count in counts]
+
+    def by_cuts(n: str, l: int) -> list[str]:
+        chosen = {m: np.mean([draw.chosen[m, l] for draw in r.draws[n]]) for m in (BY_CUT, BY_KERNEL)}
+        return [cell for m, lam in chosen.items() for cell in (f"{lam:.2f}", f"{by_cut(r, n, m, l):+.4f}")]
+
+    gained = {at: gains(*cell) for at, cell in rows.items()}
     found = {
-        "facts": (["", *r.plan.sets], facts(r)),
-        "accuracy": (
-            ["set, l", *METHODS],
-            [[at, *(number(r.level(n, m, l)) for m in METHODS)] for at, (n, l) in zip(labels, cells, strict=True)],
+        "facts": (["", *sets], facts(r)),
+        "accuracy": table("set, l", METHODS, {at: [r.level(n, m, l) for m in METHODS] for at, (n, l) in rows.items()}),
+        "table-2": table(
+            "set, l",
+            ["less Fisher", "less Laplacian"],
+            gained | {"average": np.mean(list(gained.values()), axis=0).tolist()},
+            4,
         ),
-        "table-2": (
-            ["set, l", "less Fisher", "less Laplacian"],
-            [
-                [at, *(number(gain, 4) for gain in row)]
-                for at, row in zip([*labels, "average"], [*gains, gains.mean(axis=0)], strict=True)
-            ],
+        "hidden": table(
+            "set, l", ["sSelect", "less Fisher", "less Laplacian"], {at: hiding(*c) for at, c in rows.items()}
         ),
-        "hidden": (
-            ["set, l", "sSelect", "less Fisher", "less Laplacian"],
-            [
-                [at, *(f"{a:.4f} → {b:.4f}" for a, b in zip(hidden[2 * i], hidden[2 * i + 1], strict=True))]
-                for i, at in enumerate(labels)
-            ],
+        "components": table(
+            "components, set, l", [f"λ = {lam}" for lam in r.plan.lambdas], {at: pieces(*c) for at, c in rows.items()}
         ),
-        "components": (
-            ["components, set, l", *(f"λ = {lam}" for lam in r.plan.lambdas)],
-            [
-                [f"{n}, {l}", *(f"{c.mean():.1f} ({np.mean(c == 1):.0%})" for c in counts.T)]
-                for n in r.plan.sets
-                for l, counts in zip(PAPER_LABELS, np.moveaxis(pieces[n], 1, 0), strict=True)
-            ],
+        "lambda": table(
+            "set, l", ["λ by kNN cut", "gain", "λ by kernel cut", "gain"], {at: by_cuts(*c) for at, c in rows.items()}
         ),
-        "lambda": (
-            ["set, l", "λ by kNN cut", "gain", "λ by kernel cut", "gain"],
-            [
-                [f"{n}, {l}"]
-                + [x for m in (BY_CUT, BY_KERNEL) for x in (number(chosen[n, m, l], 2), f"{by_cut(r, n, m, l):+.4f}")]
-                for n, l in cells
-            ],
-        ),
-        "figure-7": (
-            ["set", *(f"l = {l}" for l in PAPER_LABELS)],
-            [[name, *(number(lam, 1) for lam in row)] for name, row in best.items()],
-        ),
+        "figure-7": table("set", [f"l = {l}" for l in PAPER_LABELS], {n: best_lambda(r, n, MANY) for n in sets}, 1),
     }
     for l in (2, 10):
-        losses = losses_printed(l)
-        counts = [[name, *(number(having(r, name, l, loss).mean(), 0) for loss in losses)] for name in r.plan.sets]
-        found[f"losses-{l}"] = (["set", *(f"l = {l}: {loss:.4f}" for loss in losses)], counts)
+        counts = {n: [having(r, n, l, loss).mean() for loss in losses_printed(l)] for n in sets}
+        found[f"losses-{l}"] = table("set", [f"l = {l}: {loss:.4f}" for loss in losses_printed(l)], counts, 0)
     return found
 
 

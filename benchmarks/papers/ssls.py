@@ -34,7 +34,7 @@ from fiedler.problem import Problem
 from fiedler.selection.ranking import rank
 
 from .. import data
-from ..pages import number
+from ..pages import number, table
 from .common import Curve, Finding, Report, in_parallel, listed, printed
 
 N_SETS = 1000  # artificial data sets of each problem, in the paper too
@@ -273,31 +273,29 @@ def run(quick: bool = False, n_jobs: int = 2, seed: int = 0) -> Report:
 
 
 def tables(share: dict[str, np.ndarray], curves: dict[str, Curves]) -> dict[str, tuple]:
-    computed = {"SLS": share["SLS, k = 5"], "correlation": share["correlation, n = 1000"]}
     shown, parts = (*PAPER, *BASELINES), ("LS", PER_FEATURE, NO_LABELS, SEMI_GRAPH, "SSLS", NARROW)
-    both = [(c, n) for c in curves.values() for n in c.data.n_labels]
-
-    def percent(rows: dict[str, np.ndarray]) -> list[list[str]]:
-        return [[name, *(number(p, 1) for p in found)] for name, found in rows.items()]
+    alike = (*PAPER, "variance", "random")
 
     def means(methods: Sequence[str]) -> list[list[Any]]:
+        both = [(c, n) for c in curves.values() for n in c.data.n_labels]
         return [[c.data.title, n, *(short(c.mean(method, n)) for method in methods)] for c, n in both]
 
-    alike = (*PAPER, "variance", "random")
+    titled = {c.data.title: c for c in curves.values()}
+    likeness = {title: [c.likeness(m, c.data.n_labels[0]) for m in alike] for title, c in titled.items()}
+    weights = {title: [short(c.mean(way)) for way in READINGS.values()] for title, c in titled.items()}
     return {
-        "artificial": (["% of data sets", "Y1", "Y2"], percent(computed)),
-        "readings": (["% of data sets", "Y1", "Y2"], percent(share)),
+        "artificial": table("% of data sets", ["Y1", "Y2"], papers_two(share), 1),
+        "readings": table("% of data sets", ["Y1", "Y2"], share, 1),
         "means": (["data set", "labels", *shown], means(shown)),
-        "alike": (
-            ["mean abs. correlation", *alike],
-            [[c.data.title, *(number(c.likeness(m, c.data.n_labels[0])) for m in alike)] for c in curves.values()],
-        ),
+        "alike": table("mean abs. correlation", alike, likeness),
         "parts": (["data set", "labels", "LS", "LS, weights as eq. 8", *parts[2:]], means(parts)),
-        "weights": (
-            ["data set", *READINGS],
-            [[c.data.title, *(short(c.mean(way)) for way in READINGS.values())] for c in curves.values()],
-        ),
+        "weights": table("data set", READINGS, weights),
     }
+
+
+def papers_two(share: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The percentages of the paper's two methods, with k = 5 and n = 1000."""
+    return {"SLS": share["SLS, k = 5"], "correlation": share["correlation, n = 1000"]}
 
 
 def short(value: float) -> str:
@@ -306,7 +304,7 @@ def short(value: float) -> str:
 
 
 def on_section_3(share: dict[str, np.ndarray], n_sets: int) -> dict[str, Finding]:
-    computed = {"SLS": share["SLS, k = 5"], "correlation": share["correlation, n = 1000"]}
+    computed = papers_two(share)
     told = "; ".join(f"{method} {listed(found, '.1f')} %" for method, found in computed.items())
     found: dict[str, Finding] = {}
     for method, theirs in printed("ssls-artificial").items():
