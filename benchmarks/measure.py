@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,9 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
     failed = [name for name, timing in timings.items() if timing.failed is not None]
     results.notes += [(case.work, f"{name} left out: {timings.pop(name).failed}") for name in failed]
     notes = [case.note] if case.note else []
-    if case.check is not None and not failed:
-        notes.append(case.check({name: timing.value for name, timing in timings.items()}))
-    if case.memory:
+    checked = "" if failed else case.check({name: timing.value for name, timing in timings.items()})
+    notes = [*notes, checked] if checked else notes
+    if case.size:
         results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]
     if notes:
         results.notes.append((case.work, "; ".join(notes)))
@@ -116,31 +117,27 @@ def limits() -> list[Fact]:
     """LS end to end beside the least any exact method must do."""
     X = data.gaussian(2000, 5000)
     single = X.astype(np.float32)
-    timings = interleaved(
-        {
-            "LS": lambda: LaplacianScore().evaluate(X),
-            "Gram, float64": lambda: X @ X.T,
-            "Gram, float32": lambda: single @ single.T,
-            "pass": lambda: X.sum(axis=0),
-        },
-        seconds=20.0,  # its second thread waits for a core that is not always there
-    )
-    ours = timings["LS"].wall
-    names = {
-        "Gram, float64": "one Gram product in float64",
-        "Gram, float32": "one in float32",
-        "pass": "one pass over X",
+    work = {
+        "one Gram product in float64": lambda: X @ X.T,
+        "one in float32": lambda: single @ single.T,
+        "one pass over X": lambda: X.sum(axis=0),
     }
-    promised = {"Gram, float32": 2.2}
-    return [
-        (
-            f"LS on 2,000 x 5,000 over {text}",
-            f"{ours:.3f} s / {timings[key].wall:.3f} s = {ours / timings[key].wall:.2f}",
-            f"{promised[key]} at most" if key in promised else "–",
-            _answer(ours <= promised[key] * timings[key].wall) if key in promised else "–",
-        )
-        for key, text in names.items()
-    ]
+    # Twenty seconds: the second thread waits for a core that is not always there.
+    timings = interleaved({"LS": lambda: LaplacianScore().evaluate(X), **work}, seconds=20.0)
+    ours, promised = timings["LS"].wall, {"one in float32": 2.2}
+    return [_over(f"LS on 2,000 x 5,000 over {name}", ours, timings[name].wall, promised.get(name)) for name in work]
+
+
+def _over(what: str, ours: float, theirs: float, most: float | None) -> Fact:
+    """Our seconds over others, and whether that is at most what was promised."""
+    measured = f"{ours:.3f} s / {theirs:.3f} s = {ours / theirs:.2f}"
+    return (what, measured, f"{most} at most", _answer(ours <= most * theirs)) if most else (what, measured, "–", "–")
+
+
+def _best(rounds: int, work: Mapping[str, Callable[[], float]]) -> dict[str, float]:
+    """The best of several rounds in turns; the functions give seconds."""
+    taken = [{name: run() for name, run in work.items()} for _ in range(rounds)]
+    return {name: min(each[name] for each in taken) for name in work}
 
 
 def memory(progress: Progress) -> list[Fact]:
@@ -220,19 +217,12 @@ def first_calls(progress: Progress) -> list[Fact]:
 def imports(rounds: int = 5) -> list[Fact]:
     """``import fiedler`` beside the part of scikit-learn it builds on."""
     reference = "import sklearn.feature_selection"
-    statements = ("import fiedler", "from fiedler import SpectralSelector", reference)
-    best = dict.fromkeys(statements, np.inf)
-    for _ in range(rounds):
-        for statement in statements:
-            best[statement] = min(best[statement], isolated.import_time(statement))
+    statements = ("import fiedler", "from fiedler import SpectralSelector")
+    best = _best(
+        rounds, {statement: partial(isolated.import_time, statement) for statement in (*statements, reference)}
+    )
     return [
-        (
-            f"`{statement}` over `{reference}`",
-            f"{best[statement]:.3f} s / {best[reference]:.3f} s = {best[statement] / best[reference]:.2f}",
-            "1.3 at most",
-            _answer(best[statement] <= 1.3 * best[reference]),
-        )
-        for statement in statements[:2]
+        _over(f"`{statement}` over `{reference}`", best[statement], best[reference], 1.3) for statement in statements
     ]
 
 
@@ -248,21 +238,11 @@ def commands(progress: Progress, rounds: int = 3) -> list[Fact]:
             "read": [sys.executable, "-c", f"import sklearn, polars; polars.read_csv({large!r})"],
             "import": [sys.executable, "-c", "import sklearn"],
         }
-        best = dict.fromkeys(jobs, np.inf)
-        for _ in range(rounds):
-            for name, command in jobs.items():
-                best[name] = min(best[name], isolated.run_time(command))
+        best = _best(rounds, {name: partial(isolated.run_time, command) for name, command in jobs.items()})
+    what = "`fiedler rank` by Fisher, CSV of 1,000,000 x 8, over imports and reading"
     return [
-        (
-            what,
-            f"{best[ours]:.2f} s / {best[theirs]:.2f} s = {best[ours] / best[theirs]:.2f}",
-            f"{most} at most",
-            _answer(best[ours] <= most * best[theirs]),
-        )
-        for what, ours, theirs, most in (
-            ("`fiedler rank` by Fisher, CSV of 1,000,000 x 8, over imports and reading", "large", "read", 2.0),
-            ("`fiedler rank` of a small CSV over `import sklearn`", "small", "import", 1.2),
-        )
+        _over(what, best["large"], best["read"], 2.0),
+        _over("`fiedler rank` of a small CSV over `import sklearn`", best["small"], best["import"], 1.2),
     ]
 
 
