@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from ..pages import DOCS, FOLDERS, fill, save_all, save_figure
+from ..pages import DOCS, FOLDERS, fill, records, save_all, save_figure
 from . import figures
 from .methods import NARROW
 from .ranks import Duel, Ranking, Results, Slice, holm, rank_methods
@@ -515,41 +516,12 @@ def _duel_row(parts: Any, first: str, second: str, kind: str) -> list[str]:
 # -------------------------------------------------------------------- defaults
 
 
-def _variants(method: str, key: str, default: object, *others: object) -> dict[str, str]:
-    """The name of each value tried, the library's default first."""
-    return {str(default): method, **{str(value): f"{method}[{key}={value}]" for value in others}}
-
-
-def _graphs(method: str, question: str) -> list[tuple]:
-    widths = _variants(method, "width", 1.0, 0.5, 2.0) | {"binary": f"{method}[weight=binary]"}
-    neighbors = _variants(method, "k", 10, 5, 20)
-    return [(method, "n_neighbors", question, neighbors), (method, "bandwidth / mean edge", question, widths)]
-
-
-_C4 = {"RBF 0.25": "c4", "RBF 0.5": "c4[scale=0.5]", "RBF 1.0": "c4[scale=1.0]", "KNN": KNN_C4}
-LAMBDAS = _variants("sselect", "lam", 0.1, 0.01, 0.5, 0.9, "auto")
-CHOICES = [
-    ("subset", "power", "free", _variants("subset", "power", 0.5, 0.25, 1.0)),
-    ("subset", "n_neighbors", "free", _variants("subset", "k", 5, 3, 10)),
-    *(choice for method in FREE[1:5] for choice in _graphs(method, "free")),
-    (
-        "laplacian",
-        "graph",
-        "free",
-        {"KNN": "laplacian"} | {f"RBF {s}": f"laplacian[rbf={s}]" for s in (0.25, 0.5, 1.0)},
-    ),
-    ("evsc", "RBF scale", "free", _variants("evsc", "scale", 1.0, 0.5, 0.25)),
-    *_graphs("sselect", "labels"),
-    ("sselect", "lam", "labels", LAMBDAS),
-    ("relieff", "n_neighbors", "labels", _variants("relieff", "k", 10, 3, 1)),
-    ("c4", "graph, labels", "labels", _C4),
-    ("c4", "graph, pairs", "pairs", _C4),
-    ("sls", "n_neighbors", "targets", _variants("sls", "k", 5, 2, 10)),
-    ("sls", "t", "targets", _variants("sls", "t", 1.0, 0.25, 4.0)),
-    ("ssls", "n_neighbors", "targets", _variants("ssls", "k", 30, 10, 60)),
-    ("ssls", "t", "targets", _variants("ssls", "t", 1.0, 0.25, 4.0)),
-    ("ssls", "weight_labeled", "targets", _variants("ssls", "C", 5.0, 1.0, 25.0)),
-]
+def choices() -> dict[tuple[str, str, str], dict[str, str]]:
+    """(method, parameter, what it is told) to the name of each value tried, the library's default first."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in records(Path(__file__).with_name("defaults.csv")):
+        found.setdefault((row["method"], row["parameter"], row["told"]), {})[row["value"]] = row["name"]
+    return found
 
 
 def defaults(study: Results) -> Tables:
@@ -564,10 +536,10 @@ def defaults(study: Results) -> Tables:
         "verdict",
     ]
     budgets = study.budgets("labels")
-    parts = [study.told("labels", [b], list(LAMBDAS.values())) for b in budgets]
-    shares = {share: LAMBDAS[share] for share in ("0.01", "0.1", "0.5", "0.9", "auto")}
+    shares = dict(sorted(choices()["sselect", "lam", "labels"].items()))
+    parts = [study.told("labels", [b], list(shares.values())) for b in budgets]
     return {
-        "defaults": (header, [verdict(study, *choice) for choice in CHOICES]),
+        "defaults": (header, [verdict(study, *key, variants) for key, variants in choices().items()]),
         "defaults-lambda": (
             ["λ", *(f"{b} per class" for b in budgets)],
             [
