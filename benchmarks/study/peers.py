@@ -18,7 +18,6 @@ runs this file, reads a job and writes its answer; where that environment is mis
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import subprocess
@@ -170,9 +169,7 @@ WITH_TARGETS: dict[str, Peer] = {"mrmr": mrmr, "forest": forest, "l1": l1}
 
 # -------------------------------------------------------------------- peers of other packages
 
-_ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = _ROOT / ".venv-bench" / "bin" / "python"
-KEPT = _ROOT / "out" / "study" / "peers"  # answers, so that they are asked for once
+ENVIRONMENT = Path(__file__).resolve().parents[2] / ".venv-bench" / "bin" / "python"
 PACKAGES = ("skmatter", "fastcan")
 
 
@@ -206,29 +203,13 @@ def chosen_told(
 
 
 def _answer(job: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    answer = KEPT / f"{_fingerprint(job)}.npz"
-    if not answer.exists():
-        _ask(job, answer)
-    with np.load(answer) as found:
-        return dict(found)
-
-
-def _ask(job: dict[str, np.ndarray], answer: Path) -> None:
-    answer.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=answer.parent) as folder:
-        asked, partial = Path(folder) / "job.npz", Path(folder) / "answer.npz"
+    """What a process in the other environment makes of a job."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answer = Path(folder) / "job.npz", Path(folder) / "answer.npz"
         np.savez(asked, **job)
-        subprocess.run([ENVIRONMENT, "-W", "ignore", __file__, asked, partial], check=True)
-        partial.replace(answer)
-
-
-def _fingerprint(job: dict[str, np.ndarray]) -> str:
-    """A hash of everything that an answer depends on."""
-    digest = hashlib.sha256(Path(__file__).read_bytes() + json.dumps(versions()).encode())
-    for name, values in job.items():
-        digest.update(f"{name} {values.dtype} {values.shape}".encode())
-        digest.update(np.ascontiguousarray(values).tobytes())
-    return digest.hexdigest()[:16]
+        subprocess.run([ENVIRONMENT, "-W", "ignore", __file__, asked, answer], check=True)
+        with np.load(answer) as found:
+            return dict(found)
 
 
 # -------------------------------------------------------------------- in the other environment

@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 
 import fiedler
 from fiedler import KNN, LaplacianScore, Variance, pairs_from_labels
-from fiedler.data.atomic import read_json, whole
 from fiedler.problem import Problem
 
 from . import peers, sets
@@ -183,8 +182,9 @@ class Cells:
 def run(names: Sequence[str], settings: Settings, n_jobs: int = 2, cache: Path | None = CACHE) -> list[dict[str, Any]]:
     """Results of the sets in the order given; finished ones are read, the others computed, the largest first."""
     paths = {name: _path(cache, name, settings) for name in names}
-    found = {name: read_json(path) for name, path in paths.items()}
-    missing = sorted((name for name in names if found[name] is None), key=_slowest_first)
+    kept = {name: path for name, path in paths.items() if path is not None and path.exists()}
+    found = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in kept.items()}
+    missing = sorted((name for name in names if name not in found), key=_slowest_first)
     if len(missing) < len(names):
         print(f"{len(names) - len(missing)} of {len(names)} sets are kept in {cache}", file=sys.stderr, flush=True)
     with joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
@@ -203,8 +203,9 @@ def _work(name: str, settings: Settings, path: Path | None) -> tuple[dict[str, A
         result = Cells(name, settings).results()
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole(path) as temporary:
-            temporary.write_text(json.dumps(result), encoding="utf-8")
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(result), encoding="utf-8")
+        part.replace(path)
     return result, time.perf_counter() - start
 
 
