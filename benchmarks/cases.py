@@ -43,7 +43,7 @@ class Case:
 
     def __post_init__(self) -> None:
         first = self.rows[0]
-        self.work, self.note, self.quick = first["work"], first["note"], first["quick"] == "yes"
+        self.work, self.quick = first["work"], first["quick"] == "yes"
         self.targets = {row["against"]: float(row["promised"] or 0.0) for row in self.rows}  # 0: nothing was promised
         self.factors = {row["against"]: float(row["factor"]) for row in self.rows if row["factor"]}
         once = [row["against"] for row in self.rows if row["once"]]

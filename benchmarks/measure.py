@@ -78,13 +78,11 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
     )
     failed = [name for name, timing in timings.items() if timing.failed is not None]
     results.notes += [(case.work, f"{name} left out: {timings.pop(name).failed}") for name in failed]
-    notes = [case.note] if case.note else []
     checked = "" if failed else case.check({name: timing.value for name, timing in timings.items()})
-    notes = [*notes, checked] if checked else notes
+    if checked:
+        results.notes.append((case.work, checked))
     if case.size:
         results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]
-    if notes:
-        results.notes.append((case.work, "; ".join(notes)))
     ours = timings.pop("fiedler")
     return [
         Row(case.work, name, case.targets[name], case.floor(name), theirs, ours) for name, theirs in timings.items()

@@ -61,7 +61,7 @@ def write(results: Results) -> None:
             "facts": (["what", "measured", "promised", "met"], results.facts),
             "scaling": (["axis", "work", "contender", "sizes", "seconds", "exponent"], map(_ends, results.curves)),
             "consistency": _consistency(results.consistency),
-            "notes": (["work", "note"], results.notes),
+            "notes": (["work", "what the contenders returned"], results.notes),
         },
     )
     save_figure(ratio_figure(records(folder / "ratios.csv")), HERE / "figures" / "ratios.svg")
