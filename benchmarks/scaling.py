@@ -13,7 +13,6 @@ from . import contenders as other
 from . import data
 from .timing import interleaved
 
-
 Contenders = dict[str, Callable[[], Any]]
 Curve = tuple[str, str, str, list[float], list[float]]  # axis, work, contender, sizes, best seconds
 

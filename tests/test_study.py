@@ -9,12 +9,12 @@ from sklearn.feature_selection import SequentialFeatureSelector, mutual_info_cla
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.study import page, peers, run
+from benchmarks.study import page, peers, rankings, run, tables
 from benchmarks.study.judge import Judge
 from benchmarks.study.methods import Choices, Rankings, TraceOfChanges
-from benchmarks.study.page import CONSTRAINTS, FREE, LABELS, TARGETS, UNTOLD
 from benchmarks.study.ranks import Results, Slice
 from benchmarks.study.sets import READERS, SOURCES, DataSet
+from benchmarks.study.tables import CONSTRAINTS, FREE, LABELS, TARGETS, UNTOLD
 from fiedler import (
     EVSC,
     KNN,
@@ -293,13 +293,13 @@ def test_a_kind_that_asks_for_another_method_is_named():
 
 @pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS, "subset", UNTOLD, "c4[graph=knn]"])
 def test_advice_names_methods_as_the_library_takes_them(method):
-    assert parse(page.spelled(method).strip("`")) is not None
-    assert page.spelled(f"{method} pruned") == f"{page.spelled(method)} with `redundancy=True`"
+    assert parse(tables.spelled(method).strip("`")) is not None
+    assert tables.spelled(f"{method} pruned") == f"{tables.spelled(method)} with `redundancy=True`"
 
 
 def test_numbers_are_written_without_a_leading_zero():
-    assert (page.number(0.8125), page.number(1.5, 1)) == (".812", "1.5")
-    assert (page.signed(-0.0312), page.signed(0.00001), page.p_text(0.0004)) == ("−.031", "±.000", "< .001")
+    assert (tables.number(0.8125), tables.number(1.5, 1)) == (".812", "1.5")
+    assert (tables.signed(-0.0312), tables.signed(0.00001), tables.p_text(0.0004)) == ("−.031", "±.000", "< .001")
 
 
 def results_of(default, other):
@@ -317,7 +317,7 @@ def results_of(default, other):
 @pytest.mark.parametrize(("gain", "word"), [(0.1, "change"), (0.001, "keep"), (-0.1, "keep")])
 def test_a_default_changes_where_another_value_is_better_beyond_chance(gain, word):
     values = np.linspace(0.4, 0.6, 8)
-    found = page.verdict(results_of(values, values + gain), "m", "k", "free", {"1": "m", "2": "m[k=2]"})
+    found = rankings.verdict(results_of(values, values + gain), "m", "k", "free", {"1": "m", "2": "m[k=2]"})
     assert found[-1] == word
     assert found[2] == ("1: 2.00, 2: 1.00" if gain > 0 else "1: 1.00, 2: 2.00")
 
@@ -337,7 +337,7 @@ def test_a_small_run_is_complete_repeatable_and_goes_on(tmp_path: Path, capsys: 
     results = Results(first)
     assert results.budgets("labels") == [1, 2, 3]
     assert "fisher" in page.summary(results)
-    header, rows = page.by_kind(results.free([*FREE, "random", "all"]), ["all"])
+    header, rows = tables.by_kind(results.free([*FREE, "random", "all"]), ["all"])
     assert header[1:3] == ["average rank, 2 sets", "tables, 2"]
     assert rows[-1][0] == "all"
     assert page._sets(results)[1][0][:6] == ["wine", "study", "tables", 120, 13, 3]
