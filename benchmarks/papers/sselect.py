@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 
 from fiedler import KNN, Disagreement, FisherScore, Graph, LaplacianScore, Rayleigh, SpectralSelector, Variance
 from fiedler.evaluate.curves import spread
+from fiedler.selection.cut import best_cut, cut, cut_recipe
 from fiedler.selection.ranking import rank_features
 
 from ..data import paper_set
@@ -69,6 +70,7 @@ class Sweep:
     accuracy: np.ndarray
     cut: np.ndarray  # of the kNN graph; 0 where it falls apart
     n_components: np.ndarray  # of the kNN graph
+    smaller_side: np.ndarray  # rows on the smaller side of the kNN graph's cut
     kernel_cut: np.ndarray  # of the full RBF graph; NaN where it is not computed
 
 
@@ -166,8 +168,9 @@ def one_draw(text: TextSet, plan: Plan, number: int) -> Draw:
         judge(LAPLACIAN, shown, ranking(LaplacianScore(), text.X[y < 0], None, filler)[0])
         for size in rows:
             rows[size].append(sweep(text, [orders[lam][:size] for lam in plan.lambdas], folds))
-        _, cut, pieces, kernel = np.transpose(rows[FEW][-1])
-        for method, at in ((BY_CUT, smallest_cut(cut, pieces)), (BY_KERNEL, np.argmin(kernel.round(9)))):
+        _, *cuts, kernel = np.transpose(rows[FEW][-1])
+        by_cut = best_cut(list(zip(*cuts, strict=True)))
+        for method, at in ((BY_CUT, by_cut), (BY_KERNEL, np.argmin(kernel.round(9)))):
             draw.chosen[method, l] = plan.lambdas[at]
             judge(method, shown, orders[plan.lambdas[at]])
     draw.sweeps.update({size: Sweep(*np.moveaxis(np.array(found), 2, 0)) for size, found in rows.items()})
@@ -182,15 +185,8 @@ def sweep(text: TextSet, selections: Sequence[np.ndarray], folds: np.ndarray) ->
             # On 200 columns of counts the kernel cut is about zero for every λ: a few rows are extreme.
             kernel = kernel_cut(text.X[:, columns].toarray(), text.graph.bandwidth) if len(columns) == FEW else np.nan
             accuracy = chance_right(text, columns, folds).mean()
-            known[key] = (accuracy, *cut_and_components(text.X[:, columns]), kernel)
+            known[key] = (accuracy, *cut(text.X[:, columns], cut_recipe(None)), kernel)
     return [known[key] for key in keys]
-
-
-def cut_and_components(X: Any) -> tuple[float, int]:
-    """[ZL] Algorithm 3, line 10, as ``fiedler.evaluate.cut_value``, with the number of components beside it."""
-    graph = KNN(weight="binary").build(X)
-    pieces = graph.n_components + graph.n_isolated
-    return (max(float(graph.spectrum(2)[0][1]), 0.0), 1) if pieces == 1 else (0.0, pieces)
 
 
 def kernel_cut(Z: np.ndarray, bandwidth: float) -> float:
@@ -209,13 +205,6 @@ def kernel_cut(Z: np.ndarray, bandwidth: float) -> float:
         return 1.0  # all rows are equal: a complete graph
     second = eigh(root[:, None] * W * root, eigvals_only=True, subset_by_index=[last - 1, last])[0]
     return float(np.clip(1.0 - second, 0.0, 1.0))  # 1 is what copies of a row add
-
-
-def smallest_cut(cut: Sequence[float], n_components: Sequence[int]) -> int:
-    """The choice of ``fiedler.evaluate.tune``: the smallest cut among graphs in one piece, else the fewest pieces."""
-    cut, pieces = np.asarray(cut), np.asarray(n_components)
-    whole = (pieces == 1) & (cut > 1e-9)
-    return int(np.argmin(np.where(whole, cut, np.inf)) if whole.any() else np.argmin(pieces))
 
 
 def shown_rows(y: np.ndarray, n_labels: int, rng: np.random.Generator) -> np.ndarray:
