@@ -7,7 +7,6 @@ one of them. A row of cases.csv without ``prepare`` names a further contender of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -35,18 +34,15 @@ def recorded() -> dict[tuple[str, str], float]:
     return {(row["work"], row["against"]): float(row["ratio"]) for row in records(HERE / "results" / "ratios.csv")}
 
 
-@dataclass
 class Case:
     """One comparison, from its rows of cases.csv: the time of each contender over that of fiedler is its ratio."""
 
-    rows: list[dict[str, str]]
-
-    def __post_init__(self) -> None:
-        first = self.rows[0]
+    def __init__(self, rows: list[dict[str, str]]):
+        self.rows, first = rows, rows[0]
         self.work, self.quick = first["work"], first["quick"] == "yes"
-        self.targets = {row["against"]: float(row["promised"] or 0.0) for row in self.rows}  # 0: nothing was promised
-        self.factors = {row["against"]: float(row["factor"]) for row in self.rows if row["factor"]}
-        once = [row["against"] for row in self.rows if row["once"]]
+        self.targets = {row["against"]: float(row["promised"] or 0.0) for row in rows}  # 0: nothing was promised
+        self.factors = {row["against"]: float(row["factor"]) for row in rows if row["factor"]}
+        once = [row["against"] for row in rows if row["once"]]
         everyone = first["seconds"] == "once"  # fiedler too
         self.once = ("fiedler", *once) if everyone else tuple(once)
         self.seconds = 0.0 if everyone else float(first["seconds"])

@@ -86,7 +86,8 @@ def _advice(results: Results) -> Tables:
         budgets = results.budgets(question)
         for low, high in zip((0, *limits), (*limits, budgets[-1]), strict=True):
             part = [b for b in budgets if low < b <= high]
-            situations[f"{span(part)} {what}"] = question, told(question, part), part
+            have = f"{span(part)} {what if part != [1] else what.replace('labels', 'label')}"
+            situations[have] = question, told(question, part), part
     header = [
         "you have",
         "use",
