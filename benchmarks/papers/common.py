@@ -12,17 +12,14 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from fiedler.papers import PAPERS
+
 from ..pages import load, records, save, save_all
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-TITLES = {
-    "sselect": "[ZL] Semi-supervised feature selection via spectral analysis",
-    "spec": "[SPEC] Spectral feature selection for supervised and unsupervised learning",
-    "ssls": "[DV] Graph Laplacian for semi-supervised feature selection in regression problems",
-    "constraints": "[KA] Constraint scores for semi-supervised feature selection",
-    "evsc": "[EV] Eigenvalue sensitive feature selection",
-}
+_KEYS = {"sselect": "ZL", "spec": "SPEC", "ssls": "DV", "constraints": "KA", "evsc": "EV"}
+TITLES = {paper: f"[{key}] {PAPERS[key].title}" for paper, key in _KEYS.items()}
 
 Finding = tuple[bool, str]  # whether a claim comes out, and the numbers that say so
 Curve = tuple[str, str, Sequence[float], Sequence[float]]  # panel, line, x, y
