@@ -12,6 +12,7 @@ table, ``printed/name.csv`` holds its numbers, and a cell reads "printed → com
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -118,6 +119,27 @@ def save_figure(figure: Any, path: Path) -> None:
         figure.savefig(path, metadata={"Date": None})
 
 
+def draw() -> None:
+    """Draw the figures whose numbers are in tables."""
+    from . import report
+    from .papers.common import TITLES
+    from .papers.figures import draw
+    from .scale.__main__ import derive
+
+    save_figure(report.ratio_figure(records(HERE / "results" / "ratios.csv")), HERE / "figures" / "ratios.svg")
+    derive()
+    for paper in TITLES:
+        draw(paper)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__.partition("\n")[0])
+    parser.add_argument("--figures", action="store_true", help="draw the figures again, too")
+    if parser.parse_args().figures:
+        draw()
+    for page in FOLDERS:
+        fill(page)
+
+
 if __name__ == "__main__":
-    for each in FOLDERS:
-        fill(each)
+    main()

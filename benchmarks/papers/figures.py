@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import data
 from ..pages import DOCS, records, save_figure
 from .common import RESULTS
 
@@ -40,7 +41,7 @@ def draw(paper: str) -> None:
     for name in LAYOUT:
         if name.startswith(f"{paper}-") and (RESULTS / "curves" / f"{name}.csv").exists():
             save_figure(lines(name), DOCS / "figures" / f"{name}.svg")
-    if paper == "evsc":
+    if paper == "evsc" and data.folder() is not None:
         save_figure(iris(), DOCS / "figures" / "evsc-iris.svg")
 
 

@@ -28,7 +28,6 @@ class Ranking:
 
     methods: tuple[str, ...]
     ranks: tuple[float, ...]
-    means: tuple[float, ...]  # of the values that were ranked
     n_sets: int
     chi_square: float
     p_value: float  # of Iman and Davenport's F_F
@@ -40,9 +39,6 @@ class Ranking:
 
     def rank(self, method: str) -> float:
         return self.ranks[self.methods.index(method)]
-
-    def mean(self, method: str) -> float:
-        return self.means[self.methods.index(method)]
 
     def differ(self, first: str, second: str) -> bool:
         """Whether two methods are farther apart than the critical difference."""
@@ -69,7 +65,6 @@ def rank_methods(values: Mapping[str, Sequence[float]]) -> Ranking:
     return Ranking(
         tuple(names[j] for j in order),
         tuple(average[order].tolist()),
-        tuple(table.mean(axis=0)[order].tolist()),
         len(table),
         chi_square,
         p_value,

@@ -1,4 +1,4 @@
-"""All cells of the study: one task per set, in parallel, each finished set kept as a file so that a run can go on."""
+"""All results of the study: one task per data set, in parallel; each is kept as a file so that a run can go on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DRAW, _RANDOM, _FREE, _PAIRS = range(100, 104)  # what a set's generator is see
 
 @dataclass(frozen=True)
 class Settings:
-    """What a result depends on besides the set and the code."""
+    """What a result depends on besides the data set and the code."""
 
     draws: int = 5  # twice as many where they cost little
     random_draws: int = 30
@@ -49,7 +49,7 @@ QUICK = Settings(draws=2, random_draws=10, max_rows=300, most_labels=5)
 
 
 class Cells:
-    """Everything computed on one set."""
+    """Everything computed on one data set."""
 
     def __init__(self, name: str, settings: Settings):
         self.settings, self.data = settings, sets.load(name, settings.max_rows)
@@ -180,11 +180,11 @@ class Cells:
 
 
 def run(names: Sequence[str], settings: Settings, n_jobs: int = 2, cache: Path | None = CACHE) -> list[dict[str, Any]]:
-    """Results of the sets in the order given; finished ones are read, the others computed, the largest first."""
+    """Results of the data sets in the order given; finished ones are read, the others computed."""
     paths = {name: _path(cache, name, settings) for name in names}
     kept = {name: path for name, path in paths.items() if path is not None and path.exists()}
     found = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in kept.items()}
-    missing = sorted((name for name in names if name not in found), key=_slowest_first)
+    missing = [name for name in names if name not in found]
     if len(missing) < len(names):
         print(f"{len(names) - len(missing)} of {len(names)} sets are kept in {cache}", file=sys.stderr, flush=True)
     with joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
@@ -209,14 +209,6 @@ def _work(name: str, settings: Settings, path: Path | None) -> tuple[dict[str, A
     return result, time.perf_counter() - start
 
 
-def _slowest_first(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
-
-
-_ORDER = ("BASEHOCK", "HOCKBASE_18828", "MACBASE", "PCMAC_18828", "NEWS_SCI", "RELATHE", "RELATHE_18828", "PCMAC")
-_ORDER += ("NEWS_TALK", "NEWS_COMP", "nakayama", "yan_sc", "ORL", "madelon", "FASHION", "FASHION_TOPS", "digits")
-
-
 def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
     return None if cache is None else cache / f"{name}-{_fingerprint(settings)}.json"
 
@@ -224,7 +216,7 @@ def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
 def _fingerprint(settings: Settings) -> str:
     """A hash of the settings and of all code that the values come from, so that changed code is never read back."""
     here, library = Path(__file__).resolve().parent, Path(fiedler.__file__).resolve().parent
-    code = [here / f"{module}.py" for module in ("sets", "judge", "methods", "peers", "run")]
+    code = [here / name for name in ("sets.csv", "sets.py", "judge.py", "methods.py", "peers.py", "run.py")]
     code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "plots", "cli"))
     digest = hashlib.sha256(json.dumps([asdict(settings), peers.versions()]).encode())
     for path in code:
