@@ -282,7 +282,7 @@ class TraceOfChanges(Criterion):
     def __init__(self, graph: RBF):
         self.graph = graph
 
-    def _scorer(self, problem: Problem) -> Scorer:
+    def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(self.graph)
         inverse = 1.0 / (graph.degree**2 * graph.bandwidth**2)
         changes = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
