@@ -21,6 +21,7 @@ def save_h5ad(path, matrix):
 
 
 def save_arff(path, matrix):
+    pytest.importorskip("arff")
     lines = ["@relation r", *(f"@attribute {n} numeric" for n in NAMES), "@attribute y {-1,0,1}", "@data"]
     lines += [",".join(map(str, [*row, y])) for row, y in zip(matrix.tolist(), [1, 0, -1], strict=True)]
     path.write_text("% a comment\n" + "\n".join(lines) + "\n")

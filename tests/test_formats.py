@@ -175,12 +175,13 @@ def test_a_missing_package_names_its_extra(tmp_path, monkeypatch):
     for module, name, extra in [
         ("pyarrow", "t.parquet", "io"),
         ("openpyxl", "t.xlsx", "io"),
+        ("arff", "t.arff", "io"),
         ("anndata.io", "t.h5ad", "anndata"),
         ("zarr", "t.zarr", "zarr"),
     ]:
         (tmp_path / name).write_bytes(b"x")
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(
-            ImportError, match=rf"{name} needs {module.split('.')[0]}; .*pip install 'fiedler\[{extra}\]'"
+            ImportError, match=rf"{name} needs (liac-)?{module.split('.')[0]}; .*pip install 'fiedler\[{extra}\]'"
         ):
             read_table(tmp_path / name)

@@ -32,6 +32,7 @@ _FLAGS = {
     r"drop=\[([^\]]*)\]": r"--drop \1",
     r"\bsheet=": "--sheet ",
     r"give more memory": "give more --memory",
+    r"allow more with memory=": "give more --memory",
 }
 
 

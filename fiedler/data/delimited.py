@@ -1,8 +1,9 @@
 """CSV and TSV, plain or gzipped, into one float64 matrix in bounded memory.
 
-The matrix grows in one buffer, so the peak is X itself plus a piece of the file. Polars reads the pieces where it is
-installed; whatever it will not read goes to the reader in plain Python, which either copes or names line and column.
-What is guessed about a file (a header, a decimal comma, an encoding that is not UTF-8) is said.
+Polars reads plain UTF-8 where it is installed, in pieces that grow into one buffer, so that the peak is X itself plus
+a piece of the file. What it will not read goes to the reader in plain Python: other encodings, decimal commas, runs of
+blanks, rows of unequal length, words among numbers, and files so small that importing polars would take longer. That
+reader copes, or names line and column. What is guessed about a file (a header, a decimal comma, an encoding) is said.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from ..words import did_you_mean
+from .memory import allocation_limit, check_size
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
@@ -34,6 +36,8 @@ _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a dec
 
 _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # bytes of a file that are read by hand before polars is imported
+_LINE_COST = 16  # bytes that a character of a line may take while it is cut into cells
+_CELL_COST = 64  # bytes that a cell of text takes
 _SAMPLE = 2**16, 20  # characters and lines that are looked at first
 BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
@@ -69,10 +73,10 @@ class NotUTF8(ValueError):  # noqa: N818
     """Text in another encoding, which its bytes do not tell."""
 
 
-def existing(path: str | os.PathLike) -> Path:
-    """A path that can be read, or an error that names the nearest file in its folder."""
+def existing(path: str | os.PathLike, folder: bool = False) -> Path:
+    """A file, or a folder where that will do, or an error that names the nearest file in its folder."""
     path = Path(path)
-    if path.exists() and (path.is_file() or path.suffix.lower() == ".zarr"):
+    if path.exists() and (path.is_file() or folder):
         return path
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file.")
@@ -90,11 +94,11 @@ def opener(path: Path) -> Callable[..., Any]:
 
 
 @contextmanager
-def open_text(path: Path, encoding: str | None = None) -> Iterator[Any]:
+def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Iterator[BoundedLines]:
     """A text file, unzipped if need be: UTF-8, UTF-16 with its mark, or as told; else an error that names the file."""
     try:
         with opener(path)(path, "rt", encoding=encoding or _marked(path), newline="") as file:
-            yield file
+            yield BoundedLines(file, path, kept)
     except UnicodeDecodeError as error:
         if error.encoding.startswith("utf-16"):
             raise ValueError(f"{path} is not complete UTF-16 text: {error.reason}.") from None
@@ -106,6 +110,36 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[Any]:
         raise ValueError(f"{path} is not text: {error}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is not a complete gzip file: {str(error).rstrip('.')}.") from None
+
+
+class BoundedLines:
+    """The lines of a file, read only as far as memory allows: a gzipped line may be endless.
+
+    ``kept`` is how many bytes the reader keeps for each that it reads, where it keeps something of all of them.
+    """
+
+    def __init__(self, file: Any, path: Path, kept: float = 0):
+        self._file, self._path, self._kept, self._read = file, path, kept, 0
+        self._limit = allocation_limit()
+        self._longest = int(self._limit / _LINE_COST)
+
+    def readline(self) -> Any:
+        """The next line; empty at the end."""
+        line = self._file.readline(self._longest + 1)
+        if len(line) > self._longest:
+            check_size(self._path, f"a line of more than {self._longest} characters", _LINE_COST * len(line))
+        self._read += len(line)
+        if self._kept * self._read > self._limit:
+            check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
+        return line
+
+    def read(self, size: int) -> Any:
+        """So many bytes or characters, or fewer at the end."""
+        return self._file.read(size)
+
+    def __iter__(self) -> Iterator[Any]:
+        while line := self.readline():
+            yield line
 
 
 def _marked(path: Path) -> str:
@@ -153,7 +187,7 @@ def _read(path: Path, dialect: Dialect, roles: Roles, numeric_only: bool, notes:
     left_out: list[int] = []
     while True:
         read: Any = None
-        if len(dialect.names) > 1 and dialect.delimiter != BLANKS and path.stat().st_size > _SMALL:
+        if _is_plain(path, dialect):
             read = _read_by_polars(path, dialect, features, wanted)
         read = read or _read_by_hand(path, dialect, features, wanted)
         if isinstance(read, tuple):
@@ -374,7 +408,7 @@ def _read_by_hand(
     texts: list[list[str | None]] = [[] for _ in wanted]
     bad: dict[int, tuple[int, str]] = {}
     names, comma = dialect.names, dialect.decimal_comma
-    take = _taker(features)
+    take, limit = _taker(features), allocation_limit()
     for line, row in data_rows(path, dialect):
         if len(row) != len(names):
             raise ValueError(
@@ -403,11 +437,26 @@ def _read_by_hand(
             continue
         for text, j in zip(texts, wanted, strict=True):
             text.append(row[j])
+        if 8 * len(numbers) + _CELL_COST * len(texts) * (len(numbers) // len(features)) > limit:
+            _check_memory(path, features, numbers, texts)
     return bad or (numbers, texts)
 
 
 def _taker(features: list[int]) -> Callable[[list[str]], Any]:
     return itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
+
+
+def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[str | None]]) -> None:
+    size = 8 * len(numbers) + _CELL_COST * sum(map(len, texts))
+    check_size(path, f"more than {len(numbers) // len(features)} rows of {len(features)} features", size)
+
+
+def _is_plain(path: Path, dialect: Dialect) -> bool:
+    """Whether polars is asked first: large, UTF-8, more than one column, a decimal point."""
+    blanks, comma = dialect.delimiter == BLANKS, dialect.decimal_comma
+    if path.stat().st_size <= _SMALL or len(dialect.names) < 2 or blanks or comma or dialect.encoding:
+        return False
+    return _marked(path) == "utf-8-sig"
 
 
 def _read_by_polars(
@@ -422,21 +471,19 @@ def _read_by_polars(
     schema |= {str(j): pl.Float64 for j in features}
     numbers = array("d")
     texts: list[list[str | None]] = [[] for _ in wanted]
-    delimiter, comma = dialect.delimiter, dialect.decimal_comma
-    options: dict[str, Any] = {"has_header": False, "separator": delimiter, "schema": schema, "decimal_comma": comma}
+    options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
     try:
         for piece in _pieces(path, dialect):
-            if comma and b"." in piece:
-                return None  # polars takes either mark
             try:
                 frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
             except pl.exceptions.PolarsError:
                 frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a longer list takes longer
-            if _may_be_ragged(piece, frame, delimiter):
+            if _may_be_ragged(piece, frame, dialect.delimiter):
                 return None
             numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())
             for text, j in zip(texts, wanted, strict=True):
                 text += frame[str(j)].to_list()
+            _check_memory(path, features, numbers, texts)
     except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
         return None
     return numbers, texts
@@ -447,22 +494,19 @@ class _ByHand(Exception):  # noqa: N818
 
 
 def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
-    """The file after its header in pieces of UTF-8 that end with a line."""
-    encoding = dialect.encoding or _marked(path)
-    plain = encoding == "utf-8-sig"
-    with opener(path)(path, "rb") if plain else opener(path)(path, "rt", encoding=encoding, newline="\n") as file:
+    """The file after its header in pieces that end with a line."""
+    with opener(path)(path, "rb") as opened:
+        file = BoundedLines(opened, path)
         skip = dialect.header
         while skip:
             line = file.readline()
-            line = line if plain else line.encode()
             if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
                 raise _ByHand  # lines end with CR alone, or a name holds the end of a line
-            skip = not line.strip()
+            skip = not line.removeprefix(codecs.BOM_UTF8).strip()
         while piece := file.read(_PIECE):
-            piece = piece + file.readline()
-            piece = (piece if plain else piece.encode()).rstrip(b"\r\n")
+            piece = (piece + file.readline()).rstrip(b"\r\n")
             if piece:
-                yield piece.removeprefix(b"\xef\xbb\xbf")
+                yield piece.removeprefix(codecs.BOM_UTF8)
 
 
 def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
@@ -482,8 +526,8 @@ def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[l
     """
 
     def read(encoding: str | None) -> str:
-        with open_text(path, encoding) as file:
-            return file.read()
+        with open_text(path, encoding, kept=_CELL_COST) as file:
+            return "".join(file)
 
     text, notes = in_some_encoding(path, read)
     first = next((line for line in text.splitlines() if line.strip()), "")
