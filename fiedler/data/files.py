@@ -111,7 +111,8 @@ class SparseFile(FileSource):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
         n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
         if stored and missing_chunks != "fill":  # else indptr is all zeros, which Zarr does not store
-            check_sparse_chunks(group, label)
+            for part in ("data", "indices", "indptr"):
+                check_chunks(group[part], f"{label}, {part}")
         if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")
         if indptr.shape != (n_lines + 1,):
@@ -256,12 +257,6 @@ def stamp(label: str) -> str:
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     newest = max((f.stat().st_mtime_ns for f in files), default=0)
     return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
-
-
-def check_sparse_chunks(group: Any, label: str) -> None:
-    """The same for the parts of a sparse matrix."""
-    for part in ("data", "indices", "indptr"):
-        check_chunks(group[part], f"{label}, {part}")
 
 
 def check_chunks(array: Any, label: str) -> None:

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean, first_line
-from .files import ArrayFile, SparseFile, check_chunks, sparse_layout
+from .files import ArrayFile, SparseFile, sparse_layout
 from .memory import check_size
-from .source import Source, unreadable
+from .source import Source
 from .tables import (
     Contents,
     Request,
@@ -177,7 +177,7 @@ def read_hdf5(request: Request) -> Contents:
         arrays = {name: item for name, item in items.items() if hasattr(item, "dtype")}
         sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else matrix_name(arrays, request.path)
-        X = _matrix(file[name], request, name)
+        X = _matrix(request, name)
         rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
         y, names, row_ids = (
             _values(item, request)
@@ -198,13 +198,13 @@ def read_zarr(request: Request) -> Contents:
     """A Zarr array, a group with X and y, or an AnnData store."""
     store = open_zarr(request.path)
     if hasattr(store, "dtype"):  # an array by itself
-        return without_column(_matrix(store, request, None), request)
+        return without_column(_matrix(request, None), request)
     if "obs" in store and "var" in store:
         return _read_anndata(store, request, require("anndata.io", "anndata", request.path).read_elem)
     arrays = dict(store.attrs) | dict(store.arrays())  # Zarr has no settled type for text: it goes into attributes
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
-    X = _matrix(store[name], request, name)
+    X = _matrix(request, name)
     y, names, row_ids = (
         _values(item, request)
         for item in (
@@ -229,36 +229,17 @@ def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any])
         _check_declared(store[part], request.path)
     obs, var = read_elem(store["obs"]), read_elem(store["var"])
     key = f"layers/{request.layer}" if request.layer else "X"
-    X = _matrix(store[key], request, key)
+    X = _matrix(request, key)
     y = None
     if request.target is not None:
         y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
     return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": request.layer})
 
 
-def _matrix(item: Any, request: Request, key: str | None) -> Any:
-    """A stored matrix read whole, or left in its file where it would take more memory than there is to take.
-
-    None of its chunks may be missing or damaged.
-    """
-    path = request.path
-    label = os.fspath(path) if key is None else f"{path}::{key}"
-    sparse = not hasattr(item, "dtype")
-    if sparse and (item["data"].size + 1) * (item["data"].dtype.itemsize + 8) > request.memory:
-        return open_matrix(path, key)
-    if sparse:
-        _check_declared(item, path)
-        return open_matrix(path, key).unchecked()
-    if item.size * item.dtype.itemsize > request.memory:
-        return open_matrix(path, key)
-    check_chunks(item, label)
-    _check_declared(item, path)
-    try:
-        return item[...]
-    except Exception as error:
-        if item.ndim != 2:
-            raise ValueError(f"{label} cannot be read: {first_line(error)}.") from None
-        raise unreadable(label, slice(0, item.shape[0]), slice(0, item.shape[1]), item.shape, error) from None
+def _matrix(request: Request, key: str | None) -> Any:
+    """A stored matrix read whole, or left in its file where it would take more memory than there is to take."""
+    source = open_matrix(request.path, key)
+    return source if source.bytes_per_row * source.shape[0] > request.memory else source.unchecked()
 
 
 def _check_declared(item: Any, path: Path) -> None:
