@@ -4,6 +4,7 @@ import gzip
 import struct
 import tracemalloc
 import warnings
+import zipfile
 import zlib
 
 import numpy as np
@@ -94,6 +95,19 @@ def test_arrays_of_npz_that_are_not_asked_for_are_not_loaded(tmp_path):
     refused(tmp_path / "t.npz", r"declares junk of shape \(8388608,\)", target="junk")
 
 
+def test_a_head_of_npz_without_an_end(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**26) + b" " * 2**26)
+    refused(tmp_path / "t.npz", "is not a NumPy file of numbers")
+
+
+def test_a_mat_file_of_many_empty_cells(tmp_path):
+    cells = np.empty((1, 2**17), dtype=object)
+    cells[:] = [[""] * 2**17]
+    scipy.io.savemat(tmp_path / "t.mat", {"X": np.ones((3, 2)), "names": cells}, do_compression=True)
+    refused(tmp_path / "t.mat", "declares names of 131072 cells, which takes 64.0 MB", 2**24)
+
+
 def test_a_sparse_npz_of_many_columns(tmp_path):
     sp.save_npz(tmp_path / "t.npz", sp.csr_array(([1.0], ([0], [5])), shape=(2, 10**9)))
     refused(tmp_path / "t.npz", "a sparse matrix of shape .* takes 7.5 GB", 2**24)
@@ -114,6 +128,11 @@ def test_an_excel_file_of_cells_far_out(tmp_path, monkeypatch):
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000000000"><c r="A2"><v>1</v></c></row>'
     rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(far))
     refused(tmp_path / "t.xlsx", "the sheet has a row beyond 1000, the last that Excel knows")
+
+
+def test_an_excel_file_of_one_endless_row(tmp_path):
+    rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(f'<row r="1">{"<c/>" * 10**6}</row>'))
+    refused(tmp_path / "t.xlsx", r"declares a row of \d+ bytes in xl/worksheets/sheet1\.xml, which takes 95\.4 MB")
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "svm.gz", "arff.gz", "mtx.gz"])
@@ -183,6 +202,25 @@ def test_an_empty_hdf5_dataset(tmp_path):
     refused(path, "declares 1000000000 rows", read=lambda path: Variance().evaluate(open_source(path)))
     with memory_limit(2**32), pytest.raises(ValueError, match=r"declares 1000000000 rows .* takes 7\.5 GB"):
         open_source(path)[:, :1]
+
+
+@pytest.mark.parametrize("name", ["t.zarr", "t.h5"])
+def test_a_chunk_that_is_larger_than_its_array(tmp_path, name):
+    if name == "t.zarr":
+        zarr = pytest.importorskip("zarr")
+        zarr.create_array(str(tmp_path / name), shape=(3, 3), chunks=(10**5, 10**5), dtype="f8")
+        (tmp_path / name / "c" / "0").mkdir(parents=True)
+        (tmp_path / name / "c" / "0" / "0").write_bytes(b"")
+    else:
+        with pytest.importorskip("h5py").File(tmp_path / name, "w") as file:
+            file.create_dataset("X", (3, 3), "f8", chunks=(2**12, 2**12), maxshape=(None, None), compression="gzip")
+    refused(tmp_path / name, r"declares chunks of shape \(\d+, \d+\), which takes")
+    refused(tmp_path / name, r"declares chunks of shape \(\d+, \d+\), which takes", read=open_source)
+
+
+def test_labels_in_a_file_full_of_holes(tmp_path):
+    np.lib.format.open_memmap(tmp_path / "y.npy", "w+", np.int8, (2**24,)).flush()
+    refused(tmp_path / "y.npy", "declares 16777216 labels", read=lambda path: read_labels(path, None, 3))
 
 
 def test_columns_of_anndata_that_are_not_there(tmp_path):

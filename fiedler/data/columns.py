@@ -38,8 +38,10 @@ from .memory import check_size
 from .tables import Contents, Request, Table, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
+_TEXT_COST = 64  # bytes of a text that Python holds in a list
 _CELL_COST = 40  # bytes of a number that Python holds in a list
 _XML_COST = 25  # bytes that openpyxl was seen to take for a byte of XML
+_PIECE = 2**18  # bytes of a sheet that are looked at together
 _MOST_ROWS = 2**20  # of a sheet, as Excel has it
 
 # -------------------------------------------------------------------- the shared path
@@ -158,6 +160,8 @@ def read_arrow(request: Request) -> Contents:
     features, target, ids = roles(names, request)
     bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
     features, out, notes = usable(request, names, features, bad)
+    texts = _TEXT_COST * n_rows * ((target is not None) + bool(ids))
+    check_size(request.path, f"{n_rows} labels or ids", texts)
     y = None if target is None else load([target]).column(0).to_pylist()
     row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
     layout = {"features": features, "left_out": out}
@@ -167,7 +171,7 @@ def read_arrow(request: Request) -> Contents:
     if is_parquet(request.path) and size > request.memory:
         found.X = ParquetFile(request.path, found.names)
         return found
-    check_size(request.path, f"{n_rows} rows of {len(features)} features", size)
+    check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + size)
     found.X = np.empty((n_rows, len(features)), dtype=kind, order="F")
     for start in range(0, len(features), _COLUMNS_AT_ONCE):
         part = load(features[start : start + _COLUMNS_AT_ONCE])
@@ -371,12 +375,27 @@ def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple
 
 
 def _check_parts(path: Path) -> None:
-    """Check what the parts of a workbook declare: all but the sheets are loaded as a whole."""
+    """Check what the parts of a workbook declare: sheets are loaded row by row, all others as a whole."""
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
-            check_size(path, f"{part.filename} of {part.file_size} bytes", part.file_size, part.compress_size)
-            if not part.filename.startswith("xl/worksheets/"):
-                check_size(path, f"{part.filename} of {part.file_size} bytes", _XML_COST * part.file_size)
+            declared = f"{part.filename} of {part.file_size} bytes"
+            check_size(path, declared, part.file_size, part.compress_size)
+            if part.filename.startswith("xl/worksheets/"):
+                longest = _longest_row(archive, part)
+                check_size(path, f"a row of {longest} bytes in {part.filename}", _XML_COST * longest)
+            else:
+                check_size(path, declared, _XML_COST * part.file_size)
+
+
+def _longest_row(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """Bytes of the longest row of a sheet, to the nearest piece."""
+    longest = length = 0
+    with archive.open(part) as file:
+        while piece := file.read(_PIECE):
+            at = piece.rfind(b"<row")
+            length = length + len(piece) if at < 0 else len(piece) - at
+            longest = max(longest, length)
+    return longest
 
 
 def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, list[Any]]]:

@@ -264,6 +264,8 @@ def check_chunks(array: Any, label: str) -> None:
 
     Zarr's ``nchunks_initialized`` is never read for many chunks: it tries them all, whether they are stored or not.
     """
+    if array.chunks:  # one chunk is unpacked as a whole, whatever is read of it
+        check_size(label, f"chunks of shape {array.chunks}", math.prod(array.chunks) * array.dtype.itemsize)
     if hasattr(array, "id"):  # h5py
         if array.size and array.chunks and not array.id.get_storage_size():
             raise ValueError(

@@ -210,7 +210,8 @@ def read_table(
         wherever the lines below do, unless these are whole numbers that increase; a warning says so.
     memory : float, optional
         Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
-        :class:`fiedler.sources.Source`. NPY is always mapped.
+        :class:`fiedler.sources.Source`. NPY is always mapped. No file may declare more than this and more than half of
+        the memory that is free.
     sheet : str or int, optional
         Sheet of an Excel file, by name or by number from 0; the first by default.
     drop : str, int or several, optional
@@ -226,7 +227,8 @@ def read_table(
     Raises
     ------
     ValueError
-        Where a cell, a label or the file itself cannot be read; the message names the file and the place.
+        Where a cell, a label or the file itself cannot be read, or declares more than memory holds; the message names
+        the file and the place.
 
     Examples
     --------

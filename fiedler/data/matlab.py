@@ -27,6 +27,8 @@ _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f
 _TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _CELL, _CHAR, _SPARSE, _FIRST, _LAST = 1, 4, 5, 6, 15  # classes of matrices; the last two are those of numbers
 _COMPLEX = 0x08
+_CELL_COST = 512  # bytes that a cell takes while it is read
+_EMPTY = np.empty((0, 0), dtype=object)  # what an empty cell holds
 _NUMBERS_OF_4 = ("f8", "f4", "i4", "i2", "u2", "u1")
 
 
@@ -177,7 +179,7 @@ def load_mat5(path: Path) -> dict[str, Any]:
             total += len(data)
             if kind != _MATRIX:
                 raise ValueError(f"an element of type {kind} stands where a variable should")
-            name, value = _matrix(data, order)
+            name, value = _matrix(data, order, path)
             arrays[name] = value
     return arrays
 
@@ -211,13 +213,13 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
         at = end
 
 
-def _matrix(data: memoryview, order: str) -> tuple[str, Any]:
+def _matrix(data: memoryview, order: str, path: Path) -> tuple[str, Any]:
     """Name and value of a matrix."""
     parts = _elements(data, order)
     try:
         flags, shape, name = (_numbers(*next(parts), order) for _ in range(3))
     except StopIteration:
-        return "", np.empty((0, 0), dtype=object)  # an empty cell
+        return "", _EMPTY
     kind, is_complex = int(flags[0]) & 0xFF, bool(int(flags[0]) >> 8 & _COMPLEX)
     title = bytes(name.astype(np.uint8)).decode("latin-1")
     size = tuple(int(n) for n in shape)
@@ -237,8 +239,10 @@ def _matrix(data: memoryview, order: str) -> tuple[str, Any]:
     elif kind == _CHAR:
         value = _text(*_first(parts, 1)[0], size, order, title)
     elif kind == _CELL:
+        count = min(int(np.prod(size, dtype=object)), len(data) // 8)  # an element takes eight bytes at least
+        check_size(path, f"{title} of {count} cells", _CELL_COST * count)
         cells = np.empty(len(items := list(parts)), dtype=object)
-        cells[:] = [_matrix(item, order)[1] if kind == _MATRIX else None for kind, item in items]
+        cells[:] = [_matrix(item, order, path)[1] if kind == _MATRIX else None for kind, item in items]
         value = _shaped(cells, size, title)
     return title, value
 

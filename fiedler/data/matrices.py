@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from .memory import DEFLATE, check_size
 from .tables import Contents, Request, Table, flat, kept_columns, labels_of, matrix_name, named_arrays, without_column
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
+_LONGEST_HEAD = 2**17  # bytes; NumPy itself parses none of more than 10,000
 _INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")  # parts of scipy's sparse matrices
 
 # -------------------------------------------------------------------- NPY, NPZ
@@ -75,7 +77,8 @@ class _Head:
 def _head(archive: Any, name: str) -> _Head:
     """What the head of an array declares, which must be what the archive says about its size."""
     info = archive.zip.getinfo(f"{name}.npy")
-    with archive.zip.open(info) as file:
+    with archive.zip.open(info) as member:
+        file = io.BytesIO(member.read(_LONGEST_HEAD))
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
