@@ -155,7 +155,7 @@ def test_endless_rows(tmp_path, reader, monkeypatch):
     pytest.importorskip("arff")
     path = tmp_path / "t.arff.gz"
     path.write_bytes(gzip.compress(b"@relation r\n@attribute a numeric\n@data\n" + b"2\n" * 2**18))
-    refused(path, "declares more than .* rows of 1 columns", 2**17)
+    refused(path, "declares more than .* rows of 1 features", 2**17)
 
 
 # ---------------------------------------------------------------- heads

@@ -14,6 +14,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, time, timedelta
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from .delimited import (
     left_out_note,
     open_text,
     opener,
+    read_cells,
     read_delimited,
     to_number,
     way_out,
@@ -66,28 +69,19 @@ def usable(
 def read_rows(
     request: Request,
     names: list[str],
-    rows: Iterable[tuple[int, Sequence[Any]]],
-    number: Callable[[Any], float | None],
+    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
     text: Callable[[Any], Any] = lambda cell: cell,
 ) -> Contents:
-    """A table from numbered rows of cells; ``number`` gives None for a cell that holds no number."""
+    """A table from rows of cells, which are gone through again where columns without numbers are left out."""
     features, target, ids = roles(names, request)
-    columns, bad = {j: array("d") for j in features}, dict[int, str]()
-    texts: dict[int, list[Any]] = {j: [] for j in [*([] if target is None else [target]), *ids[:1]]}
-    for at, (line, row) in enumerate(rows):
-        for j in list(columns):
-            value = number(row[j])
-            if value is None:
-                bad[j] = f"row {line}, column {names[j]!r}: {_what(row[j])}"
-                del columns[j]
-            else:
-                columns[j].append(value)
-        for j, cells in texts.items():
-            cells.append(text(row[j]))
-        if at % 256 == 0:
-            check_size(request.path, f"more than {at} rows of {len(names)} columns", 8.0 * at * len(names))
-    features, out, notes = usable(request, names, features, bad)
-    X = np.column_stack([np.frombuffer(columns[j], dtype=np.float64) for j in features])
+    wanted = [j for j in (target, *ids[:1]) if j is not None]
+    out, notes = left_out(names, request), list[str]()
+    while isinstance(found := read_cells(request.path, rows(), features, wanted, as_number), dict):
+        bad = {j: f"row {line}, column {names[j]!r}: {_what(cell)}" for j, (line, cell) in found.items()}
+        features, out, notes = usable(request, names, features, bad)
+    numbers, cells = found
+    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features))
+    texts = dict(zip(wanted, ([text(cell) for cell in column] for column in cells), strict=True))
     y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
     return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
 
@@ -227,7 +221,12 @@ def read_arff(request: Request) -> Contents:
         names = [name for name, _ in content["attributes"]]
         if sparse:
             return _read_sparse_arff(request, names, content)
-        return read_rows(request, names, enumerate(content["data"]), as_number)
+    return read_rows(request, names, lambda: _rows_of_arff(request.path))
+
+
+def _rows_of_arff(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    with _open_arff(path) as (content, _):
+        yield from enumerate(content["data"])
 
 
 def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -317,19 +316,20 @@ def read_xlsx(request: Request) -> Contents:
     if not kept:
         raise ValueError(f"{path}: the sheet is empty.")
     width = max(len(row) for _, row in kept)
-    filled = [(line, [*row, *[None] * (width - len(row))]) for line, row in kept[:20]]
-    first, *others = ([_shown(cell) for cell in row] for _, row in filled)
+
+    def padded(start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[Any]]]:
+        return ((line, row + [None] * (width - len(row))) for line, row in islice(kept, start, stop))
+
+    first, *others = ([_shown(cell) for cell in row] for _, row in padded(stop=20))
     first, header, note = [cell.strip() for cell in first], request.header, ""
     if header is None and set(request.named) & set(first):
         header = True
     if header is None:
         header, note = guess_header(first, others)
     names = first if header else [f"x{j}" for j in range(width)]
-    body = kept[1:] if header else kept
-    if not body:
+    if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
-    padded = ((line, [*row, *[None] * (width - len(row))]) for line, row in body)
-    found = read_rows(request, names, padded, as_number, _shown)
+    found = read_rows(request, names, partial(padded, int(header)), _shown)
     found.layout["sheet"] = request.sheet
     found.notes = [f"{path}: {note}"] * bool(note) + found.notes
     return found

@@ -16,7 +16,7 @@ import os
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -402,32 +402,52 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
 
 def _read_by_hand(
     path: Path, dialect: Dialect, features: list[int], wanted: list[int]
-) -> tuple[array, list[list[str | None]]] | dict[int, tuple[int, str]]:
-    """Numbers and texts, or the columns that hold no numbers with the line and the cell that show it."""
-    numbers = array("d")
-    texts: list[list[str | None]] = [[] for _ in wanted]
-    bad: dict[int, tuple[int, str]] = {}
-    names, comma = dialect.names, dialect.decimal_comma
-    take, limit = _taker(features), allocation_limit()
+) -> tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]:
+    comma = dialect.decimal_comma
+    return read_cells(path, _even_rows(path, dialect), features, wanted, lambda cell: to_number(cell, comma), not comma)
+
+
+def _even_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """The rows, none of which may be longer or shorter than the first line."""
+    width = len(dialect.names)
     for line, row in data_rows(path, dialect):
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}: line {line} has {len(row)} cells, but the {'header' if dialect.header else 'first line'} has "
-                f"{len(names)}."
-            )
+        if len(row) != width:
+            head = "header" if dialect.header else "first line"
+            raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
+        yield line, row
+
+
+def read_cells(
+    path: Path,
+    rows: Iterable[tuple[int, Sequence[Any]]],
+    features: list[int],
+    wanted: list[int],
+    number: Callable[[Any], float | None],
+    plain: bool = False,
+) -> tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]:
+    """The numbers of the features, row by row, and the cells of the wanted columns.
+
+    Where columns hold no numbers, these instead, each with the line and the cell that show it. ``number`` gives None
+    for such a cell; where the cells are ``plain`` text, ``float`` is tried on a whole row before it.
+    """
+    numbers = array("d")
+    kept: list[list[Any]] = [[] for _ in wanted]
+    bad: dict[int, tuple[int, Any]] = {}
+    take, limit = _taker(features), allocation_limit()
+    for line, row in rows:
         cells, start = take(row), len(numbers)
         try:
-            if comma or "_" in "".join(cells):
+            if not plain or "_" in "".join(cells):  # Python reads 1_000, tables do not mean it
                 raise ValueError
             numbers.extend(map(float, cells))
         except ValueError:
             del numbers[start:]
-            values = [to_number(cell, comma) for cell in cells]
+            values = [number(cell) for cell in cells]
             found = {j: (line, c) for j, c, v in zip(features, cells, values, strict=True) if v is None}
             if found:  # the rest of the file is read to name all such columns
                 bad |= found
                 features = [j for j in features if j not in bad]
-                take, numbers = _taker(features), array("d")
+                take = _taker(features)
                 if not features:
                     break
             if not bad:
@@ -435,18 +455,18 @@ def _read_by_hand(
         if bad:
             del numbers[:]
             continue
-        for text, j in zip(texts, wanted, strict=True):
-            text.append(row[j])
-        if 8 * len(numbers) + _CELL_COST * len(texts) * (len(numbers) // len(features)) > limit:
-            _check_memory(path, features, numbers, texts)
-    return bad or (numbers, texts)
+        for column, j in zip(kept, wanted, strict=True):
+            column.append(row[j])
+        if 8 * len(numbers) + _CELL_COST * len(kept) * (len(numbers) // len(features)) > limit:
+            _check_memory(path, features, numbers, kept)
+    return bad or (numbers, kept)
 
 
-def _taker(features: list[int]) -> Callable[[list[str]], Any]:
+def _taker(features: list[int]) -> Callable[[Sequence[Any]], Any]:
     return itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
 
 
-def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[str | None]]) -> None:
+def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[Any]]) -> None:
     size = 8 * len(numbers) + _CELL_COST * sum(map(len, texts))
     check_size(path, f"more than {len(numbers) // len(features)} rows of {len(features)} features", size)
 

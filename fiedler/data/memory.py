@@ -104,7 +104,7 @@ def _free() -> float:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(float(line.split()[1]) * 2**10 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration):  # not Linux
-        free = _physical() / 2
+        free = physical_bytes() / 2
     try:
         allowed, used = (
             Path(f"/sys/fs/cgroup/memory.{what}").read_text(encoding="ascii") for what in ("max", "current")
@@ -114,7 +114,8 @@ def _free() -> float:
         return free
 
 
-def _physical() -> float:
+def physical_bytes() -> float:
+    """Bytes of memory this machine has, where that can be asked."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
