@@ -13,6 +13,7 @@ import zipfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import date, time, timedelta
 from functools import partial
 from itertools import islice
@@ -26,15 +27,19 @@ from ..validation import require
 from ..words import did_you_mean, first_line
 from .delimited import (
     BLANKS,
+    Cells,
+    comma_note,
     data_rows,
     guess_header,
-    left_out_note,
+    in_some_encoding,
     open_text,
     opener,
     read_cells,
-    read_delimited,
+    read_numbers,
+    shows_decimal_commas,
+    sniff,
+    some,
     to_number,
-    way_out,
 )
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
 from .memory import check_size
@@ -62,22 +67,38 @@ def usable(
         return features, out, []
     bad_names = [names[j] for j in sorted(bad)]
     if not request.numeric_only or len(bad) == len(features):
-        raise ValueError(f"{request.path}: {bad[min(bad)]}; {way_out(bad_names)}.")
-    return [j for j in features if j not in bad], out, [left_out_note(request.path, bad_names)]
+        raise ValueError(f"{request.path}: {next(iter(bad.values()))}; {_way_out(bad_names)}.")
+    note = f"{request.path}: {some(bad_names)} left out, for want of numbers."
+    return [j for j in features if j not in bad], out, [note]
 
 
-def read_rows(
+def _way_out(names: list[str]) -> str:
+    """What to do about columns that hold no numbers."""
+    one = len(names) == 1
+    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
+    it = "it" if one else "them"
+    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
+
+
+def _what(cell: Any) -> str:
+    a_date = isinstance(cell, (date, time, timedelta))
+    return f"{str(cell)[:40]!r} is {'a date, which is no number' if a_date else 'not a number'}"
+
+
+def read_columns(
     request: Request,
     names: list[str],
-    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    read: Callable[[list[int], list[int]], Cells],
     text: Callable[[Any], Any] = lambda cell: cell,
+    what: Callable[[Any], str] = _what,
+    line: str = "row",
 ) -> Contents:
-    """A table from rows of cells, which are gone through again where columns without numbers are left out."""
+    """A table from ``read(features, wanted)``, which is called again where columns without numbers are left out."""
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
     out, notes = left_out(names, request), list[str]()
-    while isinstance(found := read_cells(request.path, rows(), features, wanted, as_number), dict):
-        bad = {j: f"row {line}, column {names[j]!r}: {_what(cell)}" for j, (line, cell) in found.items()}
+    while isinstance(found := read(features, wanted), dict):
+        bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
         features, out, notes = usable(request, names, features, bad)
     numbers, cells = found
     X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features))
@@ -86,9 +107,15 @@ def read_rows(
     return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
 
 
-def _what(cell: Any) -> str:
-    a_date = isinstance(cell, (date, time, timedelta))
-    return f"{str(cell)[:40]!r} is {'a date, which is no number' if a_date else 'not a number'}"
+def read_rows(
+    request: Request,
+    names: list[str],
+    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    text: Callable[[Any], Any] = lambda cell: cell,
+) -> Contents:
+    """A table from rows of cells that a library has read."""
+    read = lambda features, wanted: read_cells(request.path, rows(), features, wanted, as_number)  # noqa: E731
+    return read_columns(request, names, read, text)
 
 
 def as_number(cell: Any) -> float | None:
@@ -109,13 +136,33 @@ def as_number(cell: Any) -> float | None:
 
 
 def read_csv(request: Request) -> Contents:
-    table = read_delimited(
-        request.path, lambda names: roles(names, request), request.header, request.numeric_only, request.named
-    )
-    names = table.dialect.names
-    out = sorted(left_out(names, request) + table.left_out)
-    layout = {"features": table.features, "left_out": out, "dialect": table.dialect}
-    return Contents(table.X, [names[j] for j in table.features], table.target, table.ids, layout, table.notes)
+    """CSV or TSV; what was guessed about it is in the notes."""
+    found, said = in_some_encoding(request.path, lambda encoding: _read_csv(request, encoding))
+    found.notes += said
+    return found
+
+
+def _read_csv(request: Request, encoding: str | None) -> Contents:
+    path = request.path
+    dialect, notes = sniff(path, request.header, request.named, encoding)
+
+    def read(features: list[int], wanted: list[int]) -> Cells:
+        nonlocal dialect
+        found = read_numbers(path, dialect, features, wanted)
+        if isinstance(found, dict) and shows_decimal_commas(dialect, found):
+            dialect = replace(dialect, decimal_comma=True)
+            notes.append(comma_note(path, next(iter(found.values()))[1]))
+            found = read_numbers(path, dialect, features, wanted)
+        return found
+
+    def what(cell: str) -> str:
+        return _what(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
+
+    found = read_columns(request, dialect.names, read, what=what, line="line")
+    if not len(found.X):
+        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
+    found.layout["dialect"], found.notes = dialect, notes + found.notes
+    return found
 
 
 def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:

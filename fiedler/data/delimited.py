@@ -18,11 +18,11 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -41,8 +41,8 @@ _CELL_COST = 64  # bytes that a cell of text takes
 _SAMPLE = 2**16, 20  # characters and lines that are looked at first
 BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
-# name -> positions of the features, of the target or None, of the ids
-Roles = Callable[[list[str]], tuple[list[int], int | None, list[int]]]
+# Numbers row by row and the cells of other columns; or per column without numbers the line and the cell that show it.
+Cells: TypeAlias = tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,6 @@ class Dialect:
     header: bool
     decimal_comma: bool = False
     encoding: str | None = None  # None: UTF-8, or what its byte order mark says
-
-
-@dataclass
-class Columns:
-    """What a delimited file holds: numbers of the features, text of the others, and how the file is laid out."""
-
-    X: np.ndarray
-    features: list[int]
-    target: list[str | None] | None
-    ids: list[str | None] | None
-    dialect: Dialect
-    left_out: list[int] = field(default_factory=list)  # columns that hold no numbers
-    notes: list[str] = field(default_factory=list)  # what was guessed
 
 
 class NotUTF8(ValueError):  # noqa: N818
@@ -164,87 +151,10 @@ def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any
         return read("latin-1"), [said.format("Latin-1")]
 
 
-# -------------------------------------------------------------------- tables
-
-
-def read_delimited(
-    path: Path, roles: Roles, header: bool | None = None, numeric_only: bool = False, named: Iterable[str] = ()
-) -> Columns:
-    """Read a CSV or TSV whose columns ``roles`` divides into features, target and ids; ``named`` are names for sure."""
-
-    def read(encoding: str | None) -> Columns:
-        dialect, notes = sniff(path, header, named, encoding)
-        return _read(path, dialect, roles, numeric_only, notes)
-
-    columns, said = in_some_encoding(path, read)
-    columns.notes += said
-    return columns
-
-
-def _read(path: Path, dialect: Dialect, roles: Roles, numeric_only: bool, notes: list[str]) -> Columns:
-    features, target, ids = roles(dialect.names)
-    wanted = ([] if target is None else [target]) + ids[:1]
-    left_out: list[int] = []
-    while True:
-        read: Any = None
-        if _is_plain(path, dialect):
-            read = _read_by_polars(path, dialect, features, wanted)
-        read = read or _read_by_hand(path, dialect, features, wanted)
-        if isinstance(read, tuple):
-            numbers, texts = read
-            break
-        if dialect.delimiter != "," and not dialect.decimal_comma and _all_with_comma(read):
-            dialect = replace(dialect, decimal_comma=True)
-            notes.append(_comma_note(path, next(iter(read.values()))[1]))
-        elif numeric_only and len(read) < len(features):
-            left_out += sorted(read)
-            features = [j for j in features if j not in read]
-        else:
-            raise ValueError(_no_numbers(path, dialect, read))
-    if left_out:
-        notes.append(left_out_note(path, [dialect.names[j] for j in left_out]))
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features)) if len(numbers) else None
-    if X is None:
-        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    y, row_ids = texts[0] if target is not None else None, texts[-1] if ids else None
-    return Columns(X, features, y, row_ids, dialect, left_out, notes)
-
-
-def _all_with_comma(bad: dict[int, tuple[int, str]]) -> bool:
-    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
-
-
-def _comma_note(path: Path, cell: str) -> str:
-    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
-
-
-def left_out_note(path: Path, names: list[str]) -> str:
-    """What numeric_only=True left out."""
-    return f"{path}: {some(names)} left out, for want of numbers."
-
-
 def some(names: list[str]) -> str:
     """How many columns, and the first five of them."""
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"
-
-
-def way_out(names: list[str]) -> str:
-    """What to do about columns that hold no numbers."""
-    one = len(names) == 1
-    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
-    it = "it" if one else "them"
-    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
-
-
-def _no_numbers(path: Path, dialect: Dialect, bad: dict[int, tuple[int, str]]) -> str:
-    first = min(bad, key=lambda j: bad[j][0])
-    line, cell = bad[first]
-    names = [dialect.names[j] for j in sorted(bad)]
-    comma = " (the decimal mark is a comma here)" if dialect.decimal_comma and "." in cell else ""
-    return (
-        f"{path}: line {line}, column {dialect.names[first]!r}: {cell[:40]!r} is not a number{comma}; {way_out(names)}."
-    )
 
 
 # -------------------------------------------------------------------- what is guessed
@@ -269,7 +179,7 @@ def sniff(
     notes = []
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     if comma:
-        notes.append(_comma_note(path, comma))
+        notes.append(comma_note(path, comma))
     if header is None and set(named) & set(first):
         header = True
     if header is None:
@@ -400,11 +310,24 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return _TRUTH.get(cell.lower())
 
 
-def _read_by_hand(
-    path: Path, dialect: Dialect, features: list[int], wanted: list[int]
-) -> tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]:
+def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list[int]) -> Cells:
+    """The features of a file as numbers, and the cells of the wanted columns, by polars where that can read them."""
+    found = _read_by_polars(path, dialect, features, wanted) if _is_plain(path, dialect) else None
     comma = dialect.decimal_comma
-    return read_cells(path, _even_rows(path, dialect), features, wanted, lambda cell: to_number(cell, comma), not comma)
+    number = lambda cell: to_number(cell, comma)  # noqa: E731
+    return found or read_cells(path, _even_rows(path, dialect), features, wanted, number, not comma)
+
+
+def shows_decimal_commas(dialect: Dialect, bad: dict[int, tuple[int, str]]) -> bool:
+    """Whether all cells that are no numbers are some with a decimal comma, of which the first lines had none."""
+    if dialect.delimiter == "," or dialect.decimal_comma:
+        return False
+    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
+
+
+def comma_note(path: Path, cell: str) -> str:
+    """What is said about decimal commas."""
+    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
 
 
 def _even_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
@@ -424,7 +347,7 @@ def read_cells(
     wanted: list[int],
     number: Callable[[Any], float | None],
     plain: bool = False,
-) -> tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]:
+) -> Cells:
     """The numbers of the features, row by row, and the cells of the wanted columns.
 
     Where columns hold no numbers, these instead, each with the line and the cell that show it. ``number`` gives None

@@ -21,7 +21,7 @@ from ..validation import is_sparse
 from .keep import current_run
 from .memory import check_size, give_back, slab_bytes
 
-_SLICE_BYTES = 150  # of a slice and its two numbers
+_MANY_SLABS, _SLICE_BYTES = 10_000, 150  # from where the slices themselves count; of one and its two numbers
 
 Part: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array  # in memory, as stored
 
@@ -193,8 +193,9 @@ class Source:
         return self._spans(self.shape[0], slab_bytes() / max(self.bytes_per_row, 1.0), self.chunks[0])
 
     def _spans(self, length: int, width: float, chunk: int) -> list[slice]:
-        declared = f"{self.shape[0]} rows and {self.shape[1]} columns, in many small blocks"
-        check_size(self.label, declared, _SLICE_BYTES * length / max(width, 1.0))
+        if length > _MANY_SLABS * max(width, 1.0):
+            declared = f"{self.shape[0]} rows and {self.shape[1]} columns, in many small blocks"
+            check_size(self.label, declared, _SLICE_BYTES * length / max(width, 1.0))
         return spans(length, width, chunk)
 
     @property
