@@ -42,12 +42,11 @@ from .delimited import (
     to_number,
 )
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
-from .memory import check_size
+from .memory import TEXT_BYTES, check_size
 from .tables import Contents, Request, Table, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
-_TEXT_COST = 64  # bytes of a text that Python holds in a list
-_CELL_COST = 40  # bytes of a number that Python holds in a list
+_NUMBER_BYTES = 40  # that a number takes where Python holds it in a list
 _XML_COST = 25  # bytes that openpyxl was seen to take for a byte of XML
 _PIECE = 2**18  # bytes of a sheet that are looked at together
 _MOST_ROWS = 2**20  # of a sheet, as Excel has it
@@ -201,7 +200,7 @@ def read_arrow(request: Request) -> Contents:
     features, target, ids = roles(names, request)
     bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
     features, out, notes = usable(request, names, features, bad)
-    texts = _TEXT_COST * n_rows * ((target is not None) + bool(ids))
+    texts = TEXT_BYTES * n_rows * ((target is not None) + bool(ids))
     check_size(request.path, f"{n_rows} labels or ids", texts)
     y = None if target is None else load([target]).column(0).to_pylist()
     row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
@@ -454,7 +453,7 @@ def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, li
         width = next((j for j in range(len(row), 0, -1) if row[j - 1] is not None), 0)
         held += width
         if width:
-            check_size(path, f"more than {line} rows with {held} cells", _CELL_COST * held)
+            check_size(path, f"more than {line} rows with {held} cells", _NUMBER_BYTES * held)
         yield line, list(row[:width])
 
 

@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..words import did_you_mean
-from .memory import allocation_limit, check_size
+from .memory import TEXT_BYTES, allocation_limit, check_size
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
@@ -37,7 +37,6 @@ _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a dec
 _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # bytes of a file that are read by hand before polars is imported
 _LINE_COST = 16  # bytes that a character of a line may take while it is cut into cells
-_CELL_COST = 64  # bytes that a cell of text takes
 _SAMPLE = 2**16, 20  # characters and lines that are looked at first
 BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
@@ -380,7 +379,7 @@ def read_cells(
             continue
         for column, j in zip(kept, wanted, strict=True):
             column.append(row[j])
-        if 8 * len(numbers) + _CELL_COST * len(kept) * (len(numbers) // len(features)) > limit:
+        if 8 * len(numbers) + TEXT_BYTES * len(kept) * (len(numbers) // len(features)) > limit:
             _check_memory(path, features, numbers, kept)
     return bad or (numbers, kept)
 
@@ -390,7 +389,7 @@ def _taker(features: list[int]) -> Callable[[Sequence[Any]], Any]:
 
 
 def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[Any]]) -> None:
-    size = 8 * len(numbers) + _CELL_COST * sum(map(len, texts))
+    size = 8 * len(numbers) + TEXT_BYTES * sum(map(len, texts))
     check_size(path, f"more than {len(numbers) // len(features)} rows of {len(features)} features", size)
 
 
@@ -469,7 +468,7 @@ def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[l
     """
 
     def read(encoding: str | None) -> str:
-        with open_text(path, encoding, kept=_CELL_COST) as file:
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
             return "".join(file)
 
     text, notes = in_some_encoding(path, read)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -279,8 +279,7 @@ def check_chunks(array: Any, label: str) -> None:
         folder = root / array.path
         stored = {Path(at, name).relative_to(folder).as_posix() for at, _, names in os.walk(folder) for name in names}
         grid = [-(-length // step) for length, step in zip(array.shape, size, strict=True)]
-        places = (np.unravel_index(place, grid) for place in range(math.prod(grid)))  # of which few are looked at
-        at = next((at for at in places if array.metadata.encode_chunk_key(at) not in stored), None)
+        at = next((at for at in _places(grid) if array.metadata.encode_chunk_key(at) not in stored), None)
         if at is None:
             return
         axes = zip(("rows", "columns") if len(at) == 2 else ("entries",), at, size, array.shape, strict=True)
@@ -293,6 +292,14 @@ def check_chunks(array: Any, label: str) -> None:
     else:
         return
     raise ValueError(f"{label}: {what}; {_ON_PURPOSE.format(array.fill_value)}")
+
+
+def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
+    """All places of a grid, one at a time: ``itertools.product`` would first lay out every axis in memory."""
+    if not grid:
+        yield ()
+    for i in range(grid[0] if grid else 0):
+        yield from ((i, *rest) for rest in _places(grid[1:]))
 
 
 _MANY_CHUNKS = 100_000

@@ -36,7 +36,7 @@ from .atomic import check_writable, replacing
 from .delimited import existing
 from .files import ParquetFile, open_mapped
 from .label_files import as_labels, read_labels, read_names
-from .memory import allocation_limit, check_size, memory_limit
+from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
 from .tables import Contents, Request, Table, position
 
@@ -114,7 +114,6 @@ def _parquet(path: Path, key: str | None, columns: list[str] | None, missing_chu
     return ParquetFile(path, columns)
 
 
-_NAME_COST = 128  # bytes of a column's name
 _ARROW, _ANNDATA = ("pyarrow", "io"), ("anndata", "anndata")
 _TABLES = ("tsv", "txt", "tab", "data")
 FORMATS = {
@@ -261,7 +260,9 @@ def read_table(
             raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
         if found.X.dtype.kind not in "biuf":
             raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
-        check_size(path, f"{n} rows and {m} columns", 8.0 * n + _NAME_COST * m)  # an index and names, if nothing else
+        check_size(
+            path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m
+        )  # an index and names, if nothing else
     for note in found.notes:
         warnings.warn(note, UserWarning, stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)

@@ -14,7 +14,7 @@ from ..distinct import Distinct
 from ..words import did_you_mean
 from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
 from .files import open_npy
-from .memory import check_size
+from .memory import TEXT_BYTES, check_size
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
 _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}
@@ -41,7 +41,7 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
     path = existing(path)
     if path.suffix.lower() == ".npy":
         stored = open_npy(path)
-        check_size(path, f"{stored.size} labels", 32.0 * stored.size)
+        check_size(path, f"{stored.size} labels", TEXT_BYTES * stored.size)
         return stored.ravel().tolist()
     rows, notes = plain_rows(path, empty=True)
     width = max((len(cells) for _, cells in rows), default=0)
@@ -86,7 +86,7 @@ def read_names(path: str | Path) -> list[str]:
     path = existing(path)
 
     def read(encoding: str | None) -> list[str]:
-        with open_text(path, encoding, kept=64) as file:
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
             return "".join(file).splitlines()
 
     lines, notes = in_some_encoding(path, read)

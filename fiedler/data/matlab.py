@@ -27,7 +27,7 @@ _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f
 _TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _CELL, _CHAR, _SPARSE, _FIRST, _LAST = 1, 4, 5, 6, 15  # classes of matrices; the last two are those of numbers
 _COMPLEX = 0x08
-_CELL_COST = 512  # bytes that a cell takes while it is read
+_CELL_BYTES = 512  # that a cell takes while it is read
 _EMPTY = np.empty((0, 0), dtype=object)  # what an empty cell holds
 _NUMBERS_OF_4 = ("f8", "f4", "i4", "i2", "u2", "u1")
 
@@ -240,7 +240,7 @@ def _matrix(data: memoryview, order: str, path: Path) -> tuple[str, Any]:
         value = _text(*_first(parts, 1)[0], size, order, title)
     elif kind == _CELL:
         count = min(int(np.prod(size, dtype=object)), len(data) // 8)  # an element takes eight bytes at least
-        check_size(path, f"{title} of {count} cells", _CELL_COST * count)
+        check_size(path, f"{title} of {count} cells", _CELL_BYTES * count)
         cells = np.empty(len(items := list(parts)), dtype=object)
         cells[:] = [_matrix(item, order, path)[1] if kind == _MATRIX else None for kind, item in items]
         value = _shaped(cells, size, title)

@@ -20,6 +20,7 @@ from sklearn import get_config
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 DEFLATE = 1032  # bytes that one byte of gzip, zip or zlib can stand for at most
+TEXT_BYTES = 64  # that a short text takes where Python holds it in a list
 _STATED: ContextVar[float | None] = ContextVar("stated", default=None)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..validation import is_sparse, require
 from ..words import did_you_mean, first_line
 from .files import ArrayFile, SparseFile, sparse_layout
-from .memory import check_size
+from .memory import TEXT_BYTES, check_size
 from .source import Source
 from .tables import (
     Contents,
@@ -245,7 +245,7 @@ def _matrix(request: Request, key: str | None) -> Any:
 def _check_declared(item: Any, path: Path) -> None:
     """Check what an array, or all arrays of a group, would take in memory; text is held as objects."""
     arrays = [(item.name, item)] if hasattr(item, "dtype") else list(_arrays_in(item))
-    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else 64) for _, a in arrays)
+    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for _, a in arrays)
     shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
     check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
 
