@@ -38,8 +38,7 @@ class ArrayFile(FileSource):
         label = label or _name_of(array)
         super().__init__(array.shape, array.dtype, label, array.chunks, names)
         self._array = array
-        if missing_chunks != "fill":
-            check_chunks(array, label)
+        check_chunks(array, label, missing_chunks)
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
@@ -110,9 +109,8 @@ class SparseFile(FileSource):
     ):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
         n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
-        if stored and missing_chunks != "fill":  # else indptr is all zeros, which Zarr does not store
-            for part in ("data", "indices", "indptr"):
-                check_chunks(group[part], f"{label}, {part}")
+        for part in ("data", "indices", "indptr") if stored else ():  # else indptr is all zeros, which are not stored
+            check_chunks(group[part], f"{label}, {part}", missing_chunks)
         if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")
         if indptr.shape != (n_lines + 1,):
@@ -259,13 +257,15 @@ def stamp(label: str) -> str:
     return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
 
 
-def check_chunks(array: Any, label: str) -> None:
+def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
     """An error that names the first chunk of a Zarr array that is not stored, or an HDF5 dataset that stores nothing.
 
     Zarr's ``nchunks_initialized`` is never read for many chunks: it tries them all, whether they are stored or not.
     """
     if array.chunks:  # one chunk is unpacked as a whole, whatever is read of it
         check_size(label, f"chunks of shape {array.chunks}", math.prod(array.chunks) * array.dtype.itemsize)
+    if missing_chunks == "fill":
+        return
     if hasattr(array, "id"):  # h5py
         if array.size and array.chunks and not array.id.get_storage_size():
             raise ValueError(

@@ -260,9 +260,8 @@ def read_table(
             raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
         if found.X.dtype.kind not in "biuf":
             raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
-        check_size(
-            path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m
-        )  # an index and names, if nothing else
+        # An index of the rows and the names of the columns are needed, whatever is done with them.
+        check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
         warnings.warn(note, UserWarning, stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)

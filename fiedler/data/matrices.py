@@ -24,7 +24,7 @@ from ..words import first_line
 from .delimited import BoundedLines, open_text, opener
 from .files import no_array, open_npy
 from .memory import DEFLATE, check_size
-from .tables import Contents, Request, Table, flat, kept_columns, labels_of, matrix_name, named_arrays, without_column
+from .tables import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
 _LONGEST_HEAD = 2**17  # bytes; NumPy itself parses none of more than 10,000
@@ -58,8 +58,7 @@ def read_npz(request: Request) -> Contents:
                 if sparse
                 else _load(archive, heads[matrix_name(heads, path)], path)
             )
-            asked = labels_of(heads, request.target, path), heads.get("feature_names"), heads.get("row_ids")
-            y, names, row_ids = (None if head is None else _load(archive, head, path) for head in asked)
+            y, names, row_ids = (head and _load(archive, head, path) for head in beside(heads, request))
     except PermissionError:
         raise
     except Exception as error:  # a broken archive makes zipfile, zlib and NumPy raise almost anything

@@ -23,9 +23,9 @@ from .tables import (
     Contents,
     Request,
     Table,
+    beside,
     flat,
     kept_columns,
-    labels_of,
     matrix_name,
     named_arrays,
     position,
@@ -179,10 +179,7 @@ def read_hdf5(request: Request) -> Contents:
         name = "X" if sparse else matrix_name(arrays, request.path)
         X = _matrix(request, name)
         rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
-        y, names, row_ids = (
-            _values(item, request)
-            for item in (labels_of(rest, request.target, request.path), rest.get("feature_names"), rest.get("row_ids"))
-        )
+        y, names, row_ids = (_values(item, request) for item in beside(rest, request))
     return Contents(X, flat(names), y, flat(row_ids))
 
 
@@ -205,14 +202,7 @@ def read_zarr(request: Request) -> Contents:
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
     X = _matrix(request, name)
-    y, names, row_ids = (
-        _values(item, request)
-        for item in (
-            labels_of(arrays, request.target, request.path),
-            arrays.get("feature_names"),
-            arrays.get("row_ids"),
-        )
-    )
+    y, names, row_ids = (_values(item, request) for item in beside(arrays, request))
     return Contents(X, flat(names), None if y is None else np.asarray(y), flat(row_ids))
 
 

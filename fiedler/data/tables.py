@@ -201,6 +201,11 @@ def labels_of(arrays: dict[str, Any], target: str | int | None, path: Path) -> A
     return arrays[target]
 
 
+def beside(arrays: dict[str, Any], request: Request) -> tuple[Any, Any, Any]:
+    """The labels, the names of the features and those of the rows, where there are any."""
+    return labels_of(arrays, request.target, request.path), arrays.get("feature_names"), arrays.get("row_ids")
+
+
 def flat(names: Any) -> list[str] | None:
     """Names from an array of text, or from MATLAB's cells of text."""
     if names is None:
