@@ -309,7 +309,7 @@ def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
             yield arff.load(lines(file), return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN), sparse
     except arff.ArffException as error:
         error.line = line  # which it does not set for rows that are read one at a time
-        raise ValueError(f"{path}: {first_line(error)}") from None
+        raise ValueError(f"{path}: {first_line(error)[:200]}") from None
 
 
 def _is_sparse_arff(lines: Iterable[str]) -> bool:

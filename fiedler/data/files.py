@@ -118,10 +118,10 @@ class SparseFile(FileSource):
         check_size(label, f"{n_lines} {'rows' if layout == 'csr' else 'columns'}", 16 * n_lines)
         starts = np.asarray(indptr[...])
         self._layout, self._indptr = layout, starts.astype(np.int64)
-        if int(starts[0]) != 0 or int(starts[-1]) != stored:
+        if not starts_fit(starts, n_lines, stored) or int(starts[-1]) != stored:
             raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
-        if (starts[1:] < starts[:-1]).any() or self._indices.shape[0] != stored:
-            raise ValueError(f"{label}: indptr decreases, or data and indices differ in length.")
+        if self._indices.shape[0] != stored:
+            raise ValueError(f"{label}: data and indices differ in length.")
         chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
         super().__init__(shape, self._data.dtype, label, chunks, names)
 
@@ -235,6 +235,16 @@ def as_floats(column: Any, name: str) -> np.ndarray:
             f"{name} holds whole numbers beyond 2**53, which float64 cannot tell apart; if they are ids, name it as an "
             "id column, else store it as float64."
         ) from None
+
+
+def starts_fit(starts: np.ndarray, n_lines: int, stored: int) -> bool:
+    """Whether the starts of the lines of a sparse matrix begin at 0, never decrease, and end within what is stored.
+
+    They are compared, not subtracted: differences of hostile ones wrap around, which scipy's own check overlooks.
+    """
+    if starts.shape != (n_lines + 1,) or starts.dtype.kind not in "iu":
+        return False
+    return int(starts[0]) == 0 and int(starts[-1]) <= stored and not (starts[1:] < starts[:-1]).any()
 
 
 def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from ..validation import require
 from ..words import first_line
+from .files import starts_fit
 from .memory import check_size
 from .stores import members, open_hdf5
 from .tables import Contents, Request, Table, flat, labels_of, matrix_name, named_arrays
@@ -274,11 +275,10 @@ def _sparse(
     """A sparse matrix whose indices were checked before compiled code follows them."""
     if not {rows.dtype.kind, starts.dtype.kind} <= {"i", "u"}:
         raise ValueError(f"the row numbers and column starts of {title} must be whole numbers")
-    if len(size) != 2 or len(starts) != size[1] + 1 or int(starts[0]) != 0 or (starts[1:] < starts[:-1]).any():
-        raise ValueError(f"the columns of {title} do not fit the shape {size}")
-    stored = int(starts[-1])  # the largest, because the starts never decrease
-    if stored > min(len(rows), len(values)):
-        raise ValueError(f"{title} should hold {stored} values, but has {min(len(rows), len(values))}")
+    held = min(len(rows), len(values))
+    if len(size) != 2 or not starts_fit(starts, size[1], held):
+        raise ValueError(f"the columns of {title} do not fit the shape {size} with {held} values")
+    stored = int(starts[-1])
     rows = rows[:stored]
     if stored and not 0 <= int(rows.min()) <= int(rows.max()) < size[0]:
         raise ValueError(f"a row of {title} lies outside 0 to {size[0] - 1}")

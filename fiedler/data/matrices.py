@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from ..validation import is_sparse
 from ..words import first_line
 from .delimited import BoundedLines, open_text, opener
-from .files import no_array, open_npy
+from .files import no_array, open_npy, starts_fit
 from .memory import DEFLATE, check_size
 from .tables import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
 
@@ -108,6 +108,10 @@ def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_
         _check_member(archive, heads[part], path)
     if "offsets" in heads and (np.abs(archive["offsets"].astype(np.float64)) > archive["shape"].max()).any():
         raise ValueError(f"its diagonals do not fit the shape {archive['shape']}")
+    if "indptr" in heads:
+        starts = archive["indptr"]
+        if not starts_fit(starts, len(starts) - 1, heads["data"].shape[0]):
+            raise ValueError("the indptr of its sparse matrix decreases, or leads beyond its values")
     X: Any = sp.load_npz(path)
     if X.ndim != 2:
         raise ValueError(f"its sparse matrix has the shape {X.shape}")
