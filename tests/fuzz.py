@@ -195,7 +195,7 @@ for path in sys.argv[1:]:
         with memory_limit(2**27):
             table = read_table(path)
         X = fill_missing(table, "zero")
-        if min(X.shape) > 1 and X.shape[0] * X.shape[1] < 10**6:
+        if min(X.shape) > 1 and X.shape[0] * X.shape[1] < 10**4:
             LaplacianScore().evaluate(X)
         print("read", path)
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
