@@ -323,9 +323,9 @@ def test_formulas_of_a_spreadsheet(tmp_path):
 
 
 def test_a_missing_package_is_said_before_the_work(tmp_path, monkeypatch):
-    from fiedler.data.atomic import check_writable
+    from fiedler.data.formats import check_output
 
     for module, suffix, package in (("pyarrow", "PARQUET", "pyarrow"), ("arff", "arff", "liac-arff")):
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(ImportError, match=rf"out\.{suffix} needs {package}; install it with"):
-            check_writable(tmp_path / f"out.{suffix}")
+            check_output(tmp_path / f"out.{suffix}")

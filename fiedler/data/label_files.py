@@ -13,7 +13,8 @@ import numpy as np
 from ..distinct import Distinct
 from ..words import did_you_mean
 from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
-from .stores import open_npy
+from .files import open_npy
+from .memory import TEXT_BYTES, check_size
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
 _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}
@@ -39,7 +40,9 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
     """
     path = existing(path)
     if path.suffix.lower() == ".npy":
-        return open_npy(path).ravel().tolist()
+        stored = open_npy(path)
+        check_size(path, f"{stored.size} labels", TEXT_BYTES * stored.size)
+        return stored.ravel().tolist()
     rows, notes = plain_rows(path, empty=True)
     width = max((len(cells) for _, cells in rows), default=0)
     if width <= 1:
@@ -74,7 +77,7 @@ def read_names(path: str | Path) -> list[str]:
     Examples
     --------
     >>> import tempfile
-    >>> from fiedler.data.labels import read_names
+    >>> from fiedler.data.label_files import read_names
     >>> file = Path(tempfile.mkdtemp()) / "names.txt"
     >>> _ = file.write_text('weight, kg\\n"height, m"\\nG1\\tgene 1\\n')
     >>> read_names(file)
@@ -83,8 +86,8 @@ def read_names(path: str | Path) -> list[str]:
     path = existing(path)
 
     def read(encoding: str | None) -> list[str]:
-        with open_text(path, encoding) as file:
-            return file.read().splitlines()
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
+            return "".join(file).splitlines()
 
     lines, notes = in_some_encoding(path, read)
     _say(notes)
@@ -127,7 +130,7 @@ def read_pairs(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from fiedler.data.labels import read_pairs
+    >>> from fiedler.data.label_files import read_pairs
     >>> file = Path(tempfile.mkdtemp()) / "pairs.csv"
     >>> _ = file.write_text("first,second,link\\n0,3,must\\n1,2,cannot\\n")
     >>> read_pairs(file, None, 4)
@@ -173,7 +176,7 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from fiedler.data.labels import as_labels
+    >>> from fiedler.data.label_files import as_labels
     >>> as_labels(["1", "2", "NA"]), as_labels(["a", "b", "none"], unlabeled="none")
     (array([ 1.,  2., nan]), array(['a', 'b', None], dtype=object))
     """
@@ -185,7 +188,7 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
     known = [None if _unknown(cell, marker) else cell for cell in seen.values]
     try:
         return _whole_or_real(seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last where no float holds a whole number
         return seen.spread(None if cell is None else str(cell) for cell in known)
 
 
