@@ -253,7 +253,7 @@ def test_the_command_line_states_the_limit(tmp_path):
     done = CliRunner().invoke(main, ["rank", str(path), "--memory", "2GB"])
     assert done.exit_code == 1
     assert "declares a matrix of 400000000 x 400000000, which takes 6.0 GB; the limit is 2.0 GB." in done.output
-    assert "give more --memory, or store it as Zarr or HDF5" in done.output
+    assert "allow more with --memory, or store it as Zarr or HDF5" in done.output
 
 
 # ---------------------------------------------------------------- indices

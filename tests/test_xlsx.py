@@ -65,7 +65,7 @@ def test_what_is_no_number(book):
     message = r"row 2, column 'day': '2020-01-02.*' is a date, which is no number; 2 columns \('day', 'town'\) hold no"
     with pytest.raises(ValueError, match=message):
         read_table(path)
-    with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) left out"):
+    with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) skipped"):
         assert read_table(path, numeric_only=True).X.ravel().tolist() == [1, 2]
     assert read_table(path, drop=["day", "town"]).X.ravel().tolist() == [1, 2]
 

@@ -43,7 +43,7 @@ def in_flags(message: Any) -> str:
         for words, (name, value) in message.way_out.items():
             text = text.replace(words, _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
-            text = text.replace(name, _FLAGS.get(name, name))
+            text = text.replace(name, _FLAGS[name]) if name in _FLAGS and _FLAGS[name] not in text else text
     return text
 
 

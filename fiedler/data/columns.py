@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import ParameterError
 from ..validation import require
 from ..words import did_you_mean, first_line
 from .delimited import (
@@ -66,8 +67,13 @@ def usable(
         return features, out, []
     bad_names = [names[j] for j in sorted(bad)]
     if not request.numeric_only or len(bad) == len(features):
-        raise ValueError(f"{request.path}: {next(iter(bad.values()))}; {_way_out(bad_names)}.")
-    note = f"{request.path}: {some(bad_names)} left out, for want of numbers."
+        drop = bad_names[:5]
+        raise ParameterError(
+            f"{request.path}: {next(iter(bad.values()))}; {_way_out(bad_names)}.",
+            parameter="drop",
+            way_out={f"drop={drop}": ("drop", drop), "numeric_only=True": ("numeric_only", True)},
+        )
+    note = f"{request.path}: {some(bad_names)} skipped: not numeric."
     return [j for j in features if j not in bad], out, [note]
 
 

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError, ParameterWarning
 from ..validation import require
 from ..words import first_line
 from . import columns, matlab, matrices, stores
@@ -249,7 +250,8 @@ def read_table(
     if target is not None and labels is not None:
         raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
     if sheet is not None and not FORMATS[kind].sheets:
-        raise ValueError(f"{path} has no sheets; leave out sheet={sheet!r}.")
+        message, named = f"{path} has no sheets; leave out sheet={sheet!r}.", {f"sheet={sheet!r}": ("sheet", sheet)}
+        raise ParameterError(message, parameter="sheet", value=sheet, way_out=named)
     most = float("inf") if memory is None else memory
     ids, dropped = _several(id_column), _several(drop)
     with memory_limit(max(allocation_limit(), most if memory is not None and np.isfinite(most) else 0.0)):
@@ -263,7 +265,8 @@ def read_table(
         # An index of the rows and the names of the columns are needed, whatever is done with them.
         check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
+        said = {f"header={value}": ("header", value) for value in (True, False) if f"header={value}" in note}
+        warnings.warn(ParameterWarning(note, parameter="path", value=str(path), way_out=said), stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
     y = found.y if labels is None else read_labels(labels, row_ids, n)
     y = None if y is None else as_labels(y, unlabeled)

@@ -18,6 +18,8 @@ from typing import Any
 
 from sklearn import get_config
 
+from ..errors import ParameterError
+
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 DEFLATE = 1032  # bytes that one byte of gzip, zip or zlib can stand for at most
 TEXT_BYTES = 64  # that a short text takes where Python holds it in a list
@@ -80,7 +82,7 @@ def check_size(path: Any, declared: str, size: float, stored: float | None = Non
     ...     check_size("x.mtx", "a matrix of 1000000 x 1000000", 8e12)
     Traceback (most recent call last):
         ...
-    ValueError: x.mtx declares a matrix of 1000000 x 1000000, which takes 7450.6 GB; the limit is 1.0 GB. ...
+    fiedler.errors.ParameterError: x.mtx declares a matrix of 1000000 x 1000000, which takes 7450.6 GB; the limit is 1.0 GB. ...
     """
     if stored is not None and size > DEFLATE * stored + 2**10:
         raise ValueError(
@@ -88,9 +90,12 @@ def check_size(path: Any, declared: str, size: float, stored: float | None = Non
         )
     limit = allocation_limit()
     if size > limit:
-        raise ValueError(
+        raise ParameterError(
             f"{path} declares {declared}, which takes {_in_units(size)}; the limit is {_in_units(limit)}. If the file "
-            "is right, allow more with memory=, or store it as Zarr or HDF5, which can be read in blocks."
+            "is right, allow more with memory=, or store it as Zarr or HDF5, which can be read in blocks.",
+            parameter="memory",
+            value=limit,
+            way_out={"memory=": ("memory", ...)},
         )
 
 

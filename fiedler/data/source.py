@@ -124,6 +124,8 @@ class Source:
             check_size(self.label, declared, size)
         try:
             return self._read(rows, columns)
+        except ConnectionError:  # a cluster that is gone; the block is all right
+            raise
         except Exception as error:
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 

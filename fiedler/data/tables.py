@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import ParameterError
 from ..validation import is_sparse
 from ..words import did_you_mean
 from .delimited import some
@@ -279,9 +280,12 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     """
     if isinstance(table.X, Source):
         if how is not None:
-            raise ValueError(
+            raise ParameterError(
                 f"{table.source} is read block by block, and how={how!r} needs it as a whole; fill its gaps first, or "
-                "give more memory."
+                "give more memory.",
+                parameter="how",
+                value=how,
+                way_out={f"how={how!r}": ("impute", how), "more memory": ("memory", ...)},
             )
         return table.X  # a missing cell is reported when its block is read
     gaps, infinite = _gaps(table.X)
@@ -293,9 +297,11 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
         return table.X
     if how is None:
         count, columns = int(gaps.sum()), some(table.feature_names[gaps > 0].tolist())
-        raise ValueError(
+        raise ParameterError(
             f"{table.source}: {count} missing cell{'s' * (count > 1)} in {columns}; fill them with "
-            "fill_missing(table, 'median'), or drop those columns."
+            "fill_missing(table, 'median'), or drop those columns.",
+            parameter="how",
+            way_out={"fill_missing(table, 'median')": ("impute", "median")},
         )
     from sklearn.impute import SimpleImputer
 
