@@ -50,6 +50,22 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     return mean, mass
 
 
+def shifted(X: sp.csc_array, weights: np.ndarray) -> sp.csc_array:
+    """Columns whose zeros carry hardly any weight, shifted by the value they are centred around; all entries stored."""
+    reference = sparse_centre(X, weights)[0]
+    if not reference.any():
+        return X
+    stored = np.diff(X.indptr)
+    whole = np.where(stored == X.shape[0], reference, 0.0)
+    X = sp.csc_array((X.data - np.repeat(whole, stored), X.indices, X.indptr), shape=X.shape)
+    parts, last = list[Any](), 0
+    for j in np.flatnonzero(reference - whole).tolist():
+        column = X[:, [j]].toarray() - reference[j]
+        parts += [X[:, last:j], sp.csc_array(column)]
+        last = j + 1
+    return sp.csc_array(sp.hstack([*parts, X[:, last:]], format="csc"))
+
+
 def _filled(F: sp.csc_array, j: int) -> np.ndarray:
     f, part = np.zeros(F.shape[0]), slice(F.indptr[j], F.indptr[j + 1])
     f[F.indices[part]] = F.data[part]

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from ..data.arrays import Matrix, take_columns
 from ..data.memory import working_bytes
-from ..engine.moments import sparse_moments
-from ..sets.centred import Centre, shifted
+from ..engine.moments import shifted, sparse_moments
+from ..sets.centred import Centre
 from ..validation import is_sparse
 
 LIMIT = 0.7  # of |r|, when redundancy is True

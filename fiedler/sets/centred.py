@@ -18,7 +18,7 @@ from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..engine.blocks import is_constant, map_columns
-from ..engine.moments import sparse_centre, sparse_moments
+from ..engine.moments import shifted, sparse_centre, sparse_moments
 from ..engine.sparse import sparse_gram
 from ..validation import is_sparse
 
@@ -173,19 +173,3 @@ def _summed_gram(X: Any, centre: Centre) -> np.ndarray:
         C = centre(take_columns(X, slice(start, min(start + step, m))))
         total += C @ C.T
     return total
-
-
-def shifted(X: sp.csc_array, weights: np.ndarray) -> sp.csc_array:
-    """Columns whose zeros carry hardly any weight, shifted by the value they are centred around; all entries stored."""
-    reference = sparse_centre(X, weights)[0]
-    if not reference.any():
-        return X
-    stored = np.diff(X.indptr)
-    whole = np.where(stored == X.shape[0], reference, 0.0)
-    X = sp.csc_array((X.data - np.repeat(whole, stored), X.indices, X.indptr), shape=X.shape)
-    parts, last = list[Any](), 0
-    for j in np.flatnonzero(reference - whole).tolist():
-        column = X[:, [j]].toarray() - reference[j]
-        parts += [X[:, last:j], sp.csc_array(column)]
-        last = j + 1
-    return sp.csc_array(sp.hstack([*parts, X[:, last:]], format="csc"))

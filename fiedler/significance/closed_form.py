@@ -17,18 +17,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import gammainc, gammaincc, ndtr
+from scipy.special import ndtr
 
 from ..data.arrays import Block
 from ..engine.blocks import is_constant
-from ..engine.moments import sparse_centre
+from ..engine.permuted import Invariants, invariants, moments, pearson_tail, standard_sums
 from ..graphs import Graph
-from ..validation import is_sparse
-from .weights import WeightSums, mixed, summed, weights_between
+from .weights import mixed, summed, weights_between
 
 _DEGENERATE = 1e-9  # variance, relative to that of a typical feature, below which every order gives the same quotient
-_NORMAL = 1e-6  # skewness below which a Pearson III distribution is a normal one
 _FEWEST = 6  # nodes that a third moment needs
 
 
@@ -105,24 +102,9 @@ class Null(ABC):
         cubed, squared, linear, constant = self._cubic[:, :, None]
         return Invariants(*(((cubed * t + squared) * t + linear) * t + constant))
 
-    def moments(self, t: np.ndarray, s3: np.ndarray, s4: np.ndarray, s6: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Mean, variance and third central moment of Q over all orders of features with Σf² = n."""
-        of, n = self.invariants(t), float(self.n)
-        mean = of.trace * n / (n - 1)
-        q4 = n * (n - 1) * (n - 2) * (n - 3)
-        variance = 2 * of.square * ((n * n - 3 * n + 3) * n * n - n * (n - 1) * s4)
-        variance += n * of.diagonal_square * (n * (n + 1) * s4 - 3 * (n - 1) * n * n)
-        a, b, c = n**3, n * s4, s3 * s3  # s2³, s2 s4, s3²
-        u, v, w = n * n - 5 * n + 10, 3 * n * n - 15 * n + 20, 2 * n**3 - 5 * n * n - 5 * n + 20
-        c1 = (n - 2) * ((n * n - 7 * n + 15) * a - 3 * u * b) - 2 * v * c + 2 * n * (n - 1) * (n - 2) * s6
-        c2 = -9 * (n - 2) * u * a + 3 * (n**4 - 10 * n * n + 45 * n - 60) * b + 6 * w * c
-        c2 -= 3 * n * (n - 1) ** 2 * (n + 4) * s6
-        c3 = -6 * v * a + 6 * w * b + 2 * (n**4 - 8 * n**3 + 25 * n * n - 10 * n - 40) * c
-        c3 -= 2 * n * (n - 1) * (n * n - n + 4) * s6
-        c4 = 5 * n * (n - 1) * (6 * (n - 2) * a - 3 * (n - 1) * (n + 4) * b - 2 * (n * n - n + 4) * c)
-        c4 += n * n * (n + 1) * (n * n + 15 * n - 4) * s6
-        third = 8 * of.cube * c1 + 4 * of.mixed * c2 + of.entries * c3 + of.diagonal_cube * c4
-        return mean, variance / q4, third / (q4 * (n - 4) * (n - 5))
+    def moments(self, t: np.ndarray, *sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean, variance and third central moment of Q at each t, from s3, s4 and s6 of each feature."""
+        return moments(self.invariants(t), self.n, *sums)
 
     def _spread(self, t: np.ndarray) -> np.ndarray:
         of = self.invariants(t)
@@ -196,113 +178,9 @@ class RatioNull(Null):
         return above / (above + below), above / below / self._null_mean
 
 
-# -------------------------------------------------------------------- the matrix
-
-
-class Invariants(NamedTuple):
-    """What the moments of f'Af read off a symmetric A with A1 = 0, for A' = A - τ (I - 11'/n) with trace 0.
-
-    ``trace`` is that of A itself; ``square`` and ``cube`` are tr A'², tr A'³; with a' = diag A', centred,
-    ``diagonal_square`` and ``diagonal_cube`` are Σ a'², Σ a'³, ``mixed`` is Σ a'_i (A'²)_ii, and ``entries`` is
-    3 a''A'a' + 2 Σ_ij a'_ij³.
-    """
-
-    trace: np.ndarray
-    square: np.ndarray
-    cube: np.ndarray
-    diagonal_square: np.ndarray
-    diagonal_cube: np.ndarray
-    mixed: np.ndarray
-    entries: np.ndarray
-
-
-def invariants(W: WeightSums, shift: np.ndarray, e: float, d: np.ndarray) -> Invariants:
-    """The invariants of A = B + e dd', B = diag(shift) - W."""
-    n, w = float(len(d)), W.diagonal
-    p2, Bd = d @ d, shift * d - W.dot(d)
-    dBd = d @ Bd
-    row_squares = W.squares[:, 0] - 2 * shift * w + shift**2  # Σ_j b_ij²
-    weighted_squares = d @ (W.squares[:, 1] + (shift - 2 * w) * shift * d)  # d'(B∘B)d
-    cubes = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * w**2) - W.cubes  # Σ b_ij³
-    trace_cube = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * W.squares[:, 0]) - W.triangles  # tr B³
-
-    a = shift - w + e * d * d
-    squared = row_squares + 2 * e * d * Bd + e * e * d * d * p2  # (A²)_ii
-    trace, square = a.sum(), squared.sum()
-    cube = trace_cube + 3 * e * (Bd @ Bd) + 3 * e**2 * dBd * p2 + e**3 * p2**3
-    entries = cubes + 3 * e * weighted_squares + e**3 * (d**3).sum() ** 2
-    entries += 3 * e**2 * (d * d) @ (shift * d * d - W.dot(d * d))
-
-    tau, centred = trace / (n - 1), a - trace / n
-    square0 = square - tau * trace
-    cube0 = cube - 3 * tau * square + 3 * tau**2 * trace - tau**3 * (n - 1)
-    mixed = centred @ (squared - 2 * tau * a + tau**2 * (1 - 1 / n))
-    quadratic = centred @ (shift * centred - W.dot(centred)) + e * (d @ centred) ** 2 - tau * (centred @ centred)
-    entries0 = entries - 3 * tau * (a @ a - square / n) + 3 * tau**2 * trace * (1 - 2 / n)
-    entries0 -= tau**3 * (n * (1 - 1 / n) ** 3 - (n - 1) / n**2)
-    of_diagonal = centred @ centred, np.sum(centred**3)
-    return Invariants(trace, square0, cube0, *of_diagonal, mixed, 3 * quadratic + 2 * entries0)
-
-
-# -------------------------------------------------------------------- the feature
-
-
-def standard_sums(F: Block, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Σf³, Σf⁴, Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n; zeros are never filled in."""
-    nodes = np.flatnonzero(rows)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a constant column is 0 / 0
-        if is_sparse(F):
-            return _sparse_standard_sums(F if rows.all() else sp.csc_array(F.tocsr()[nodes]))
-        f = F[nodes]
-        f -= f[0]  # relative to one sample the mean is exact at large offsets
-        f -= f.mean(axis=0)
-        f /= np.abs(f).max(axis=0)  # so that no power overflows
-        f /= np.sqrt(np.mean(f * f, axis=0))
-        square = f * f
-        s3, s4 = np.einsum("ij,ij->j", square, f), np.einsum("ij,ij->j", square, square)
-        return s3, s4, np.einsum("ij,ij,ij->j", square, square, square)
-
-
-def _sparse_standard_sums(F: sp.csc_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n, m = F.shape
-    stored = np.diff(F.indptr)
-    column, zeros = np.repeat(np.arange(m), stored), n - stored
-    reference, shift = sparse_centre(F, np.ones(n))
-    largest = abs(F).max(axis=0).toarray().ravel()
-    value, at_zero = ((F.data - reference[column]) - shift[column]) / largest[column], -(reference + shift) / largest
-    scale = np.sqrt((np.bincount(column, value**2, m) + zeros * at_zero**2) / n)
-    value, at_zero = value / scale[column], at_zero / scale
-
-    def power(k: int) -> np.ndarray:
-        return np.bincount(column, value**k, m) + zeros * at_zero**k
-
-    return power(3), power(4), power(6)
-
-
 def rarer_value(s3: np.ndarray, s4: np.ndarray, n: int) -> np.ndarray:
     """Rows with the rarer of two values; inf for columns of more. Kurtosis is skewness² + 1 of two values alone."""
     skewness, kurtosis = s3 / n, s4 / n
     two = np.abs(kurtosis - skewness**2 - 1.0) <= 1e-9 * kurtosis
     share = (1.0 - np.sqrt(1.0 - 4.0 / (skewness**2 + 4.0))) / 2.0
     return np.where(two, n * share, np.inf)
-
-
-# -------------------------------------------------------------------- the tail
-
-
-def pearson_tail(z: np.ndarray, skewness: np.ndarray) -> np.ndarray:
-    """P(Z <= z) of the Pearson III distribution with mean 0, variance 1 and a skewness.
-
-    Examples
-    --------
-    >>> from fiedler.significance.closed_form import pearson_tail
-    >>> pearson_tail([-2.0, -2.0, -2.0], [-1.0, 0.0, 1.0]).round(4)
-    array([0.0424, 0.0228, 0.    ])
-    """
-    z, skewness = np.asarray(z, dtype=np.float64), np.asarray(skewness, dtype=np.float64)
-    normal = np.abs(skewness) < _NORMAL
-    shape = 4.0 / np.where(normal, 1.0, skewness) ** 2
-    # With a positive skewness Z is a gamma variable, centred and scaled; with a negative one its mirror image.
-    away = np.maximum(shape + np.sign(skewness) * z * np.sqrt(shape), 0.0)
-    gamma = np.where(skewness > 0, gammainc(shape, away), gammaincc(shape, away))
-    return np.where(np.isnan(z + skewness), np.nan, np.where(normal, ndtr(z), gamma))

@@ -17,9 +17,10 @@ from ..criteria import Scorer
 from ..criteria.disagreement import disagreement
 from ..data.arrays import Block
 from ..engine.blocks import is_constant
+from ..engine.permuted import standard_sums
 from ..graphs import Graph
 from ..validation import is_sparse
-from .closed_form import Verdict, rarer_value, standard_sums
+from .closed_form import Verdict, rarer_value
 
 _TIED = 1e-12  # relative difference of scores that count as equal
 _AT_ONCE = 64  # orders of the labels that are counted in one product

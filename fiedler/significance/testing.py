@@ -25,6 +25,7 @@ from ..data.arrays import Block, Matrix
 from ..data.source import Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
+from ..engine.permuted import adjusted
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_share
 from ..words import to_frame
@@ -151,25 +152,6 @@ def discover(
     if folds[0] is not None:
         warn_of_structure(q)
     return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features))
-
-
-def adjusted(p: np.ndarray, correction: str = "bh") -> np.ndarray:
-    """q-values by Benjamini and Hochberg, or by Benjamini and Yekutieli; NaN stays NaN and is not counted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fiedler.significance.testing import adjusted
-    >>> adjusted(np.array([0.01, 0.5, np.nan, 0.02]))
-    array([0.03, 0.5 ,  nan, 0.03])
-    """
-    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN sorts last
-    m = len(order)
-    rank = np.arange(1, m + 1)
-    scaled = p[order] * m / rank * (np.sum(1.0 / rank) if correction == "by" else 1.0)
-    q = np.full(len(p), np.nan)
-    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return q
 
 
 # -------------------------------------------------------------------- the test of a criterion

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..engine.permuted import WeightSums
 from ..graphs import Graph
 from ..graphs.factored import Factored
 
@@ -35,29 +36,6 @@ class Factors(NamedTuple):
 
 
 WeightMatrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
-
-
-class WeightSums(NamedTuple):
-    """W as the null sees it.
-
-    Attributes
-    ----------
-    dot : callable
-        v -> W v.
-    degree, diagonal : ndarray of shape (n,)
-        W1, and w_ii.
-    squares : ndarray of shape (n, 2)
-        (W∘W) 1 and (W∘W) d.
-    cubes, triangles : float
-        Σ_ij w_ij³ and tr W³.
-    """
-
-    dot: Callable[[np.ndarray], np.ndarray]
-    degree: np.ndarray
-    diagonal: np.ndarray
-    squares: np.ndarray
-    cubes: float
-    triangles: float
 
 
 def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> WeightMatrix:

@@ -1,0 +1,380 @@
+"""Which columns agree with others: squared correlations summed over the other columns, their exact null, and rounds.
+
+    q_j = Σ_{i≠j} w_i r_ij² = z_j'A z_j / n - w_j,      A = Z diag(w) Z' / n,   Z: standardised columns,   Σw = 1
+
+Under H₀ the values of column j come in any order. Mean and variance of q_j are then those of the quadratic form of A
+without column j, and are exact; the skewness is that of the whole A; the tail is never below the normal one.
+
+    round 1      w = 1. Where no column has a q-value of at most 0.1, every column is kept.
+    round 2      w = z₊, z-scores of round 1. They have seen r_ij, and the mean of q_j gains what that adds.
+    rounds 3..6  w = 1 - lfdr, until w stays the same
+    kept         lfdr <= 0.2; all columns where these are fewer than two
+
+The local false discovery rate is lfdr = min(1, π₀ / f(p)) with Grenander's density f of the p-values and Storey's π₀.
+A is held over the rows. With n > 1.5 m the correlations of the columns are held instead, and give the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtr
+from sklearn.isotonic import isotonic_regression
+
+from ..data.arrays import Block, Matrix, as_csr, as_rows, dense
+from ..data.memory import working_bytes
+from ..data.source import Source
+from ..validation import is_sparse
+from .blocks import column_spans, map_columns
+from .distances import check_range
+from .moments import shifted
+from .permuted import Invariants, Standard, WeightSums, adjusted, invariants, moments, pearson_tail, standards, variance
+from .sparse import sparse_gram
+
+GATE = 0.1  # the largest q-value of round 1 that lets the rounds begin
+KEPT = 0.2  # the largest local false discovery rate of a column that is kept
+_LAST_ROUND, _SAME = 6, 0.999  # rounds, and the cosine between two weights that ends them
+_FEWEST_ROWS, _FEWEST_COLUMNS = 6, 3  # that a third moment needs, and a column beside two others
+_BY_COLUMNS = 1.5  # rows for each column from which correlations are the smaller matrix
+_LARGEST = 16_384  # rows or columns of the largest square matrix we hold: 2 GiB
+_FEW_COLUMNS = 128  # whose products of three are held
+_ROWS_AT_ONCE = 1024
+_DEGENERATE = 1e-9  # variance, relative to that of a typical column, below which every order gives the same sum
+_TINY = 1e-290  # the least p-value that a density is asked for
+
+
+class Agreeing(NamedTuple):
+    """What the rounds found about every column.
+
+    Attributes
+    ----------
+    posterior : ndarray of shape (m,)
+        1 - lfdr: how likely the column agrees with others. NaN for a constant column.
+    pvalues : ndarray of shape (m,)
+        Those of the last round; NaN for a constant column.
+    kept : ndarray of bool, shape (m,)
+    n_rounds : int
+        0 where there are too few rows or columns to tell.
+    """
+
+    posterior: np.ndarray
+    pvalues: np.ndarray
+    kept: np.ndarray
+    n_rounds: int
+
+
+def agreeing(X: Matrix) -> Agreeing:
+    """Which columns of X agree with others."""
+    look, standard = _first_look(X)
+    n, m = X.shape
+    varying = standard.scale > 0
+    kept, nothing = np.ones(m, dtype=bool), np.full(m, np.nan)
+    if n < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
+        return Agreeing(nothing, nothing, kept, 0)
+    w = varying / varying.sum()
+    first = _tested(look(w), w, standard, n)
+    if not np.nanmin(adjusted(first.p)) <= GATE:
+        return Agreeing(1.0 - local_fdr(first.p), first.p, kept, 1)
+    p, w = first.p, np.where(first.z > 0, first.z, 0.0)
+    total, n_rounds = w.sum(), 2
+    gain = _seen(np.where(w > 0, 1.0 / first.spread, 0.0) / (varying.sum() * total), standard, n)
+    w = w / total
+    p = _tested(look(w), w, standard, n, gain).p
+    while True:
+        posterior = 1.0 - local_fdr(p)
+        again = np.where(varying, posterior, 0.0)
+        length = np.linalg.norm(again)
+        if n_rounds == _LAST_ROUND or length == 0.0 or again @ w > _SAME * length * np.linalg.norm(w):
+            break
+        w = again / again.sum()
+        p, n_rounds = _tested(look(w), w, standard, n).p, n_rounds + 1
+    agree = posterior >= 1.0 - KEPT
+    return Agreeing(posterior, p, agree if agree.sum() >= 2 else kept, n_rounds)
+
+
+def share_alone(X: Matrix) -> float:
+    """The estimated share of columns that agree with no other, by the first round; 0 where no column agrees."""
+    look, standard = _first_look(X)
+    varying = standard.scale > 0
+    if X.shape[0] < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
+        return 0.0
+    w = varying / varying.sum()
+    p = _tested(look(w), w, standard, X.shape[0]).p
+    return _null_share(p[varying]) if np.nanmin(adjusted(p)) <= GATE else 0.0
+
+
+# -------------------------------------------------------------------- p-values and what they say
+
+
+class Look(NamedTuple):
+    """What one weighting gives: per column q_j and Σ_i a_i z_ij², of A tr A², Σ a_i² and the invariants."""
+
+    q: np.ndarray
+    along: np.ndarray
+    square: float
+    diagonal_square: float
+    of: Invariants
+
+
+class Tested(NamedTuple):
+    """p-value, z-score and null standard deviation of each column, NaN where it is constant."""
+
+    p: np.ndarray
+    z: np.ndarray
+    spread: np.ndarray
+
+
+def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndarray | float = 0.0) -> Tested:
+    q, s3, s4, s6 = look.q, *standard[3:]
+    trace = 1.0 - w  # of A without the column
+    square = look.square - 2 * w * (q + w) + w * w - trace**2 / (n - 1)
+    diagonal = look.diagonal_square - (2 * w / n) * look.along + w * w * s4 / n**2 - trace**2 / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(variance(square, diagonal, n, s4)) / n
+        z = (q - trace / (n - 1) - gain) / spread
+        _, whole, third = moments(look.of, n, s3, s4, s6)
+        p = np.maximum(pearson_tail(-z, -third / whole**1.5), ndtr(-z))
+        flat = ~((n * spread) ** 2 > _DEGENERATE * (2 * square + diagonal))
+    still = standard.scale == 0
+    p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)
+    return Tested(*(np.where(still, np.nan, values) for values in (p, z, spread)))
+
+
+def _seen(c: np.ndarray, standard: Standard, n: int) -> np.ndarray:
+    """Σ_{i≠j} c_i Var₀(r_ij²), by which weights with the slope c in r_ij² raise the mean of q_j."""
+    c, s4 = np.where(standard.scale > 0, c, 0.0), np.nan_to_num(standard.s4)
+    square, diagonal = 1.0 - 1.0 / (n - 1), s4 / n**2 - 1.0 / n  # of z_i z_i' / n
+    others = c.sum() - c, c @ diagonal - c * diagonal
+    return variance(square * others[0], others[1], n, standard.s4) / n**2
+
+
+def local_fdr(p: np.ndarray) -> np.ndarray:
+    """The local false discovery rate of each p-value; NaN stays NaN and is not counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler.engine.agreement import local_fdr
+    >>> local_fdr(np.array([1e-6, 1e-4, 0.2, 0.4, np.nan, 0.6, 0.9])).round(3)
+    array([0.   , 0.   , 0.8  , 0.8  ,   nan, 0.8  , 0.8  ])
+    """
+    lfdr, known = np.full(len(p), np.nan), np.flatnonzero(~np.isnan(p))
+    at, place, count = np.unique(np.maximum(p[known], _TINY), return_inverse=True, return_counts=True)
+    width = np.diff(at, prepend=0.0)
+    density = isotonic_regression(count / (len(known) * width), sample_weight=width, increasing=False)
+    lfdr[known] = np.minimum(1.0, _null_share(p[known]) / density[place])
+    return lfdr
+
+
+def _null_share(p: np.ndarray) -> float:
+    return min(1.0, float(np.mean(p > 0.5)) / 0.5)
+
+
+# -------------------------------------------------------------------- A over the rows, or its other side
+
+
+def _first_look(X: Matrix) -> tuple[Callable[[np.ndarray], Look], Standard]:
+    """The function that looks at X with some weights, and how its columns are standardised."""
+    n, m = X.shape
+    if isinstance(X, Source) and n > _BY_COLUMNS * m and 8.0 * X.size <= working_bytes() / 2:
+        part = X[:, :]
+        X = sp.csc_array(part) if is_sparse(part) else part
+    by_columns = n > _BY_COLUMNS * m and not isinstance(X, Source)
+    if (m if by_columns else n) > _LARGEST:
+        raise ValueError(
+            f"the agreement of {m} columns over {n} rows needs a square matrix of more than the {_LARGEST} rows it "
+            "holds; take a sample of the rows."
+        )
+    if is_sparse(X):
+        X = sp.csc_array(X, dtype=np.float64)
+    standard = Standard(*map_columns(lambda F: np.array(standards(F)), X))
+    check_range(X, np.flatnonzero(~np.isfinite(standard.scale)))
+    return (_Rows(X, standard) if isinstance(X, Source) or not by_columns else _Columns(X, standard)), standard
+
+
+class _Rows:
+    """A held over the rows: n x n."""
+
+    def __init__(self, X: Matrix, standard: Standard):
+        self._X, self._standard, self._held = X, standard, _held(X, standard)
+
+    def __call__(self, w: np.ndarray) -> Look:
+        n = self._X.shape[0]
+        A = self._weighted(np.sqrt(w))
+        A /= n
+        a = A.diagonal().copy()
+        quadratic, along = self._map(lambda F, some: _quadratic(F, some, A, a))
+        row_squares = np.einsum("ij,ij->i", A, A)
+        cubes, triangles = np.vdot(A * A, A), np.vdot(A @ A, A)
+        of = _invariants(a, row_squares, float(cubes), float(triangles), lambda v: A @ v)
+        return Look(quadratic / n - w, along, float(row_squares.sum()), float(a @ a), of)
+
+    def _weighted(self, root: np.ndarray) -> np.ndarray:
+        """Z diag(w) Z'."""
+        X, standard = self._X, self._standard
+        used = root > 0
+        if self._held is not None:
+            part = self._held[:, used] * root[used]
+            return part @ part.T
+        if isinstance(X, Source):
+            return X.sum(lambda part, start: _summed(part, *_cut(standard, root, start, part)), positioned=True)
+        return _summed(X, standard, root)
+
+    def _map(self, function: Callable[[Block, Standard], np.ndarray]) -> np.ndarray:
+        X, standard, cost = self._X, self._standard, 2.0 * self._X.shape[0]
+        if self._held is not None:
+            return map_columns(lambda F: function(F, None), self._held, cost)  # type: ignore[arg-type]
+
+        def work(part: Any, start: int = 0) -> np.ndarray:
+            inside = lambda F, at: function(F, _part(standard, start + at.start, start + at.stop))  # noqa: E731
+            return map_columns(inside, part, cost, numbered=True)
+
+        return np.concatenate(X.map(work, positioned=True), axis=-1) if isinstance(X, Source) else work(X)
+
+
+class _Columns:
+    """Correlations held between the columns: m x m, for more rows than columns."""
+
+    def __init__(self, X: np.ndarray | sp.csc_array, standard: Standard):
+        n, m = X.shape
+        self._X, self._standard, self._held = X, standard, _held(X, standard)
+        self._rows = as_csr(shifted(X, np.ones(n))) if is_sparse(X) else None
+        self._R, self._fourth = np.zeros((m, m)), np.zeros((m, m))
+        triples = np.zeros((m, m, m)) if m <= _FEW_COLUMNS and n > m * m else None
+        for Z in self._blocks():
+            self._R += Z.T @ Z
+            square = Z * Z
+            self._fourth += square.T @ square
+            if triples is not None:
+                triples += np.stack([(Z * z[:, None]).T @ Z for z in Z.T])
+        self._R /= n
+        self._R[np.diag_indices(m)] = standard.scale > 0
+        self._squared = self._R**2
+        self._triples = None if triples is None else triples**2
+
+    def __call__(self, w: np.ndarray) -> Look:
+        n, used = self._X.shape[0], w > 0
+        quadratic, along = self._squared @ w, self._fourth @ w / n
+        R, u = self._R[np.ix_(used, used)], w[used]
+        root = np.sqrt(u)
+        G = root[:, None] * R * root
+        rows = [(Z * Z @ u, np.einsum("ij,ij->i", Z * u @ R, Z * u)) for Z in self._blocks(used)]
+        a, row_squares = (np.concatenate(part) / n for part in zip(*rows, strict=True))
+        triangles = float(np.vdot(G @ G, G))
+        of = _invariants(a, row_squares, self._cubes(w), triangles, lambda v: self._dot(w, v))
+        return Look(quadratic - w, along, float(w @ quadratic), float(a @ a), of)
+
+    def _blocks(self, used: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """Z, some rows at a time; all columns, or those of a mask."""
+        for start in range(0, self._X.shape[0], _ROWS_AT_ONCE):
+            Z = self._block(slice(start, start + _ROWS_AT_ONCE))
+            yield Z if used is None or used.all() else Z[:, used]
+
+    def _block(self, some: slice) -> np.ndarray:
+        if self._held is not None:
+            return self._held[some]
+        if self._rows is None:
+            return standardised(as_rows(self._X[some]), self._standard)  # type: ignore[arg-type]  # it is dense
+        Z = self._rows[some].toarray()
+        Z -= self._standard.shift
+        Z *= _inverse(self._standard)
+        return Z
+
+    def _cubes(self, w: np.ndarray) -> float:
+        """Σ_ij a_ij³, from products of three columns or from the entries of A."""
+        n = self._X.shape[0]
+        if self._triples is not None:
+            return float(self._triples @ w @ w @ w) / n**3
+        total = 0.0
+        used = w > 0
+        for place, Z in enumerate(self._blocks(used)):
+            weighted = Z * (w[used] / n)
+            for Y in islice(self._blocks(used), place):
+                part = weighted @ Y.T
+                total += 2.0 * float(np.vdot(part * part, part))
+            part = weighted @ Z.T
+            total += float(np.vdot(part * part, part))
+        return total
+
+    def _dot(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """A v."""
+        n, at = self._X.shape[0], range(0, self._X.shape[0], _ROWS_AT_ONCE)
+        along = sum(v[i : i + _ROWS_AT_ONCE] @ Z for i, Z in zip(at, self._blocks(), strict=True))
+        return np.concatenate([Z @ (w * along) for Z in self._blocks()]) / n
+
+
+def _held(X: Matrix, standard: Standard) -> np.ndarray | None:
+    """Z where X is dense, in float64 and small beside the working memory."""
+    fits = isinstance(X, np.ndarray) and X.dtype == np.float64 and 8.0 * X.size <= working_bytes() / 2
+    return standardised(X, standard) if fits else None  # type: ignore[arg-type]  # mypy does not follow the flag
+
+
+def standardised(F: np.ndarray, standard: Standard) -> np.ndarray:
+    """A dense block of columns, centred and scaled to Σf² = n; a constant column is 0."""
+    Z = F - standard.reference
+    Z -= standard.shift
+    Z *= _inverse(standard)
+    return Z
+
+
+def _inverse(standard: Standard) -> np.ndarray:
+    scale = standard.scale
+    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def _part(standard: Standard, start: int, stop: int) -> Standard:
+    return Standard(*(values[start:stop] for values in standard))
+
+
+def _cut(standard: Standard, root: np.ndarray, start: int, part: Any) -> tuple[Standard, np.ndarray]:
+    stop = start + part.shape[1]
+    return _part(standard, start, stop), root[start:stop]
+
+
+def _summed(X: Any, standard: Standard, root: np.ndarray) -> np.ndarray:
+    """Z diag(w) Z' of columns in memory; sparse ones are centred afterwards, over the rows."""
+    n = X.shape[0]
+    if is_sparse(X):
+        scaled = sp.csc_array(
+            shifted(sp.csc_array(X, dtype=np.float64), np.ones(n)).multiply(root * _inverse(standard))
+        )
+        scaled.sort_indices()
+        A = sparse_gram(as_csr(scaled), scaled)
+        A -= A.mean(axis=0)
+        A -= A.mean(axis=1)[:, None]
+        return A
+    A = np.zeros((n, n))
+    for columns in column_spans(X, 2.0 * n):
+        if root[columns].any():
+            F = np.array(X[:, columns], dtype=np.float64, order="C")
+            Z = standardised(F, _part(standard, columns.start, columns.stop)) * root[columns]
+            A += Z @ Z.T
+    return A
+
+
+def _quadratic(F: Block, standard: Standard | None, A: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """z'Az and Σ_i a_i z_i² of each column, which is standardised already where no standard is given."""
+    if is_sparse(F) and standard is not None:
+        F, inverse, mean = shifted(F, np.ones(F.shape[0])), _inverse(standard), standard.shift
+        m = F.shape[1]
+        column = np.repeat(np.arange(m), np.diff(F.indptr))
+        products = (F.T @ A)[column, F.indices]  # A1 = 0, so that the mean drops out
+        linear, square = (np.bincount(column, a[F.indices] * F.data**k, m) for k in (1, 2))
+        along = square - 2 * mean * linear + mean**2 * a.sum()
+        return np.array([np.bincount(column, F.data * products, m), along]) * inverse**2
+    Z = dense(F) if standard is None else standardised(dense(F), standard)
+    return np.array([np.einsum("ij,ij->j", Z, A @ Z), np.einsum("i,ij,ij->j", a, Z, Z)])
+
+
+def _invariants(
+    a: np.ndarray, row_squares: np.ndarray, cubes: float, triangles: float, dot: Callable[[np.ndarray], np.ndarray]
+) -> Invariants:
+    """The invariants of A itself, which is a graph with W = -A and without degrees."""
+    nothing = np.zeros(len(a))
+    squares = np.column_stack([row_squares, nothing])
+    W = WeightSums(lambda v: -dot(v) if v.any() else nothing, nothing, -a, squares, -cubes, -triangles)
+    return invariants(W, nothing, 0.0, nothing)
