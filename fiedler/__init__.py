@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .graphs import (
         KNN,
         RBF,
+        Agreeing,
         Anchors,
         CannotLink,
         ClassGraph,
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
         SupervisedLaplacianScore,
         Variance,
     )
-    from .plots import CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
+    from .plots import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
     from .problem import Problem
     from .report import summarize, write_html
     from .selector import SpectralSelector
@@ -88,7 +89,7 @@ _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
-    "plots": [f"{kind}Display" for kind in ("Curve", "Ranking", "Significance", "Stability")],
+    "plots": [f"{kind}Display" for kind in ("Agreement", "Curve", "Ranking", "Significance", "Stability")],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],

@@ -61,7 +61,7 @@ def select_genes(
         criterion. The default reads a graph, so that ``graph`` and ``significance`` mean something. By agreement with
         known kinds of cells it is ahead of scanpy's default, and the plain "variance" is as good or better
         (docs/single-cells.md). A selector is fitted again on these genes, with its ``redundancy``, ``unlabeled``,
-        ``alpha``, ``threshold`` and, where it is set, ``n_features_to_select``.
+        ``alpha``, ``threshold``, ``screen`` and, where it is set, ``n_features_to_select``.
     n_top_genes : int or "fdr", default=2000
         How many; "fdr" takes those that are more than noise, as in :class:`fiedler.SpectralSelector`.
     layer : str, optional
@@ -250,7 +250,7 @@ def _chosen(
     criterion: Criterion, problem: Problem, selector: SpectralSelector
 ) -> tuple[GeneChoice, dict[str, np.ndarray]]:
     """The genes of one problem, and what else was found."""
-    wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold
+    wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
     scores, order, n, more = choose(criterion, problem, *wanted)
     rank = ranks_of(order)
     return GeneChoice(scores, rank, rank <= n, {}, {}), more

@@ -16,6 +16,8 @@ import warnings
 from collections.abc import Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from .data.arrays import Matrix, validate_X
 from .data.source import Source
 from .engine.distances import Distances, budget
@@ -176,6 +178,28 @@ class Problem:
         twin = Problem(self.X, known, by_rows=self.by_rows, given=self.given, reuse=self.reuse)._with_names_of(self)
         twin._shared = self._shared
         return twin
+
+    def take_columns(self, kept: np.ndarray) -> Problem:
+        """The problem of some columns; rows, supervision and the graph that was passed along stay.
+
+        Parameters
+        ----------
+        kept : ndarray of bool, shape (n_features,)
+            Which columns.
+
+        Returns
+        -------
+        problem : Problem
+            This one if every column is kept, and otherwise one that has built nothing yet.
+        """
+        if kept.all():
+            return self
+        columns = np.flatnonzero(kept)
+        X = self.X.take_columns(columns) if isinstance(self.X, Source) else self.X[:, columns]
+        part = Problem(X, self.supervision, by_rows=self.by_rows, given=self.given, reuse=self.reuse)
+        if self.feature_names is not None:
+            part.feature_names = np.asarray(self.feature_names, dtype=object)[columns]
+        return part
 
     def without_pairs(self) -> Problem:
         """The same problem with its labels alone.

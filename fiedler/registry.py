@@ -35,6 +35,7 @@ RECIPES = (
     Entry("rbf", "RBF", "[ZL] 3, [SPEC] eq. 1, [KA] eq. 3, [EV] 2.1"),
     Entry("diffusion", "Diffusion", "[SPEC] section 4, after Kondor and Lafferty"),
     Entry("anchors", "Anchors", "Liu, He, Chang 2010"),
+    Entry("agreeing", "Agreeing"),
     Entry("classgraph", "ClassGraph", "[SPEC] eq. 2"),
     Entry("reliefgraph", "ReliefGraph", "[SPEC] eq. 12"),
     Entry("targetknn", "TargetKNN", "[DV] eq. 4"),

@@ -39,19 +39,28 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         "subset": as many as explain nine tenths of what all features together do (a convention: accuracy is then
         usually close to its best). "fdr": those that are more than noise, at a false discovery rate of ``alpha``, as
         :func:`fiedler.evaluate.significance` tells with its defaults; of sets as many of these as explain nine tenths
-        of what they all do. That finds junk: where features share structure nearly all are real.
+        of what they all do. That finds junk: where features share structure nearly all are real. With a screen, a
+        share and None refer to the columns that it keeps.
     unlabeled : object, default=-1
         The class label in y that means "unknown"; None when -1 is a class like any other. None, NaN and "" are
         unknown in any case.
     redundancy : bool or float, default=None
         Pass over features whose absolute correlation with a better one that is kept exceeds this limit; True is 0.7.
         For rankings: a set holds no near copies anyway.
-    alpha : float in [0, 1], default=0.1
-        The false discovery rate of "fdr": the share of noise expected among what is selected.
+    alpha : float in [0, 1], default=None
+        The false discovery rate of "fdr": the share of noise expected among what passes. None is 0.1 for rankings and
+        0.01 for criteria that choose sets: greedy sets seek out the noise that 0.1 tolerates. On real sets with 16
+        columns of noise for each, 1-NN accuracy of "subset" is .628 after "fdr" at 0.01 and .611 at 0.1.
     threshold : float or str, default=None
         A limit for the scores: only features at least as good are kept, those below it where small is good. As in
         scikit-learn's SelectFromModel also "mean", "median" (of the finite scores) and multiples such as "1.25*mean".
         ``n_features_to_select`` is then the most to keep, and None means all that pass. For rankings, not for sets.
+    screen : {"agreement", "fdr"} or None, default=None
+        Columns to drop before graph, target and candidates are built. "agreement" keeps the columns that agree with
+        others (:func:`fiedler.evaluate.agreement`), for data in which most columns are noise. "fdr" keeps those that
+        are significant at the rate ``alpha``, and then builds the graph again from these. A screen that finds nothing
+        to keep keeps everything. What a screen keeps has been looked at, so p-values of the kept columns are no
+        guarantee.
 
     Attributes
     ----------
@@ -74,6 +83,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         were chosen one beside the other. What follows them in ``order_`` is ordered by what it would still add.
     stands_for_ : ndarray of shape (n_features_in_,)
         With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
+    kept_ : ndarray of bool, shape (n_features_in_,)
+        With ``screen``: the columns it keeps. The others have no score, and follow in ``order_``: after "agreement" by
+        their posterior, after "fdr" by their p-value.
     pvalues_, qvalues_, effects_ : ndarray of shape (n_features_in_,)
         With "fdr": as in :class:`fiedler.evaluate.Significance`; NaN for constant columns.
 
@@ -100,8 +112,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         n_features_to_select: int | float | str | None = None,
         unlabeled: Any = -1,
         redundancy: bool | float | None = None,
-        alpha: float = 0.1,
+        alpha: float | None = None,
         threshold: float | str | None = None,
+        screen: str | None = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
@@ -109,6 +122,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.redundancy = redundancy
         self.alpha = alpha
         self.threshold = threshold
+        self.screen = screen
 
     def fit(
         self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, graph: Any = None
@@ -142,9 +156,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen), y, **known)
         criterion.check_problem(problem)
-        wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold
+        wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         scores, order, n_selected, found = choose(criterion, problem, *wanted)
-        useless = int(np.isnan(scores[order[:n_selected]]).sum())
+        taken = order[:n_selected]
+        useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
         if useless:
             message = (
                 f"{useless} of the {n_selected} selected features have no score (NaN: constant on the rows "

@@ -55,6 +55,11 @@ class DaskSource(Source):
         part.names = self.names
         return part
 
+    def take_columns(self, columns: np.ndarray) -> DaskSource:
+        part = DaskSource(self.array[:, columns])
+        part.names = None if self.names is None else [self.names[j] for j in columns]
+        return part
+
     @property
     def by_rows(self) -> bool:
         return self.array.numblocks[0] > 1 and self.array.numblocks[1] == 1

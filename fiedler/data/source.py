@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
+from zlib import crc32
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,6 +159,21 @@ class Source:
             Reads from this one.
         """
         return ColumnView(self, range(self.shape[1])[column])
+
+    def take_columns(self, columns: np.ndarray) -> Source:
+        """Some columns, still a source.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Their numbers, ascending.
+
+        Returns
+        -------
+        view : Source
+            Reads from this one.
+        """
+        return ChosenColumns(self, columns)
 
     def unchecked(self, columns: Any = slice(None)) -> Part:
         """Some columns in memory whose values may be missing: the target, or what is filled later.
@@ -354,6 +370,33 @@ class ColumnView(Source):
 
     def fingerprint(self) -> str:
         return f"{self._source.fingerprint()} without {self._left_out}"
+
+
+class ChosenColumns(Source):
+    """Some columns of a source."""
+
+    def __init__(self, source: Source, columns: np.ndarray):
+        names = None if source.names is None else [source.names[j] for j in columns]
+        super().__init__((source.shape[0], len(columns)), source.dtype, source.label, None, names)
+        self.sparse, self._source, self._columns = source.sparse, source, columns
+
+    @property
+    def reopen(self) -> Callable[[], Source]:
+        return partial(_reopen_chosen, self._source.reopen, self._columns)
+
+    @property
+    def bytes_per_row(self) -> float:
+        return self._source.bytes_per_row / self._source.shape[1] * self.shape[1]
+
+    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        return self._source._read(rows, self._columns[columns])
+
+    def fingerprint(self) -> str:
+        return f"{self._source.fingerprint()} columns {crc32(self._columns.tobytes())}"
+
+
+def _reopen_chosen(reopen: Callable[[], Source], columns: np.ndarray) -> Source:
+    return reopen().take_columns(columns)
 
 
 def _reopen_view(reopen: Callable[[], Source], left_out: int) -> Source:

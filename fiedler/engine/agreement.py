@@ -34,6 +34,7 @@ from .distances import check_range
 from .moments import shifted
 from .permuted import Invariants, Standard, WeightSums, adjusted, invariants, moments, pearson_tail, standards, variance
 from .sparse import sparse_gram
+from .threads import one_blas_thread
 
 GATE = 0.1  # the largest q-value of round 1 that lets the rounds begin
 KEPT = 0.2  # the largest local false discovery rate of a column that is kept
@@ -47,7 +48,7 @@ _DEGENERATE = 1e-9  # variance, relative to that of a typical column, below whic
 _TINY = 1e-290  # the least p-value that a density is asked for
 
 
-class Agreeing(NamedTuple):
+class Agreed(NamedTuple):
     """What the rounds found about every column.
 
     Attributes
@@ -67,18 +68,18 @@ class Agreeing(NamedTuple):
     n_rounds: int
 
 
-def agreeing(X: Matrix) -> Agreeing:
+def agreeing(X: Matrix) -> Agreed:
     """Which columns of X agree with others."""
     look, standard = _first_look(X)
     n, m = X.shape
     varying = standard.scale > 0
     kept, nothing = np.ones(m, dtype=bool), np.full(m, np.nan)
     if n < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
-        return Agreeing(nothing, nothing, kept, 0)
+        return Agreed(nothing, nothing, kept, 0)
     w = varying / varying.sum()
     first = _tested(look(w), w, standard, n)
     if not np.nanmin(adjusted(first.p)) <= GATE:
-        return Agreeing(1.0 - local_fdr(first.p), first.p, kept, 1)
+        return Agreed(1.0 - local_fdr(first.p), first.p, kept, 1)
     p, w = first.p, np.where(first.z > 0, first.z, 0.0)
     total, n_rounds = w.sum(), 2
     gain = _seen(np.where(w > 0, 1.0 / first.spread, 0.0) / (varying.sum() * total), standard, n)
@@ -93,7 +94,7 @@ def agreeing(X: Matrix) -> Agreeing:
         w = again / again.sum()
         p, n_rounds = _tested(look(w), w, standard, n).p, n_rounds + 1
     agree = posterior >= 1.0 - KEPT
-    return Agreeing(posterior, p, agree if agree.sum() >= 2 else kept, n_rounds)
+    return Agreed(posterior, p, agree if agree.sum() >= 2 else kept, n_rounds)
 
 
 def share_alone(X: Matrix) -> float:
@@ -209,7 +210,8 @@ class _Rows:
         a = A.diagonal().copy()
         quadratic, along = self._map(lambda F, some: _quadratic(F, some, A, a))
         row_squares = np.einsum("ij,ij->i", A, A)
-        cubes, triangles = np.vdot(A * A, A), np.vdot(A @ A, A)
+        with one_blas_thread(float(n) ** 3):
+            cubes, triangles = np.vdot(A * A, A), np.vdot(A @ A, A)
         of = _invariants(a, row_squares, float(cubes), float(triangles), lambda v: A @ v)
         return Look(quadratic / n - w, along, float(row_squares.sum()), float(a @ a), of)
 
@@ -218,8 +220,9 @@ class _Rows:
         X, standard = self._X, self._standard
         used = root > 0
         if self._held is not None:
-            part = self._held[:, used] * root[used]
-            return part @ part.T
+            part = self._held * root if used.all() else self._held[:, used] * root[used]
+            with one_blas_thread(float(part.size) * len(part)):
+                return part @ part.T
         if isinstance(X, Source):
             return X.sum(lambda part, start: _summed(part, *_cut(standard, root, start, part)), positioned=True)
         return _summed(X, standard, root)

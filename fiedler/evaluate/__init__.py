@@ -5,9 +5,11 @@
 - ``tuning``     λ by cut value, any parameter, how many features
 - ``stability``  the same ranking on resampled rows, labels or pairs
 - ``significance``  p-values that hold on noise
+- ``agreement``  which columns agree with others, and which are noise
 - ``compare``    many methods, draws and sizes at once; ``cells`` runs and keeps them
 """
 
+from .agreement import Agreement, agreement
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
@@ -16,6 +18,7 @@ from .stability import Stability, stability
 from .tuning import Suggestions, Tuning, cut_value, suggest_n_features, tune, tune_lambda
 
 __all__ = [
+    "Agreement",
     "Comparison",
     "Curve",
     "LabelBudget",
@@ -24,6 +27,7 @@ __all__ = [
     "Suggestions",
     "Tuning",
     "accuracy_curve",
+    "agreement",
     "clustering_accuracy",
     "clustering_curve",
     "compare",

@@ -3,9 +3,11 @@
 - ``graph``      Graph, a thin immutable value;  ``storage`` ``factored``  how W is held;  ``spectrum`` ``filters``
 - ``recipe``     Recipe, the base of all;  ``adjacency``  weights from what other libraries hold;  ``bandwidth``
 - ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
+- ``agreeing``   Agreeing, the graph of the columns that agree with others
 - ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within
 """
 
+from .agreeing import Agreeing
 from .anchors import Anchors
 from .given import Precomputed, as_recipe, holds_graph
 from .graph import Graph

@@ -1,3 +1,3 @@
 """Figures: ``displays`` for notebooks and papers, ``drawings`` what they and the report draw, ``svg`` for pages."""
 
-from .displays import CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
+from .displays import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..evaluate.agreement import Agreement
 from ..evaluate.compare import Comparison
 from ..evaluate.significance import Significance
 from ..evaluate.stability import Stability
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
+__all__ = ["AgreementDisplay", "CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
 
 
 def ranked_scores(selector: SpectralSelector) -> np.ndarray:
@@ -410,3 +411,67 @@ class SignificanceDisplay(_Display):
         drawings.pvalue_histogram(left, np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0], **style)
         drawings.effects_by_rank(right, range(len(found)), self.effect, found)
         right.set_title(f"{np.count_nonzero(found)} of {len(p)} features with q ≤ {self.alpha:g}")
+
+
+class AgreementDisplay(_Display):
+    """How likely each column agrees with others, by rank, and the cut between what is kept and what is dropped.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the columns.
+    posterior : ndarray
+        As in :class:`fiedler.evaluate.Agreement`.
+    kept : ndarray of bool
+        The columns that are kept.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What it is drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    dots_ : matplotlib PathCollection
+        One dot per column; of very many columns some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import AgreementDisplay
+    >>> from fiedler.evaluate import agreement
+    >>> AgreementDisplay.from_agreement(agreement(load_wine().data)).ax_.get_title()
+    '13 of 13 columns agree with others'
+    """
+
+    def __init__(self, *, features: Sequence[str], posterior: Any, kept: Any):
+        self.features, self.posterior, self.kept = list(features), np.asarray(posterior), np.asarray(kept, dtype=bool)
+
+    @classmethod
+    def from_agreement(cls, agreement: Agreement, *, ax: Axes | None = None, **style: Any) -> AgreementDisplay:
+        """Draw the result of :func:`fiedler.evaluate.agreement`.
+
+        Parameters
+        ----------
+        agreement : Agreement
+            Its result.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.scatter``.
+
+        Returns
+        -------
+        display : AgreementDisplay
+            Drawn.
+        """
+        names, order = [str(name) for name in agreement.feature_names], agreement.order
+        ordered = {"posterior": agreement.posterior[order], "kept": agreement.kept[order]}
+        return cls(features=[names[j] for j in order], **ordered).plot(ax, **style)
+
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 4.0, 1
+
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
+        self.dots_ = drawings.posterior_by_rank(ax, self.features, self.posterior, self.kept, **style)
+        ax.set_title(f"{np.count_nonzero(self.kept)} of {len(self.kept)} columns agree with others")

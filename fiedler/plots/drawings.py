@@ -279,6 +279,30 @@ def effects_by_rank(
     return dots
 
 
+def posterior_by_rank(
+    ax: Axes, names: Sequence[str], posterior: np.ndarray, kept: np.ndarray, tell: Tell = untold, **style: Any
+) -> PathCollection:
+    """How likely each column agrees with others, kept ones first; what was dropped is grey, behind a dashed line."""
+    shown = np.flatnonzero(~np.isnan(posterior))
+    many, n_kept = len(shown) > MANY, int(np.count_nonzero(kept))
+    shown = thinned(shown) if many else shown
+    colours = ["C0" if kept[at] else pale() for at in shown]
+    look: dict[str, Any] = {"s": 20 if len(shown) < 80 else 8, "c": colours, "linewidths": 0, "zorder": 3} | style
+    dots = ax.scatter(shown + 1, posterior[shown], **look)
+    tell(dots, [f"rank {at + 1}, {printable(names[at], 60)}: posterior {posterior[at]:.3g}" for at in shown.tolist()])
+    if n_kept < len(kept):
+        ax.axvline(n_kept + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
+        ax.annotate(
+            f"{len(kept) - n_kept:,} dropped", (n_kept + 0.5, 0.5), (6, 0), textcoords="offset points", **small()
+        )
+    ax.set(xlabel="rank", ylabel="probability of agreement", ylim=(-0.04, 1.04))
+    if many:
+        ax.set_xscale("log")
+        ax.set_xlim(0.9, 1.05 * len(kept))
+    whole_ticks(ax, log=many)
+    return dots
+
+
 # -------------------------------------------------------------------- marks and axes that several figures share
 
 

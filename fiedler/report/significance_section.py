@@ -8,6 +8,7 @@ import numpy as np
 
 from ..plots import drawings
 from ..plots.svg import SvgFigure
+from ..selection.screens import level
 from ..words import number
 from .case import Case
 from .section import Section
@@ -24,7 +25,7 @@ def _compute(case: Case) -> dict[str, Any] | None:
     p, q, _ = tests_of(case)
     if p is None or q is None:
         return None
-    known, alpha = p[~np.isnan(p)], float(case.selector.alpha)
+    known, alpha = p[~np.isnan(p)], level(case.selector.alpha, case.criterion)
     counts = np.histogram(known, bins=drawings.BINS, range=(0.0, 1.0))[0]
     return {"alpha": alpha, "n_significant": int(np.sum(q <= alpha)), "n_tested": len(known), "histogram": counts}
 

@@ -13,11 +13,11 @@ from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.forward import ENOUGH
 from ..significance.testing import discover
-from ..validation import check_share
 from .ranking import rank
 from .redundancy import LIMIT, prune
+from .screens import Screened, level, screened
 
-FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects")  # what only some choices have
+FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects", "kept")  # what only some choices have
 
 
 class Choice(NamedTuple):
@@ -34,10 +34,47 @@ def choose(
     problem: Problem,
     wanted: Any,
     redundancy: Any = None,
-    alpha: float = 0.1,
+    alpha: float | None = None,
     threshold: Any = None,
+    screen: str | None = None,
 ) -> Choice:
     """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`."""
+    rate = level(alpha, criterion)
+    if screen is not None:
+        through = screened(screen, criterion, problem, rate)
+        return _behind(through, criterion, problem, wanted, redundancy, rate, threshold)
+    return _chosen(criterion, problem, wanted, redundancy, rate, threshold)
+
+
+def _behind(through: Screened, criterion: Criterion, problem: Problem, wanted: Any, *options: Any) -> Choice:
+    """The choice among the columns that a screen keeps, with those that it drops behind them."""
+    columns = np.flatnonzero(through.kept)
+    a_number = isinstance(wanted, (int, np.integer)) and not isinstance(wanted, (bool, np.bool_))
+    beyond = _number(wanted, problem.n_features, criterion) - len(columns) if a_number else 0
+    if beyond > 0:
+        wanted = len(columns)
+    if "qvalues" in through.found and isinstance(wanted, str) and wanted == "fdr":  # all that are kept have passed
+        wanted = "auto" if criterion.is_set else len(columns)
+    scores, order, n, found = _chosen(criterion, problem.take_columns(through.kept), wanted, *options)
+    behind = found.get("stands_for")
+    if behind is not None:
+        found["stands_for"] = through.widened(np.where(behind < 0, -1, columns[behind]), -1)
+    for name in {"pvalues", "qvalues", "effects"} & set(found):
+        found[name] = through.widened(found[name], np.nan)
+    if beyond > 0 and n == len(columns):
+        n += beyond
+        message = (
+            f"n_features_to_select={n}, but the screen keeps {len(columns)} of {problem.n_features} columns; the other "
+            f"{beyond} that are selected were dropped as noise. Lower n_features_to_select."
+        )
+        warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=4)
+    order = np.concatenate([columns[order], through.dropped])
+    return Choice(through.widened(scores, np.nan), order, n, found | through.found)
+
+
+def _chosen(
+    criterion: Criterion, problem: Problem, wanted: Any, redundancy: Any, alpha: float, threshold: Any
+) -> Choice:
     limit, m = _limit(redundancy), problem.n_features
     if threshold is not None and criterion.is_set:
         raise ParameterError(
@@ -48,7 +85,6 @@ def choose(
         )
     found: dict[str, np.ndarray] = {}
     if isinstance(wanted, str) and wanted == "fdr":
-        check_share("alpha", alpha)
         tested = discover(criterion, problem)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
         real = tested.qvalues <= alpha
@@ -74,7 +110,7 @@ def choose(
                 f"the {n} selected are; lower n_features_to_select or raise redundancy."
             )
             warning = ParameterWarning(message, parameter=("n_features_to_select", "redundancy"), value=n)
-            warnings.warn(warning, stacklevel=3)
+            warnings.warn(warning, stacklevel=4)
         n = kept if as_many_as_pass else n
     return Choice(ranking.scores, order, n, found)
 

@@ -1,0 +1,64 @@
+"""The graph of the columns that agree with others: columns of noise take no part in the distances between rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from ..engine.agreement import Agreed, agreeing
+from ..problem import Problem
+from .given import as_recipe
+from .graph import Graph
+from .neighbors import KNN
+from .recipe import Recipe
+
+
+class Agreeing(Recipe):
+    """The graph of another recipe, built from the columns that agree with others.
+
+    A column is kept if its squared correlations with the other kept columns are more than chance gives
+    (:func:`fiedler.evaluate.agreement`). Where no column agrees with another, all are kept and the graph is that of the
+    recipe itself. Features are still scored one and all, those of noise too.
+
+    Parameters
+    ----------
+    graph : Recipe, optional
+        How the graph is built from the kept columns; by default ``KNN(5)``. Its docstring states the diagonal.
+
+    See Also
+    --------
+    fiedler.SpectralSelector : With ``screen="agreement"`` the other columns are no candidates either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import KNN, Agreeing
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 90))
+    >>> X[:, :10] += np.repeat([0.0, 4.0], 30)[:, None]
+    >>> Agreeing(KNN(5)).build(X).n_components, KNN(5).build(X).n_components
+    (2, 1)
+    """
+
+    def __init__(self, graph: Recipe | None = None):
+        self.graph = graph
+
+    @property
+    def reads_X(self) -> bool:
+        return self.graph is None or as_recipe(self.graph).reads_X
+
+    def make(self, problem: Problem) -> Graph:
+        inside = problem.take_columns(problem.build(ColumnAgreement()).kept)
+        return inside.graph(KNN(5) if self.graph is None else as_recipe(self.graph))
+
+
+class ColumnAgreement:
+    """Which columns agree with others, as something a problem builds once."""
+
+    supervised = False
+
+    @property
+    def key(self) -> Hashable:
+        return "agreement"
+
+    def made_for(self, problem: Problem) -> Agreed:
+        return agreeing(problem.X)
