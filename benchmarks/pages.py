@@ -26,6 +26,7 @@ FOLDERS = {
     DOCS / "reproductions.md": HERE / "papers" / "results",
     DOCS / "which-method.md": HERE / "study" / "results",
     DOCS / "is-it-real.md": HERE / "significance" / "results",
+    DOCS / "noise.md": HERE / "noise" / "results",
     DOCS / "scaling.md": HERE / "scale" / "results",
     DOCS / "single-cells.md": HERE / "cells" / "results",
 }

@@ -116,6 +116,11 @@ redundancy_option = click.option(
     metavar="[R]",
     help="Pass over features that correlate more than R (0.7) with a better one.",
 )
+screen_option = click.option(
+    "--screen",
+    type=click.Choice(["agreement", "fdr"]),
+    help="Drop columns of noise first: those that agree with no other, or that are not significant.",
+)
 scale_options = _options(
     click.option("--memory", type=Size(), help="Use about so much: 500MB, 2GB. Larger files are read in blocks."),
     click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Share the blocks among N processes."),
@@ -148,6 +153,7 @@ def main() -> None:
 @pair_options
 @method_option
 @redundancy_option
+@screen_option
 @scale_options
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
 @click.option(
@@ -157,9 +163,7 @@ def main() -> None:
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="False discovery rate of --significance.",
+    help="False discovery rate of --significance and of --screen fdr; 0.1, and 0.01 where the screen feeds a set.",
 )
 @click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather; - is standard output.")
 @click.option("--escape-formulas", is_flag=True, help="Defuse names that a spreadsheet would run.")
@@ -205,6 +209,7 @@ def rank(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@screen_option
 @click.option("--top", type=NumberOrShare(), required=True, help="How many to keep: 100, a share: 0.1, auto or fdr.")
 @click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
 @scale_options
@@ -282,6 +287,7 @@ def compare(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@screen_option
 @click.option(
     "--top",
     type=NumberOrShare(),

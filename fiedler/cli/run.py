@@ -19,6 +19,7 @@ from ..data.scaling import scaled, uneven_columns
 from ..data.tables import Table, fill_missing
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
+from ..selection.screens import ALPHA, noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision
@@ -48,7 +49,7 @@ class Job:
 
     def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
         options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
-        options["alpha"] = self.options.get("alpha", 0.1)
+        options |= {name: self.options.get(name) for name in ("alpha", "screen")}
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
         return selector.fit(self.X, self.y, **self.pairs)
 
@@ -109,6 +110,7 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
     else:
         criterion = _usual_method(job, screen)
     note_scale(criterion, job, screen)
+    note_noise(criterion, job, screen)
     return criterion
 
 
@@ -154,6 +156,14 @@ def note_scale(criterion: Criterion, job: Job, screen: Screen) -> None:
             f"{names[wide]!r} spreads {factor:.0f} times as much as {names[narrow]!r}, and {text_of(criterion)} "
             "compares columns as they are; --scale standard or minmax brings them to one scale, none keeps them"
         )
+
+
+def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
+    """Name the screen where most columns are noise to a method that builds a graph from them."""
+    if job.options.get("screen") is None and any(recipe.reads_X for recipe in criterion.recipes()):
+        remark = noise_remark(job.X, "--screen agreement")
+        if remark is not None:
+            screen.note(remark)
 
 
 @contextmanager
@@ -210,7 +220,7 @@ def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
     """Which features are more than noise; how many, said in a note."""
     from ..evaluate import significance
 
-    alpha = job.options["alpha"]
+    alpha = job.options["alpha"] or ALPHA
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
     found = significance(criterion, job.X, job.y, **options, **job.pairs)
     real, m = found.n_significant(alpha), len(found.pvalues)

@@ -103,6 +103,16 @@ class Case:
         known = self.problem.supervision
         return (kind, *known.classes(reader)) if kind == "classes" else (kind, known.target(reader), None)
 
+    @property
+    def kept(self) -> np.ndarray:
+        """The columns that a screen kept; without a screen all."""
+        return getattr(self.selector, "kept_", np.ones(len(self.scores), dtype=bool))
+
+    @cached_property
+    def screened(self) -> Problem:
+        """The problem of the columns that were scored, from which graphs are built."""
+        return self.problem.take_columns(self.kept)
+
     @cached_property
     def without_pairs(self) -> Problem:
         """The problem as a method sees it that reads no pairs."""

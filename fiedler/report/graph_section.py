@@ -57,7 +57,7 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            graph = case.problem.graph(recipe)
+            graph = case.screened.graph(recipe)
     except (ValueError, TypeError) as error:
         case.notes.append(f"The graph {recipe!r} could not be built: {error}")
         return None
@@ -148,7 +148,7 @@ def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
             own, stated = as_recipe(part.graph), part.n_clusters
             if stated is not None:
                 return {"n": stated, "by": "stated", "graph": repr(own)}
-            n = number_of_clusters(case.problem.graph(own), known)
+            n = number_of_clusters(case.screened.graph(own), known)
             return {"n": n, "by": "classes" if _is_number_of_classes(known, n) else "gap", "graph": repr(own)}
     kind, _, classes = case.labels
     if kind == "classes" and classes is not None:

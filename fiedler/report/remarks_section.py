@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..methods import Variance
+from ..selection.screens import noise_remark
 from .case import Case, correlations, mean_ranks, uses_sensitivity
 from .data_section import compute_data
 from .redundancy_section import REDUNDANT, compute_redundancy
@@ -23,19 +24,20 @@ _ANY_NEARLY_VARIANCE = 0.99  # the same for other methods, where it comes as a s
 def check_ranking(case: Case) -> None:
     """Everything about the scores that a reader should know before believing the ranking."""
     scores, data, redundancy = case.scores, case.once(compute_data), case.once(compute_redundancy)
-    missing = int(np.isnan(scores).sum())
+    missing = int(np.isnan(scores[case.kept]).sum())
     if data["n_constant"]:
         some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
         case.warn("constant", f"{_features(data['n_constant'])} constant and can tell nothing: {some}.")
     if missing > data["n_constant"]:
         what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
         case.warn("no score", f"{what}.")
-    taken = int(np.isnan(scores[case.selector.support_]).sum())
+    taken = int(np.isnan(scores[case.selector.support_ & case.kept]).sum())
     if taken:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
     if not case.criterion.is_set:  # the scores of a set are only those of its first step
         _check_ties(case)
         _check_variance(case)
+    _check_noise(case)
     if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
         case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
     if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
@@ -49,6 +51,20 @@ def check_ranking(case: Case) -> None:
             case.warn("few labels", f"{what}; the ranking may change much with one more label.")
     if np.isinf(scores).any():
         case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} of infinite score (division by zero).")
+
+
+def _check_noise(case: Case) -> None:
+    if case.selector.screen is not None:
+        case.warn(
+            "screen",
+            f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns. The others "
+            "have no score and follow at the end. Stability and suggested numbers are those without a screen.",
+        )
+        return
+    reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
+    remark = noise_remark(case.problem.X, 'screen="agreement"') if reads_X else None
+    if remark is not None:
+        case.warn("noise", f"{remark.capitalize()}.")
 
 
 def _check_ties(case: Case) -> None:

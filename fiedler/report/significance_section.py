@@ -8,7 +8,7 @@ import numpy as np
 
 from ..plots import drawings
 from ..plots.svg import SvgFigure
-from ..selection.screens import level
+from ..selection.screens import ALPHA, level
 from ..words import number
 from .case import Case
 from .section import Section
@@ -25,7 +25,11 @@ def _compute(case: Case) -> dict[str, Any] | None:
     p, q, _ = tests_of(case)
     if p is None or q is None:
         return None
-    known, alpha = p[~np.isnan(p)], level(case.selector.alpha, case.criterion)
+    given = case.selector.alpha
+    known, alpha = (
+        p[~np.isnan(p)],
+        level(given if given is not None or case.significance is None else ALPHA, case.criterion),
+    )
     counts = np.histogram(known, bins=drawings.BINS, range=(0.0, 1.0))[0]
     return {"alpha": alpha, "n_significant": int(np.sum(q <= alpha)), "n_tested": len(known), "histogram": counts}
 

@@ -12,16 +12,42 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..criteria import Criterion
+from ..data.arrays import Matrix
+from ..data.source import Source
+from ..engine.agreement import share_alone
+from ..engine.distances import is_integer
 from ..errors import ParameterWarning
 from ..problem import Problem
 from ..significance.agreement import agreement_of
 from ..significance.testing import discover
-from ..validation import check_choice, check_share
+from ..validation import check_choice, check_share, is_sparse
 
 SCREENS = ("agreement", "fdr")
+_SAMPLE, _MOST = 1000, 0.5  # rows and columns that tell how many columns are noise, and the share that is worth a word
 ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy sets seek out the noise that a level of 0.1 tolerates
+
+
+def noise_remark(X: Matrix, screen: str) -> str | None:
+    """A sentence where most columns agree with no other, which names the screen; None elsewhere, and for sources.
+
+    The first round on a sample of rows and columns tells.
+    """
+    if isinstance(X, Source):
+        return None
+    n, m = X.shape
+    rows, columns = (np.linspace(0, size - 1, min(size, _SAMPLE)).astype(np.intp) for size in (n, m))
+    part = X[:, columns]
+    alone = share_alone(sp.csc_array(part.tocsr()[rows]) if is_sparse(part) else part[rows])
+    if alone <= _MOST:
+        return None
+    if is_sparse(X) and is_integer(X) and X.data.min(initial=0) >= 0:
+        return (
+            f"about {alone:.0%} of the columns agree with no other, as is usual for text, where {screen} does not help"
+        )
+    return f"about {alone:.0%} of the columns agree with no other: {screen} drops them before a graph is built"
 
 
 def level(alpha: float | None, criterion: Criterion) -> float:
