@@ -18,11 +18,11 @@ from fiedler.selection.screens import noise_remark
 from fiedler.significance.testing import discover
 
 
-def planted(times=16, seed=0, n=200, m=10, spread=1.0):
+def planted(times=16, seed=0, n=200, m=10, spread=1.0, apart=2.0):
     """Three groups in m columns, which come first, and ``times`` as many columns of noise; the groups."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n)
-    real = 2.0 * np.array([[1, 0, -1], [0, 1, -1], [-1, 1, 0]]).repeat(m, axis=1)[:, :m][y]
+    real = apart * np.array([[1, 0, -1], [0, 1, -1], [-1, 1, 0]]).repeat(m, axis=1)[:, :m][y]
     noise = spread * rng.standard_normal((n, times * m))
     return np.hstack([real + rng.standard_normal((n, m)), noise]), y
 
@@ -473,7 +473,7 @@ def test_the_recipe_builds_the_graph_of_the_kept_columns():
 
 def test_significance_refines_inside_each_fold():
     """No column is tested on a graph that it has helped to choose: noise stays noise, and power is regained."""
-    X, _ = planted(32, seed=1, n=100, spread=2.0)
+    X, _ = planted(32, seed=1, n=100, spread=2.0, apart=1.0)
     tests = {
         name: significance(LaplacianScore(graph), X, n_repeats=1).pvalues
         for name, graph in {"plain": KNN(5), "refined": Agreeing(KNN(5))}.items()
