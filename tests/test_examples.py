@@ -23,7 +23,7 @@ REAL = {
 MADE = {
     *("plot_own_criterion", "plot_pipeline_search", "plot_feature_on_a_graph", "plot_moons_and_noise"),
     *("plot_lambda_of_sselect", "plot_pairs_move_ranks", "plot_redundancy", "plot_how_many", "plot_stability"),
-    *("plot_is_it_real", "plot_spec_filters", "plot_evsc_path", "plot_anchors"),
+    *("plot_is_it_real", "plot_noise", "plot_spec_filters", "plot_evsc_path", "plot_anchors"),
 }
 
 
@@ -196,6 +196,14 @@ def test_noise_looks_real_on_its_own_graph_only(run):
     assert results["naive"] > 0.5 > 0.08 > results["honest"] > 0.02
     assert set(range(20)) <= set(results["found"])
     assert len(results["found"]) <= 25
+
+
+def test_a_screen_finds_the_features_among_noise(run):
+    results = run("plot_noise")
+    assert results["kept"][:10].all()
+    assert results["kept"].sum() <= 12
+    assert results["inside"][1] > 0.95 > 0.75 > results["inside"][0]
+    assert (results["screened"] < 10).sum() > (results["plain"] < 10).sum()
 
 
 def test_specs_scores_are_sums_over_the_spectrum(run):

@@ -293,7 +293,7 @@ def posterior_by_rank(
     if n_kept < len(kept):
         ax.axvline(n_kept + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
         ax.annotate(
-            f"{len(kept) - n_kept:,} dropped", (n_kept + 0.5, 0.5), (6, 0), textcoords="offset points", **small()
+            f"{len(kept) - n_kept:,} dropped", (n_kept + 0.5, 0.8), (6, 0), textcoords="offset points", **small()
         )
     ax.set(xlabel="rank", ylabel="probability of agreement", ylim=(-0.04, 1.04))
     if many:
