@@ -5,14 +5,14 @@
 - ``tuning``     λ by cut value, any parameter, how many features
 - ``stability``  the same ranking on resampled rows, labels or pairs
 - ``significance``  p-values that hold on noise
-- ``agreement``  which columns agree with others, and which are noise
+- ``noise``      which columns agree with others, and which are noise
 - ``compare``    many methods, draws and sizes at once; ``cells`` runs and keeps them
 """
 
-from .agreement import Agreement, agreement
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
+from .noise import Agreement, agreement
 from .significance import Significance, significance
 from .stability import Stability, stability
 from .tuning import Suggestions, Tuning, cut_value, suggest_n_features, tune, tune_lambda

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..evaluate.agreement import Agreement
+from ..evaluate.noise import Agreement
 from ..evaluate.compare import Comparison
 from ..evaluate.significance import Significance
 from ..evaluate.stability import Stability

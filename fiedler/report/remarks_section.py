@@ -57,8 +57,8 @@ def _check_noise(case: Case) -> None:
     if case.selector.screen is not None:
         case.warn(
             "screen",
-            f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns. The rest "
-            "has no score and follows at the end. Stability and suggested numbers are those without a screen.",
+            f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns. Others "
+            "have no score and follow at the end. Stability and suggested numbers are those without a screen.",
         )
         return
     reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
