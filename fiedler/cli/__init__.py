@@ -263,14 +263,15 @@ def compare(data: str, **options: Any) -> None:
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(data, options)
-        from . import run
+        from . import run, scale
 
         job = run.load(data, _checked(options, *options["methods"]), screen)
-        result = run.comparison(job, screen)
-        columns, about = run.comparison_columns(result)
-        screen.table(columns, about)
+        with scale.keeping_cells(options["out"], screen) as folder:
+            result = run.comparison(job, screen, folder)
+            if options["out"]:
+                run.write_comparison(options["out"], result, options["force"])
+        screen.table(*run.comparison_columns(result))
         if options["out"]:
-            run.write_comparison(options["out"], result, options["force"])
             screen.done(f"wrote {options['out']}")
         if options["report"]:
             first = job.fit(run.as_criterion(options["methods"][0]), max(result.settings["n_features"]))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 
 from ..criteria import Criterion
@@ -40,6 +41,7 @@ class Job:
     X: Any
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
+    command: str
     options: dict[str, Any]
 
     @property
@@ -87,7 +89,8 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "none"), options, screen)
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
-    return Job(table, X, pairs, -1 if marker is None else None, options)
+    command = click.get_current_context().command.name or ""
+    return Job(table, X, pairs, -1 if marker is None else None, command, options)
 
 
 def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
@@ -218,7 +221,8 @@ def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
     return found
 
 
-def comparison(job: Job, screen: Screen) -> Any:
+def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
+    """Every method on every draw; finished cells are kept in a folder."""
     from ..evaluate import compare
 
     options = job.options
@@ -236,6 +240,7 @@ def comparison(job: Job, screen: Screen) -> Any:
             random_state=options["seed"],
             n_jobs=options["jobs"] or -1,
             progress=progress,
+            resume_from=resume_from,
         )
 
 
