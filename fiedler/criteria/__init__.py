@@ -4,12 +4,18 @@ Energy(G)        f'Lf                                    Rayleigh(G)     f'Lf / 
 Ratio(G, H)      f'L_G f / f'L_H f                       Phi(G)          [SPEC] eq. 9-11
 Disagreement(G)  1 - NMI(sign(f̃), y), [ZL] eq. 3.8       Sensitivity(G)  Σ_r |dλ_r/dw_t|, [EV] eq. 15
 Explained(G)     tr[(C_S'C_S)⁻¹ C_S'K C_S] of a set S    Relevance(G)    how a feature follows labels, targets, pairs
+
+``criterion`` has the base and the algebra, ``order`` turns scores into an order, ``nulls`` says how a score is tested,
+and ``cut`` tunes λ. This room may import sets, graphs and everything below them.
 """
 
+from ..sets.formula import SetFormula
+from ..sets.kernel import Term
 from .criterion import Criterion, Product, Scaled, Scorer, Sum
 from .disagreement import Disagreement
 from .energy import Energy, Ratio, Rayleigh
 from .explained import Explained
+from .nulls import FeatureOrders, LabelOrders, NoTest, Quotient
 from .phi import Phi
 from .relevance import Relevance
 from .sensitivity import Sensitivity

@@ -278,10 +278,12 @@ class Criterion(BaseEstimator):
             X, what is known about its rows, and the graph that was passed as ``graph=``.
         """
         known = problem.supervision
-        if self.reads and known.y is None and not known.has_pairs:
+        if known.y is None and (self.reads - {"pairs"} or (self.reads and not known.has_pairs)):
             what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
             reads = " and ".join(what[kind] for kind in sorted(self.reads))
             pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in self.reads)
+            if known.has_pairs:
+                pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
             # The first clause is the one that scikit-learn's own estimators and checks use.
             message = f"{self!r} requires y to be passed, but the target y is None: it reads {reads}{pairs}."
             raise ParameterError(message, parameter=("y", "must_link", "cannot_link"))

@@ -34,7 +34,17 @@ class Scores(Protocol):
 
 
 class SetFormula(NamedTuple):
-    """A set criterion: the terms of K, criteria whose scores multiply every gain, and the power of den."""
+    """A set criterion: every gain is r · num / den^power, with num = c̃'K c̃ and den = c̃'c̃.
+
+    Parameters
+    ----------
+    terms : tuple of Term
+        K is their sum.
+    factors : tuple of Criterion
+        The product of their scores is r.
+    power : float
+        Of den; 1 is the exact gain of J.
+    """
 
     terms: tuple[Term, ...]
     factors: tuple[Scores, ...]
@@ -48,13 +58,33 @@ class SetFormula(NamedTuple):
     def kernel(self, problem: Problem, form: str | None = None) -> Kernel:
         """K on a problem, built once.
 
-        ``form`` is "samples" or "features", for K formed over or between these, or "products", for sparse products
-        instead; by default what is smallest.
+        Parameters
+        ----------
+        problem : Problem
+            X, what is known about its rows, and the graphs built so far.
+        form : {"samples", "features", "products"}, optional
+            K formed over the samples or between the features, or sparse products instead; by default what is smallest.
+
+        Returns
+        -------
+        kernel : Kernel
+            With num and den of every feature, and J(all features).
         """
         return problem.build(KernelOf(self.terms, self.supervised, form))
 
     def relevance(self, problem: Problem) -> np.ndarray | None:
-        """The product of the factors' scores; what has none counts as 0, inf as twice the largest finite one."""
+        """The product of the scores of the factors.
+
+        Parameters
+        ----------
+        problem : Problem
+            X, what is known about its rows, and the graphs built so far.
+
+        Returns
+        -------
+        relevance : ndarray of shape (n_features,) or None
+            A feature without a score counts as 0, inf as twice the largest finite score. None stands for ones.
+        """
         total = None
         for factor in (factor for factor in self.factors if factor.informative(problem)):
             scores = factor.score(problem)
@@ -65,7 +95,18 @@ class SetFormula(NamedTuple):
         return total
 
     def first_scores(self, problem: Problem) -> np.ndarray:
-        """r · num / den^power of every feature by itself; NaN where it is constant."""
+        """The gain of every feature by itself, r · num / den^power.
+
+        Parameters
+        ----------
+        problem : Problem
+            X, what is known about its rows, and the graphs built so far.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            NaN for a constant feature.
+        """
         kernel, weights = self.kernel(problem), self.relevance(problem)
         return gains(kernel.num, kernel.den, self.power, weights)
 

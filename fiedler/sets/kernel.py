@@ -23,7 +23,19 @@ NEGLIGIBLE = 1e-10  # a direction with less than this share of the largest is ro
 
 
 class Term(NamedTuple):
-    """One part of K: a recipe and a filter give F; ``of`` says what is explained; ``factor`` is κ."""
+    """One part of the kernel K of a set criterion.
+
+    Parameters
+    ----------
+    graph : Recipe or None
+        The graph of F; None only for the filter "identity".
+    filter : {"smooth", "walk", "identity"}, float or callable
+        F as a function of 𝓛, as in :class:`fiedler.Explained`.
+    of : {"features", "graph"}
+        What is explained: F C C' F, or F.
+    factor : float, default=1.0
+        κ, what the part is multiplied by.
+    """
 
     graph: Recipe | None
     filter: Any
@@ -32,6 +44,7 @@ class Term(NamedTuple):
 
     @property
     def key(self) -> Hashable:
+        """Equal for terms that are the same; functions are told apart by identity."""
         plain = isinstance(self.filter, (str, int, float))
         graph = None if self.graph is None else self.graph.key
         return graph, self.filter if plain else id(self.filter), self.of, self.factor
