@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ..registry import METHODS
-from .scale import Size
+from .scale import Size, longest_name
 from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
@@ -177,14 +177,16 @@ def rank(data: str, **options: Any) -> None:
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
-            k = min(top or run.usual_number(criterion, options), m)
             with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
-                selector = job.fit(criterion, k)
+                selector = job.fit(criterion, min(top or run.usual_number(criterion, job), m))
+                k = run.number_to_compare(selector, top)
                 drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
                 tested = run.tested(job, criterion, screen) if options["significance"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
         if drawn is not None:
-            screen.note(f"{drawn.n_draws} draws of 80 % of the rows: first {k} features overlap by {drawn.jaccard:.2f}")
+            number = f"{k} features" if top else f"{k} features (--top sets this number)"
+            share = f"{drawn.n_draws} draws of 80 % of the rows"
+            screen.note(f"{share}: the first {number} overlap by {drawn.jaccard:.2f} on average")
         if not run.deliver(columns, options, job.about(criterion)):
             screen.table(columns, run.title(job, criterion), top or 20)
         elif options["out"] != "-":
@@ -240,6 +242,7 @@ def select(data: str, **options: Any) -> None:
     """,
 )
 @data_options
+@pair_options
 @click.option(
     "-m", "--method", "methods", multiple=True, required=True, shell_complete=complete_method, help="Repeat it."
 )
@@ -374,6 +377,12 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
     for path in (out, report):
         if path in (None, "-"):
             continue
+        size, most = len(os.fsencode(os.path.basename(path))), longest_name(os.path.dirname(path) or ".")
+        if size > most:
+            raise click.UsageError(
+                f"{path[:20]}...: this name has {size} bytes, but a name in this folder has at most {most}; choose a "
+                "shorter one."
+            )
         same = [given for given in inputs if given and _same_file(given, path)]
         if same:
             raise click.UsageError(f"{path} is {same[0]}, which is read; results never replace their own data.")

@@ -185,7 +185,7 @@ def beside(out: str | None, ending: str) -> Path | None:
     return path.with_name(f"{name}.{ending}")
 
 
-def longest_name(folder: Path) -> int:
+def longest_name(folder: str | Path) -> int:
     """Bytes a name in this folder may have."""
     try:
         return os.pathconf(folder, "PC_NAME_MAX")

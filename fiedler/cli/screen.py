@@ -16,12 +16,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from ..errors import Mentions
 
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
 # The flags of the command line by the parameters they set.
 _FLAGS = {
+    "y": "--target or --labels",
     "n_features_to_select": "--top",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
@@ -43,7 +45,8 @@ def in_flags(message: Any) -> str:
         for words, (name, value) in message.way_out.items():
             text = text.replace(words, _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
-            text = text.replace(name, _FLAGS.get(name, name))
+            if name != "y":  # a letter of other words
+                text = text.replace(name, _FLAGS.get(name, name))
     return text
 
 
@@ -69,6 +72,9 @@ class Commands(click.Group):
             code = super().main(*args, **extra)
         except (click.Abort, KeyboardInterrupt):
             code = _fail("interrupted", 130)
+        except NoArgsIsHelpError as error:
+            error.show()  # the whole help, not a line of it
+            code = error.exit_code
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "fiedler"
             code = _fail(f"{error.format_message()} (see {command} --help)", 2)

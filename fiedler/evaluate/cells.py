@@ -12,7 +12,7 @@ import re
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
+    pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, where they are given
     squared: np.ndarray | None = None  # distances between all rows on all features, where 1-NN on them is asked again
 
     @property
@@ -148,7 +149,8 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     rng = np.random.default_rng([plan.seed, number, _RANDOM])
     if isinstance(criterion, str):
         return np.arange(plan.X.shape[1]) if criterion == "all" else rng.permutation(plan.X.shape[1])
-    pairs, most = {}, int(plan.sizes[-1])
+    most = int(plan.sizes[-1])
+    pairs = plan.pairs if "pairs" in criterion.uses else {}
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))

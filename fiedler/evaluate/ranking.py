@@ -8,6 +8,8 @@ from ..problem import Problem
 from ..selection.ranking import Ranking, rank
 from .curves import Target
 
+_KINDS = {"classes": "class labels", "target": "a real target", "pairs": "pairs or class labels"}
+
 
 def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
     """A ranking in which at least so many features have a score."""
@@ -16,11 +18,13 @@ def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, w
     return ranking
 
 
-def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
+def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool = False) -> None:
     """Stop where y is not what a criterion reads: hidden classes are -1, which a target's reader would believe."""
-    reads = criterion.reads
+    reads = criterion.reads - ({"pairs"} if has_pairs else set())
+    what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y is None; pass y or leave it out.")
+        instead = "; pass y, or leave it out" if "pairs" not in reads else "; pass y or pairs, or leave it out"
+        raise ValueError(f"{who} reads {what}, but y is None{instead}.")
     metric = None if target is None else target.metric
     if "target" in reads and metric == "accuracy":
         raise ValueError(
@@ -28,4 +32,4 @@ def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
             "KNeighborsRegressor(5), to read y as a target."
         )
     if reads & {"classes", "pairs"} and metric == "rmse":
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y holds a real target; leave it out.")
+        raise ValueError(f"{who} reads {what}, but y holds a real target; leave it out.")

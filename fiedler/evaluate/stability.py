@@ -123,10 +123,11 @@ def stability(
     'proline'
     """
     check_choice("resample", resample, ("rows", "labels", "pairs"))
-    criterion, names, problem = as_criterion(criterion), getattr(X, "columns", None), Problem.of(X)
-    m = problem.n_features
+    criterion = as_criterion(criterion)
+    problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    criterion.check_problem(problem)
+    m, known = problem.n_features, problem.supervision
     check_sizes([check_integer("k", k, 1)], m)
-    known = Supervision(problem.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
     all_orders, all_ranks = [], []
     for number in range(check_integer("n_draws", n_draws, 2)):
@@ -144,6 +145,7 @@ def stability(
     frequency = np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws
     low, median, high = np.quantile(ranks, [0.05, 0.5, 0.95], axis=0)
     agreement = kendall_coefficient(ranks), top_k_overlap(orders, k, "jaccard"), top_k_overlap(orders, k, "kuncheva")
+    names = problem.feature_names
     columns = np.arange(m) if names is None else np.asarray(names, dtype=object)
     return Stability(k, n_draws, frequency, low, median, high, *agreement, columns)
 
