@@ -238,7 +238,7 @@ def test_a_method_is_right_or_says_in_its_own_name_what_it_needs(name, known, en
     assert message.endswith(".")
     assert message.count(". ") == 0  # one sentence
     if entry is compared:
-        with pytest.raises(ValueError, match=f"^method '{name}' reads "):
+        with pytest.raises(ValueError, match=f"^method '{name}' (requires|reads) "):
             compare([name], _X, **KNOWN[known])
 
 

@@ -282,7 +282,8 @@ def test_compare_without_labels_judges_neighbourhoods(data):
     code, out, err = run("compare", data, *options, "-m", "subset", "-m", "laplacian")
     assert (code, err) == (0, "")
     assert rows(out)[0][2] == "best_jaccard"
-    fails("method 'fisher' reads class labels, but y is None", "compare", data, *options, "-m", "fisher")
+    message = "method 'fisher' requires --target or --labels: it reads class labels; otherwise leave it out."
+    fails(message, "compare", data, *options, "-m", "fisher")
     Path("pairs.txt").write_text("r0 r1 must\nr0 r20 cannot\nr4 r7 must\nr3 r40 cannot\n")
     code, out, err = run("compare", data, *options, "-m", "constraint[variant=1]", "--pairs", "pairs.txt")
     assert (code, rows(out)[0][2]) == (0, "best_jaccard"), err
@@ -335,7 +336,7 @@ def test_cells_of_another_comparison_are_not_used(data, folder, few_cells):
 
 def test_a_comparison_that_cannot_start_leaves_nothing(data, folder):
     fails(
-        "n_features must be integers between 1 and",
+        "--features must be integers between 1 and",
         "compare",
         data,
         *common("-m", "fisher", "--features", 99, "--out", "x.csv"),
@@ -487,6 +488,8 @@ def test_bad_usage(data):
     fails("neither a number of features, nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
     fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
     fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")
+    fails("--shown=99 asks for 33 labels per class", "compare", data, *common("-m", "fisher", "--shown", 99))
+    fails("--metric=('rmse',) cannot be had with classes", "compare", data, *common("-m", "fisher", "--metric", "rmse"))
     fails("lam must be a number between 0 and 1", "rank", "no such file", "-m", "sselect[lam=7]")
 
 

@@ -15,6 +15,7 @@ from test_cli import SECONDS, data, fails, folder, rows, run  # noqa: F401
 
 from fiedler.cli import SCALES, screen
 from fiedler.data import scaling
+from fiedler.errors import ParameterError
 
 
 @pytest.fixture
@@ -185,6 +186,18 @@ def test_progress_in_a_terminal_has_a_percentage_and_the_time_left():
     assert "ranking [3] features" in text
     assert " 37% " in text
     assert "-:--:-- left" in text
+
+
+def test_flags_stand_for_parameters_and_not_for_words():
+    settings = {"more memory": ("memory", ...), "unlabeled=None": ("unlabeled", None)}
+    text = (
+        "scale='standard' needs all; scale it before, give more memory, unlabeled=None, or lower n_features_to_select."
+    )
+    message = ParameterError(text, parameter=("scale", "n_features_to_select", "y"), way_out=settings)
+    assert screen.in_flags(message) == (
+        "--scale='standard' needs all; scale it before, give --memory, --unlabeled none, or lower --top."
+    )
+    assert screen.in_flags(ValueError(text)) == text
 
 
 def test_long_names_are_cut_in_a_terminal():

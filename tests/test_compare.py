@@ -495,7 +495,7 @@ def test_pair_budget(blobs):
         ({"n_folds": 50}, "n_folds=50 is more than the 45 labelled rows"),
         ({"estimator": KNeighborsClassifier(37)}, "n_folds=5 leaves 36 .* fewer than the n_neighbors=37"),
         ({"methods": ["sls"]}, "method 'sls' reads a real target, but y holds classes"),
-        ({"methods": ["fisher"], "y": None}, "method 'fisher' reads class labels, but y is None"),
+        ({"methods": ["fisher"], "y": None}, "method 'fisher' requires y .* it reads class labels"),
         (
             {"methods": ["fisher"], "y": np.linspace(0, 1, 45)},
             "method 'fisher' reads class labels, but y holds a real target",

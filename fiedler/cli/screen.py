@@ -7,6 +7,7 @@ line and an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. ``FIEDL
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -25,6 +26,13 @@ _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters
 _FLAGS = {
     "y": "--target or --labels",
     "n_features_to_select": "--top",
+    "redundancy": "--redundancy",
+    "alpha": "--alpha",
+    "scale": "--scale",
+    "n_features": "--features",
+    "n_labels": "--shown",
+    "n_draws": "--draws",
+    "metrics": "--metric",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
     "unlabeled": "--unlabeled",
@@ -45,8 +53,9 @@ def in_flags(message: Any) -> str:
         for words, (name, value) in message.way_out.items():
             text = text.replace(words, _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
-            if name != "y":  # a letter of other words
-                text = text.replace(name, _FLAGS.get(name, name))
+            if name in _FLAGS:
+                # Names that are words as well, such as scale, are names where a value or a demand follows.
+                text = re.sub(rf"\b{name}\b" if "_" in name else rf"\b{name}(?==| must )", _FLAGS[name], text)
     return text
 
 

@@ -465,28 +465,37 @@ def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
     wrong = [metric for metric in chosen if metric not in allowed]
     if wrong or not chosen:
         y = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
-        raise ValueError(f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}.")
+        message = f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}."
+        raise ParameterError(message, parameter="metrics", value=metrics)
     return chosen
 
 
 def _check_labels(n_labels: Any, target: Target | None) -> int | None:
+    """The number of labels a draw shows, if there are so many."""
     if n_labels is None or target is None:
         return None
-    known = len(target.known)
-    if target.metric == "rmse":
-        if not 2 <= check_integer("n_labels", n_labels, 2) <= known:
-            raise ValueError(f"n_labels={n_labels} is more than the {known} known targets in y; use at most {known}.")
-        return n_labels
-    sizes = np.bincount(target.values[target.known])
-    if check_integer("n_labels", n_labels, 1) < len(sizes):
-        raise ValueError(
-            f"n_labels={n_labels} is less than one label for each of the {len(sizes)} classes; use a multiple of "
-            f"{len(sizes)}."
-        )
-    most = -(-n_labels // len(sizes))
-    if sizes.min() < most:
-        raise ValueError(
-            f"n_labels={n_labels} asks for {most} labels per class, but the smallest of the {len(sizes)} classes has "
-            f"{sizes.min()} labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class."
-        )
+    check_integer("n_labels", n_labels, 1)
+    wrong = _too_few_targets(n_labels, target) if target.metric == "rmse" else _too_few_per_class(n_labels, target)
+    if wrong:
+        raise ParameterError(f"n_labels={n_labels} {wrong}.", parameter="n_labels", value=n_labels)
     return n_labels
+
+
+def _too_few_targets(n_labels: int, target: Target) -> str:
+    known = len(target.known)
+    if n_labels < 2:
+        return "is less than two targets; use 2 or more"
+    return f"is more than the {known} known targets in y; use at most {known}" if n_labels > known else ""
+
+
+def _too_few_per_class(n_labels: int, target: Target) -> str:
+    sizes = np.bincount(target.values[target.known])
+    most = -(-n_labels // len(sizes))
+    if n_labels < len(sizes):
+        return f"is less than one label for each of the {len(sizes)} classes; use a multiple of {len(sizes)}"
+    if sizes.min() < most:
+        return (
+            f"asks for {most} labels per class, but the smallest of the {len(sizes)} classes has {sizes.min()} "
+            f"labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class"
+        )
+    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..criteria import Criterion
 from ..criteria.order import check_scored
+from ..errors import ParameterError
 from ..problem import Problem
 from ..selection.ranking import Ranking, rank
 from .curves import Target
@@ -23,8 +24,9 @@ def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs
     reads = criterion.reads - ({"pairs"} if has_pairs else set())
     what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
-        instead = "; pass y, or leave it out" if "pairs" not in reads else "; pass y or pairs, or leave it out"
-        raise ValueError(f"{who} reads {what}, but y is None{instead}.")
+        absent = "y to be passed, but the target y is None"  # as Criterion.check_problem says it
+        message = f"{who} requires {absent}: it reads {what}; otherwise leave it out."
+        raise ParameterError(message, parameter="y", way_out={absent: ("y", ...)})
     metric = None if target is None else target.metric
     if "target" in reads and metric == "accuracy":
         raise ValueError(
