@@ -570,7 +570,7 @@ def test_ctrl_c(data, folder):
         assert process.stderr.readline().startswith("note: method subset")  # now it is at work
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
-    assert (process.returncode, out, err.strip()) == (130, "", "fiedler: interrupted")
+    assert (process.returncode, out, said(err).strip()) == (130, "", "fiedler: interrupted")
     assert [p.name for p in folder.iterdir()] == ["data.csv"]
 
 

@@ -144,6 +144,21 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
         assert move is None
 
 
+def test_draws_of_a_ranking_show_their_progress(data, monkeypatch):  # noqa: F811
+    moved = []
+
+    def stability(*_, progress, **__):
+        moved.append(progress)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fiedler.evaluate.stability", stability)
+    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5)[0] == 130
+    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5, "-q")[0] == 130
+    shown, quiet = moved
+    assert callable(shown)
+    assert quiet is None
+
+
 def test_the_time_left_is_that_of_what_remains(clock, capsys):
     with screen.Screen().progress("comparing") as move:
         move(60, 100)  # kept by an earlier run

@@ -101,3 +101,9 @@ def test_stability_errors(few, change, message):
     given = {"criterion": "sselect", "X": X, "y": y, "k": 2} | change
     with pytest.raises(ValueError, match=message):
         stability(**given)
+
+
+def test_progress_counts_the_draws(few):
+    ticks = []
+    stability("laplacian", few[0], k=2, n_draws=3, progress=lambda *tick: ticks.append(tick))
+    assert ticks == [(1, 3), (2, 3), (3, 3)]

@@ -229,10 +229,10 @@ def rank(data: str, **options: Any) -> None:
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
-            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
+            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features") as move:
                 selector = job.fit(criterion, min(top or run.usual_number(criterion, job), m))
-                k = run.number_to_compare(selector, top)
-                drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
+                k, n_draws = run.number_to_compare(selector, top), options["stability"]
+                drawn = run.frequencies(job, criterion, k, n_draws, move) if n_draws else None
                 tested = run.tested(job, criterion, screen) if options["significance"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
         if drawn is not None:

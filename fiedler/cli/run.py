@@ -204,7 +204,7 @@ def ranking(
     return columns
 
 
-def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
+def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: Any = None) -> Any:
     """How often each feature is among the first k when the method sees part of the rows."""
     from ..evaluate import stability
 
@@ -218,6 +218,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
             n_draws=n_draws,
             unlabeled=job.unlabeled,
             random_state=job.options["seed"],
+            progress=progress,
             **job.pairs,
         )
 
