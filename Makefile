@@ -7,7 +7,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells pages clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -69,6 +69,9 @@ scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (h
 
 cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite docs/single-cells.md (needs FIEDLER_DATA)
 	$(BENCH)/bin/python -W ignore -m benchmarks.cells
+
+pages: $(READY)  ## fill the pages of the benchmarks again from their committed tables
+	$(BIN)/python -m benchmarks.pages
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

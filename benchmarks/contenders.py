@@ -50,7 +50,7 @@ def missing(name: str) -> str | None:
 
 
 def versions() -> dict[str, str]:
-    """Versions of everything measured, where installed."""
+    """Versions of everything measured; empty where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}
@@ -59,7 +59,7 @@ def versions() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
+            found[name] = ""
     return found
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from fiedler import LaplacianScore
 
 from . import contenders, data, isolated
 from .cases import Case
+from .scaling import Curve
 from .timing import Timing, interleaved, peak_memory
 
 Progress = Callable[[str], None]
-Fact = tuple[str, str, str, str]  # what, measured, promised, "yes" | "**no**" | "-"
+Fact = tuple[str, str, str, str]  # what, measured, promised, "yes", "no" or a dash
 
 
 @dataclass
@@ -48,9 +50,9 @@ class Results:
     machine: list[tuple[str, str]] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
-    curves: list[Any] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
     consistency: list[tuple[str, str, float, float]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)  # work or contender, and what to know of it
     minutes: float = 0.0
 
 
@@ -63,8 +65,8 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
         reason = contenders.missing(name)
         if reason is None:
             functions[name] = function
-        elif reason not in results.notes:
-            results.notes.append(reason)
+        elif (name, reason) not in results.notes:
+            results.notes.append((name, reason))
     if len(functions) < 2:
         return []
     timings = interleaved(
@@ -75,14 +77,12 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
         factors=case.factors,
     )
     failed = [name for name, timing in timings.items() if timing.failed is not None]
-    results.notes += [f"{name} left out of {case.work}: {timings.pop(name).failed}" for name in failed]
-    notes = [case.note] if case.note else []
-    if case.check is not None and not failed:
-        notes.append(case.check({name: timing.value for name, timing in timings.items()}))
-    if case.memory:
+    results.notes += [(case.work, f"{name} left out: {timings.pop(name).failed}") for name in failed]
+    checked = "" if failed else case.check({name: timing.value for name, timing in timings.items()})
+    if checked:
+        results.notes.append((case.work, checked))
+    if case.size:
         results.facts += [_extra_memory(case, name, function) for name, function in functions.items()]
-    if notes:
-        results.notes.append(f"{case.work}: {'; '.join(notes)}.")
     ours = timings.pop("fiedler")
     return [
         Row(case.work, name, case.targets[name], case.floor(name), theirs, ours) for name, theirs in timings.items()
@@ -95,13 +95,13 @@ def _extra_memory(case: Case, name: str, function: Callable[[], Any]) -> Fact:
     return (
         f"peak of allocations, {case.work}: {name}",
         f"{share:.2f} of one n x m array",
-        "a tenth at most" if ours else "-",
-        _answer(share <= 0.1) if ours else "-",
+        "a tenth at most" if ours else "–",
+        _answer(share <= 0.1) if ours else "–",
     )
 
 
 def _answer(met: bool) -> str:
-    return "yes" if met else "**no**"
+    return "yes" if met else "no"
 
 
 def _mib(size: float) -> str:
@@ -115,31 +115,27 @@ def limits() -> list[Fact]:
     """LS end to end beside the least any exact method must do."""
     X = data.gaussian(2000, 5000)
     single = X.astype(np.float32)
-    timings = interleaved(
-        {
-            "LS": lambda: LaplacianScore().evaluate(X),
-            "Gram, float64": lambda: X @ X.T,
-            "Gram, float32": lambda: single @ single.T,
-            "pass": lambda: X.sum(axis=0),
-        },
-        seconds=20.0,  # its second thread waits for a core that is not always there
-    )
-    ours = timings["LS"].wall
-    names = {
-        "Gram, float64": "one Gram product in float64",
-        "Gram, float32": "one in float32",
-        "pass": "one pass over X",
+    work = {
+        "one Gram product in float64": lambda: X @ X.T,
+        "one in float32": lambda: single @ single.T,
+        "one pass over X": lambda: X.sum(axis=0),
     }
-    promised = {"Gram, float32": 2.2}
-    return [
-        (
-            f"LS on 2,000 x 5,000 over {text}",
-            f"{ours:.3f} s / {timings[key].wall:.3f} s = {ours / timings[key].wall:.2f}",
-            f"{promised[key]} at most" if key in promised else "-",
-            _answer(ours <= promised[key] * timings[key].wall) if key in promised else "-",
-        )
-        for key, text in names.items()
-    ]
+    # Twenty seconds: the second thread waits for a core that is not always there.
+    timings = interleaved({"LS": lambda: LaplacianScore().evaluate(X), **work}, seconds=20.0)
+    ours, promised = timings["LS"].wall, {"one in float32": 2.2}
+    return [_over(f"LS on 2,000 x 5,000 over {name}", ours, timings[name].wall, promised.get(name)) for name in work]
+
+
+def _over(what: str, ours: float, theirs: float, most: float | None) -> Fact:
+    """Our seconds over others, and whether that is at most what was promised."""
+    measured = f"{ours:.3f} s / {theirs:.3f} s = {ours / theirs:.2f}"
+    return (what, measured, f"{most} at most", _answer(ours <= most * theirs)) if most else (what, measured, "–", "–")
+
+
+def _best(rounds: int, work: Mapping[str, Callable[[], float]]) -> dict[str, float]:
+    """The best of several rounds in turns; the functions give seconds."""
+    taken = [{name: run() for name, run in work.items()} for _ in range(rounds)]
+    return {name: min(each[name] for each in taken) for name in work}
 
 
 def memory(progress: Progress) -> list[Fact]:
@@ -219,19 +215,12 @@ def first_calls(progress: Progress) -> list[Fact]:
 def imports(rounds: int = 5) -> list[Fact]:
     """``import fiedler`` beside the part of scikit-learn it builds on."""
     reference = "import sklearn.feature_selection"
-    statements = ("import fiedler", "from fiedler import SpectralSelector", reference)
-    best = dict.fromkeys(statements, np.inf)
-    for _ in range(rounds):
-        for statement in statements:
-            best[statement] = min(best[statement], isolated.import_time(statement))
+    statements = ("import fiedler", "from fiedler import SpectralSelector")
+    best = _best(
+        rounds, {statement: partial(isolated.import_time, statement) for statement in (*statements, reference)}
+    )
     return [
-        (
-            f"`{statement}` over `{reference}`",
-            f"{best[statement]:.3f} s / {best[reference]:.3f} s = {best[statement] / best[reference]:.2f}",
-            "1.3 at most",
-            _answer(best[statement] <= 1.3 * best[reference]),
-        )
-        for statement in statements[:2]
+        _over(f"`{statement}` over `{reference}`", best[statement], best[reference], 1.3) for statement in statements
     ]
 
 
@@ -247,21 +236,11 @@ def commands(progress: Progress, rounds: int = 3) -> list[Fact]:
             "read": [sys.executable, "-c", f"import sklearn, polars; polars.read_csv({large!r})"],
             "import": [sys.executable, "-c", "import sklearn"],
         }
-        best = dict.fromkeys(jobs, np.inf)
-        for _ in range(rounds):
-            for name, command in jobs.items():
-                best[name] = min(best[name], isolated.run_time(command))
+        best = _best(rounds, {name: partial(isolated.run_time, command) for name, command in jobs.items()})
+    what = "`fiedler rank` by Fisher, CSV of 1,000,000 x 8, over imports and reading"
     return [
-        (
-            what,
-            f"{best[ours]:.2f} s / {best[theirs]:.2f} s = {best[ours] / best[theirs]:.2f}",
-            f"{most} at most",
-            _answer(best[ours] <= most * best[theirs]),
-        )
-        for what, ours, theirs, most in (
-            ("`fiedler rank` by Fisher, CSV of 1,000,000 x 8, over imports and reading", "large", "read", 2.0),
-            ("`fiedler rank` of a small CSV over `import sklearn`", "small", "import", 1.2),
-        )
+        _over(what, best["large"], best["read"], 2.0),
+        _over("`fiedler rank` of a small CSV over `import sklearn`", best["small"], best["import"], 1.2),
     ]
 
 

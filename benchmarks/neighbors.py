@@ -25,26 +25,7 @@ BRUTE = "scikit-learn brute force"
 IVF, HNSW, USEARCH, NND = "faiss IVF", "faiss HNSW", "usearch", "pynndescent"
 _ENOUGH, _SAMPLE = 0.98, 300
 
-# Set, and the promised ratios.
-FEW_COLUMNS = [
-    ("shuttle", {TREE: 0.4, PRODUCT: 5.0}),
-    ("kddcup, 100,000 rows", {TREE: 0.4}),
-    ("200,000 x 3", {TREE: 0.4}),
-    ("200,000 x 8, uniform", {TREE: 0.4}),
-    ("200,000 x 16, clustered", {TREE: 0.4}),
-]
-MANY_ROWS = [
-    ("fashion_mnist", {IVF: 1.0, HNSW: 1.0, USEARCH: 0.0, NND: 0.0}),
-    ("kddcup", {IVF: 1.0, HNSW: 1.0, USEARCH: 0.0, NND: 0.0}),
-    ("1,000,000 x 8", {IVF: 2.0, HNSW: 1.0, USEARCH: 0.0, NND: 0.0}),
-    ("1,000,000 x 100, clustered", {IVF: 2.0}),
-]
-# Sparse rows, searched exactly; brute force on some of them, scaled to all.
-SPARSE = [
-    ("NEWS20", 18_828, {BRUTE: 1.0, NND: 1.0}),
-    ("text of 50,000 x 100,000", 50_000, {BRUTE: 1.0}),
-]
-SPARSE_QUERIES = 1000
+_SPARSE_QUERIES = 1000  # of the rows searched by brute force, whose time is proportional to them
 
 
 def _clustered(n: int, m: int, number: int, apart: float) -> np.ndarray:
@@ -86,7 +67,7 @@ def sparse(name: str) -> dict[str, Callable[[], Any]]:
     X = data.load("NEWS20_18828")[0] if name == "NEWS20" else data.text_like(50_000, 100_000, 0.0007)
     columns, rows = sp.csc_array(X), sp.csr_matrix(X)
     brute = NearestNeighbors(n_neighbors=other.K + 1, algorithm="brute").fit(rows)
-    some = np.sort(np.random.default_rng(0).choice(X.shape[0], SPARSE_QUERIES, replace=False))
+    some = np.sort(np.random.default_rng(0).choice(X.shape[0], _SPARSE_QUERIES, replace=False))
 
     return {
         "fiedler": lambda: find_neighbors(columns, other.K)[0],
@@ -95,7 +76,7 @@ def sparse(name: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-def sparse_recall(results: dict[str, Any]) -> str:
+def sparse_recall(results: dict[str, Any], name: str) -> str:
     """Of all rows, since the search is exact."""
     exact, found = results["fiedler"], results[NND]
     return f"recall of {NND} {_recall(found, np.arange(len(exact)), exact):.3f}; its compiling counts"
@@ -185,7 +166,7 @@ def many_rows(name: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-def recalls(name: str, results: dict[str, Any]) -> str:
+def recalls(results: dict[str, Any], name: str) -> str:
     _, rows, exact = _single(name)
     found = (f"{who} {_recall(found[rows], rows, exact):.3f}" for who, found in results.items())
     return f"recall on {_SAMPLE} rows: {', '.join(found)}"

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
 from .data.arrays import rows_of, validate_X
+from .data.containers import anndata_matrix
 from .graphs import Graph, Precomputed
 from .problem import Problem
 from .selection.choice import choose
@@ -59,8 +60,8 @@ def select_genes(
         A name in ``fiedler.METHODS``, text such as ``"laplacian[graph=knn[n_neighbors=20,metric=cosine]]"``, or a
         criterion. The default reads a graph, so that ``graph`` and ``significance`` mean something. By agreement with
         known kinds of cells it is ahead of scanpy's default, and the plain "variance" is as good or better
-        (docs/single-cells.md). Of a selector also ``redundancy``, ``unlabeled``, ``alpha``, ``threshold`` and, where it
-        is set, ``n_features_to_select`` are taken.
+        (docs/single-cells.md). A selector is fitted again on these genes, with its ``redundancy``, ``unlabeled``,
+        ``alpha``, ``threshold`` and, where it is set, ``n_features_to_select``.
     n_top_genes : int or "fdr", default=2000
         How many; "fdr" takes those that are more than noise, as in :class:`fiedler.SpectralSelector`.
     layer : str, optional
@@ -138,7 +139,7 @@ def select_genes(
     return None
 
 
-class Found(NamedTuple):
+class GeneChoice(NamedTuple):
     """Per gene: the score, the rank, whether it is chosen; and by column what some ways of choosing add."""
 
     score: np.ndarray
@@ -154,11 +155,12 @@ class Found(NamedTuple):
 def _matrix(adata: Any, layer: str | None) -> Any:
     if not hasattr(adata, "obs_names"):
         raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}; SpectralSelector takes matrices.")
-    if layer is None and adata.X is None:
-        raise ValueError(f"adata has no X; choose a layer: {_listed(adata.layers)}.")
     if layer is not None and layer not in adata.layers:
         raise _unknown("layer", layer, adata.layers, "layers")
-    return adata.X if layer is None else adata.layers[layer]
+    X = anndata_matrix(adata, layer)
+    if X is None:
+        raise ValueError(f"adata has no X; choose a layer: {_listed(adata.layers)}.")
+    return X
 
 
 def _check_writable(adata: Any, inplace: bool, subset: bool) -> None:
@@ -244,15 +246,17 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
 # -------------------------------------------------------------------- what is found
 
 
-def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) -> tuple[Found, dict[str, np.ndarray]]:
+def _chosen(
+    criterion: Criterion, problem: Problem, selector: SpectralSelector
+) -> tuple[GeneChoice, dict[str, np.ndarray]]:
     """The genes of one problem, and what else was found."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold
     scores, order, n, more = choose(criterion, problem, *wanted)
     rank = ranks_of(order)
-    return Found(scores, rank, rank <= n, {}, {}), more
+    return GeneChoice(scores, rank, rank <= n, {}, {}), more
 
 
-def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> Found:
+def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> GeneChoice:
     found, more = _chosen(criterion, problem, selector)
     if isinstance(selector.n_features_to_select, int):
         check_scored(criterion, found.score, int(found.chosen.sum()))
@@ -268,7 +272,7 @@ def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelect
 
 def _in_batches(
     criterion: Criterion, problem: Problem, selector: SpectralSelector, batches: Any, significance: bool
-) -> Found:
+) -> GeneChoice:
     """Every batch by itself; then by how many chose a gene, by its median rank, and by place."""
     wanted, key = selector.n_features_to_select, batches.name
     if significance or not isinstance(wanted, int):
@@ -293,7 +297,7 @@ def _in_batches(
     score = np.full(len(times), np.nan)
     score[scored] = np.nanmedian(scores[:, scored], axis=0)
     check_scored(criterion, score, wanted)
-    return Found(score, rank, rank <= wanted, {}, {"nbatches": times, "intersection": times == len(found)})
+    return GeneChoice(score, rank, rank <= wanted, {}, {"nbatches": times, "intersection": times == len(found)})
 
 
 def _rows_of_problem(problem: Problem, rows: np.ndarray, unlabeled: Any) -> Problem:
@@ -305,7 +309,7 @@ def _rows_of_problem(problem: Problem, rows: np.ndarray, unlabeled: Any) -> Prob
 # -------------------------------------------------------------------- what is written
 
 
-def _columns(found: Found, genes: Any, key: str) -> Any:
+def _columns(found: GeneChoice, genes: Any, key: str) -> Any:
     from pandas import DataFrame
 
     columns = {_CHOSEN: found.chosen, f"{key}_rank": found.rank, f"{key}_score": found.score}

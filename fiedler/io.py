@@ -1,6 +1,9 @@
-"""Files in and out: one call reads a table with its labels, whatever the format; one writes a ranking."""
+"""Files in and out: one call reads a table with its labels, whatever the format; one writes a ranking.
 
-from .data.formats import file_format, read_table, write_table
-from .data.labels import as_labels, read_labels, read_pairs
-from .data.tables import Table, fill_missing
-from .data.write import annotate, write_ranking
+``FORMATS`` is the table of file formats; :func:`register_format` adds to it.
+"""
+
+from .data.formats import FORMATS, Format, file_format, read_table, register_format, write_table
+from .data.label_files import as_labels, read_labels, read_pairs
+from .data.tables import Contents, Request, Table, fill_missing
+from .data.write import write_ranking

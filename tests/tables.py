@@ -1,6 +1,7 @@
 """The table the tests of files write and read back: three rows, four columns, a label that is missing."""
 
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -21,6 +22,30 @@ def save_h5ad(path, matrix):
 
 
 def save_arff(path, matrix):
+    pytest.importorskip("arff")
     lines = ["@relation r", *(f"@attribute {n} numeric" for n in NAMES), "@attribute y {-1,0,1}", "@data"]
     lines += [",".join(map(str, [*row, y])) for row, y in zip(matrix.tolist(), [1, 0, -1], strict=True)]
     path.write_text("% a comment\n" + "\n".join(lines) + "\n")
+
+
+SHEET = (
+    '<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    "<sheetData>{}</sheetData></worksheet>"
+)
+
+
+def rewrite_book(path, part, text):
+    """An Excel file of which one part is another, or is added."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append([1, 2])
+    book.save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    strings = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    listed = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{strings}"/></Types>'
+    if part not in parts:
+        parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace("</Types>", listed)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (parts | {part: text}).items():
+            archive.writestr(name, content)

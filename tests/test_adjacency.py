@@ -331,3 +331,9 @@ def test_a_graph_that_nobody_takes_and_one_that_is_missing():
     with pytest.raises(ValueError, match=r"Precomputed\(\) takes the graph passed as graph=.*none was"):
         SpectralSelector(GIVEN).fit(X)
     assert Precomputed().build(X[:5], graph=PATH).n_edges == 3
+
+
+@pytest.mark.parametrize("kind", [np.array, sp.csr_array])
+def test_complex_weights_are_refused(kind):
+    with pytest.raises(ValueError, match=r"W holds complex numbers; weights are real: use W.real or abs\(W\)"):
+        Graph.of(kind([[0, 1 + 2j], [1 + 2j, 0]]))

@@ -307,7 +307,9 @@ def test_files_that_are_not_there_or_of_no_use(tmp_path):
     write_parquet(tmp_path / "table.parquet", np.ones((2, 4)))
     refused("there is no file .*; did you mean .*table.parquet", tmp_path / "tabel.parquet", FileNotFoundError)
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    refused("table.csv: only .zarr, .h5, .hdf5, .h5ad, .parquet and .npy", tmp_path / "table.csv")
+    refused(
+        "table.csv: only .parquet, .pq, .npy, .h5ad, .h5, .hdf5, .zarr can be read in blocks", tmp_path / "table.csv"
+    )
     (tmp_path / "empty.zarr").mkdir()
     refused("empty.zarr is not a Zarr store", tmp_path / "empty.zarr")
     refused("missing_chunks must be 'error' or 'fill', got 'zero'", tmp_path / "table.parquet", missing_chunks="zero")

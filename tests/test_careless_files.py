@@ -179,7 +179,7 @@ def test_all_columns_without_numbers_are_named_at_once(write, reader):
 def test_columns_may_be_left_out(write, reader, tmp_path):
     table = read_table(write(TOWNS), target="y", id_column="id", drop=["town", -2])
     assert (table.feature_names.tolist(), table.X.tolist()) == (["a", "b"], [[1, 2], [3, 5]])
-    with pytest.warns(UserWarning, match=r"data\.csv: 2 columns \('town', 'street'\) left out, for want of numbers"):
+    with pytest.warns(UserWarning, match=r"data\.csv: 2 columns \('town', 'street'\) skipped: not numeric"):
         same = read_table(table.source, target="y", id_column="id", numeric_only=True)
     np.testing.assert_array_equal(same.X, table.X)
     for found in (table, same):
@@ -210,7 +210,7 @@ def test_columns_of_other_formats_may_be_left_out(tmp_path, suffix):
             pytest.importorskip("pyarrow.feather").write_feather(table, str(path))
     with pytest.raises(ValueError, match=r"column 'town'.*drop=\['town'\] or numeric_only=True"):
         read_table(path, target="y")
-    with pytest.warns(UserWarning, match=r"1 column \('town'\) left out"):
+    with pytest.warns(UserWarning, match=r"1 column \('town'\) skipped"):
         one = read_table(path, target="y", numeric_only=True)
     for found in (one, read_table(path, target="y", drop="town")):
         X = found.X.toarray() if hasattr(found.X, "toarray") else found.X
@@ -323,9 +323,9 @@ def test_formulas_of_a_spreadsheet(tmp_path):
 
 
 def test_a_missing_package_is_said_before_the_work(tmp_path, monkeypatch):
-    from fiedler.data.atomic import check_writable
+    from fiedler.data.formats import check_output
 
     for module, suffix, package in (("pyarrow", "PARQUET", "pyarrow"), ("arff", "arff", "liac-arff")):
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(ImportError, match=rf"out\.{suffix} needs {package}; install it with"):
-            check_writable(tmp_path / f"out.{suffix}")
+            check_output(tmp_path / f"out.{suffix}")

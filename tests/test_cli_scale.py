@@ -16,7 +16,6 @@ from test_cli import SECONDS, fails, rows, run, said, spawn
 
 import fiedler.cli.run
 from fiedler.cli import scale
-from fiedler.data import atomic
 from fiedler.io import read_table
 from fiedler.sources import Source
 
@@ -413,7 +412,6 @@ def test_names_of_folders_beside_long_names_fit(folder, out):
     assert scale.beside("a/r.csv", "blocks") == Path("a/r.csv.blocks")
 
 
-@pytest.mark.skipif(not hasattr(atomic, "_short_enough"), reason="temporary names of files are not shortened yet")
 def test_a_long_name_is_written_and_goes_on(folder, files, in_blocks, interrupted):
     interrupted["reads"] = 13
     assert run("rank", "data.zarr", "-m", "subset", "--out", LONG)[0] == 130

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
 from fiedler import LaplacianScore, SpectralSelector
+from fiedler.anndata import select_genes
 from fiedler.evaluate import significance
 
 anndata = pytest.importorskip("anndata")
@@ -67,6 +68,20 @@ def test_backed_and_lazy_anndata(tmp_path):
     selector = selected().fit(lazy)
     np.testing.assert_allclose(selector.scores_, expected, rtol=1e-6)
     assert isinstance(selector.transform(lazy).X, da.Array)
+
+
+@pytest.mark.parametrize("hold", [np.asarray, sp.csr_matrix])
+def test_a_view_of_a_file_that_runs_backwards_is_refused_in_plain_words(tmp_path, hold):
+    adata = cells(hold(X))
+    adata.write_h5ad(tmp_path / "t.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "t.h5ad", backed="r")
+    for view in (backed[::-1], backed[:, ::-1]):
+        for use in (selected().fit, select_genes):
+            with pytest.raises(ValueError, match=r"backed AnnData .*t\.h5ad cannot be read, .*; choose them by number"):
+                use(view)
+    by_number = backed[np.arange(backed.n_obs)[::-1]]
+    np.testing.assert_allclose(selected().fit(by_number).scores_, selected().fit(X[::-1]).scores_, rtol=1e-6)
+    backed.file.close()
 
 
 def test_an_anndata_without_a_matrix_names_its_layers():

@@ -13,11 +13,13 @@ from sklearn.pipeline import make_pipeline
 from stored import KINDS, fitted
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
-from fiedler.data import keep as running
 from fiedler.data.arrays import rows_of
 from fiedler.data.memory import slab_bytes
 from fiedler.engine.blocks import fold_rows
-from fiedler.sources import Run, Source, as_source, open_source
+from fiedler.sources import Run as UsualRun
+from fiedler.sources import Source, as_source, open_source
+
+Run = partial(UsualRun, keep_every=-1.0)  # every partial sum is kept at once
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -127,7 +129,6 @@ def test_rows_that_cannot_be_read_are_named(monkeypatch):
 
 def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(dask_sources, "_BATCH", 2)
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     X = problem("variance").X
     source, told = as_source(dask_array(X, (N, 3))), []
     with Run(lambda *step: told.append(step[:2])):

@@ -207,3 +207,26 @@ def test_finished_blocks_are_kept_when_one_fails(client, tmp_path):
     with pytest.raises(ValueError, match="cannot be read"), Run(folder=tmp_path / "blocks", fingerprint="a"):
         as_source(X).map(lambda part: part.sum(axis=0))
     assert 1 <= len(list((tmp_path / "blocks").glob("*.npy"))) <= 3
+
+
+# ---------------------------------------------------------------- a cluster that has gone
+
+
+def test_a_cluster_without_workers_is_said_and_not_waited_for(monkeypatch):
+    monkeypatch.setattr("fiedler.data.dask._PATIENCE", 2)
+    monkeypatch.setattr("fiedler.data.dask._SECONDS_BETWEEN_LOOKS", 0.5)
+    X = da.ones((N, M), chunks=(N, 11))
+    cluster = distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL)
+    with cluster, distributed.Client(cluster):
+        for work in (lambda: Variance().evaluate(X), lambda: as_source(X)[:, :3]):
+            with pytest.raises(ConnectionError, match="no workers for 2 seconds; start workers, or close the client"):
+                work()
+
+
+def test_a_client_that_is_closed_is_not_used():
+    X = da.ones((N, M), chunks=(N, 11))
+    cluster = distributed.LocalCluster(n_workers=1, dashboard_address=None, processes=False)
+    client = distributed.Client(cluster)
+    cluster.close()
+    client.close()
+    assert np.isnan(Variance().evaluate(X)).all()

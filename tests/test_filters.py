@@ -24,3 +24,11 @@ def test_a_gamma_too_rough_for_chebyshev_says_so(two_clusters, monkeypatch):
     monkeypatch.setattr(fiedler.graphs.filters, "ALL_PAIRS", 10)
     with pytest.raises(ValueError, match="gamma is not smooth enough"):
         SPEC(KNN(5), gamma=np.sqrt).evaluate(two_clusters)
+
+
+def test_a_power_that_overflows_is_refused_at_once(rng):
+    X = rng.normal(size=(30, 4))
+    for criterion in (SPEC(gamma=1e9), SPEC(gamma=10**9), SPEC(phi=3, gamma=2e3, n_clusters=3)):
+        with pytest.raises(ValueError, match=r"gamma=.* is too large a power.*overflows beyond 1000; use a smaller"):
+            criterion.evaluate(X)
+    assert np.isfinite(SPEC(gamma=1000).evaluate(X)).all()

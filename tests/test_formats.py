@@ -1,14 +1,20 @@
 """Every format gives the same table, is written back with fewer columns, and says what is wrong with a bad file."""
 
 import gzip
+import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from tables import NAMES, X, save_arff, save_h5ad
 
-from fiedler.io import read_table, write_table
+from fiedler.cli import main
+from fiedler.io import FORMATS as KNOWN
+from fiedler.io import Contents, Format, file_format, read_table, register_format, write_table
+from fiedler.sources import open_source
 
 
 def save_npz(path, matrix):
@@ -175,12 +181,83 @@ def test_a_missing_package_names_its_extra(tmp_path, monkeypatch):
     for module, name, extra in [
         ("pyarrow", "t.parquet", "io"),
         ("openpyxl", "t.xlsx", "io"),
+        ("arff", "t.arff", "io"),
         ("anndata.io", "t.h5ad", "anndata"),
         ("zarr", "t.zarr", "zarr"),
     ]:
         (tmp_path / name).write_bytes(b"x")
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(
-            ImportError, match=rf"{name} needs {module.split('.')[0]}; .*pip install 'fiedler\[{extra}\]'"
+            ImportError, match=rf"{name} needs (liac-)?{module.split('.')[0]}; .*pip install 'fiedler\[{extra}\]'"
         ):
             read_table(tmp_path / name)
+
+
+# ---------------------------------------------------------------- formats of others
+
+
+def read_digits(request):
+    rows = [[float(digit) for digit in line] for line in request.path.read_text().split()]
+    return Contents(np.array(rows), layout={"features": list(range(len(rows[0])))})
+
+
+def write_digits(path, table, selected):
+    path.write_text("".join("".join(f"{value:.0f}" for value in row) + "\n" for row in table.X[:, selected]))
+
+
+@pytest.fixture
+def digits(tmp_path):
+    register_format(Format("digits", read_digits, write_digits, aliases=("dgt",)))
+    (tmp_path / "t.dgt").write_text("123\n405\n789\n")
+    yield tmp_path / "t.dgt"
+    del KNOWN["digits"]
+
+
+def test_a_format_from_outside(digits, tmp_path):
+    table = read_table(digits)
+    np.testing.assert_array_equal(table.X, [[1, 2, 3], [4, 0, 5], [7, 8, 9]])
+    assert (file_format(digits), table.format) == ("digits", "digits")
+    assert write_table(tmp_path / "s.digits", table, [0, 2]).read_text() == "13\n45\n79\n"
+    done = CliRunner().invoke(
+        main, ["select", str(digits), "-m", "variance", "--top", "1", "--out", str(tmp_path / "o.dgt")]
+    )
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "o.dgt").read_text() == "2\n0\n8\n"
+    with pytest.raises(ValueError, match=r"t\.dgt: only \.parquet, .* can be read in blocks"):
+        open_source(digits)
+
+
+def test_a_format_that_cannot_be_added(digits, tmp_path):
+    with pytest.raises(ValueError, match=r"format 'tables': the suffix \.csv already stands for 'csv'"):
+        register_format(Format("tables", read_digits, aliases=("csv",)))
+    with pytest.raises(TypeError, match=r"format must be a fiedler\.io\.Format, got str"):
+        register_format("digits")
+    register_format(Format("once", read_digits))
+    try:
+        (tmp_path / "t.once").write_text("12\n34\n")
+        with pytest.raises(ValueError, match=r"tables of the format 'once' can be read, but not written"):
+            write_table(tmp_path / "s.once", read_table(tmp_path / "t.once"), [0])
+    finally:
+        del KNOWN["once"]
+
+
+def test_an_installed_package_brings_its_format_to_the_command_line(tmp_path):
+    """As pip lays it out: a module, and an entry point in the metadata beside it."""
+    lines = [
+        "import numpy as np",
+        "from fiedler.io import Contents, Format",
+        "def read(request):",
+        "    return Contents(np.array([[float(d) for d in line] for line in request.path.read_text().split()]))",
+        "FORMAT = Format('digits', read)",
+    ]
+    (tmp_path / "digits_format.py").write_text("\n".join(lines))
+    (tmp_path / "digits_format-1.dist-info").mkdir()
+    (tmp_path / "digits_format-1.dist-info" / "METADATA").write_text("Name: digits-format\nVersion: 1\n")
+    entry = "[fiedler.formats]\ndigits = digits_format:FORMAT\n"
+    (tmp_path / "digits_format-1.dist-info" / "entry_points.txt").write_text(entry)
+    (tmp_path / "t.digits").write_text("123\n405\n789\n")
+    found = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "fiedler", "rank", str(tmp_path / "t.digits"), "-m", "variance"]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": found}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("x1,")

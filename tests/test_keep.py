@@ -1,6 +1,7 @@
 """Long jobs over slabs: what is finished is kept until the job is done, and used again when it is interrupted."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from sklearn import config_context
 
 from fiedler import KNN, Anchors, LaplacianScore, SpectralSelector, SSelect
 from fiedler.data import keep as running
-from fiedler.sources import Run, open_source
+from fiedler.sources import Run as UsualRun
+from fiedler.sources import open_source
+
+Run = partial(UsualRun, keep_every=-1.0)  # every partial sum is kept at once
 
 SMALL = 0.004  # MiB of working memory: the 40 columns below are eight slabs of five
 
@@ -36,16 +40,16 @@ class Interrupted(Exception):  # noqa: N818
     pass
 
 
-def interrupt(folder, *passes):
+def interrupt(folder, *passes, run=Run):
     """Passes over a source, the last of which is interrupted."""
 
-    def run():
-        with Run(folder=folder, fingerprint="a"):
+    def work():
+        with run(folder=folder, fingerprint="a"):
             for verb, function in passes:
                 verb(function)
 
     with pytest.raises(Interrupted):
-        run()
+        work()
 
 
 class Counted:
@@ -124,7 +128,6 @@ def test_what_was_being_written_is_computed_again(source, folder):
 
 
 def test_an_interrupted_sum_goes_on_where_it_stopped(source, folder, monkeypatch):
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     expected = source.sum(row_sums)
     interrupt(folder, (source.sum, Counted(row_sums, 3)))
     assert kept(folder) == ["001-sum-000003.npy"]  # one partial sum, not one per slab
@@ -136,7 +139,6 @@ def test_an_interrupted_sum_goes_on_where_it_stopped(source, folder, monkeypatch
 
 
 def test_a_sum_knows_the_columns_it_goes_on_with(source, folder, monkeypatch):
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     weighted = lambda part, start: part @ np.arange(start, start + part.shape[1])  # noqa: E731
     expected = source.sum(weighted, positioned=True)
     with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
@@ -146,7 +148,7 @@ def test_a_sum_knows_the_columns_it_goes_on_with(source, folder, monkeypatch):
 
 
 def test_sums_are_not_written_after_every_slab(source, folder):
-    interrupt(folder, (source.map, column_sums), (source.sum, Counted(row_sums, 3)))
+    interrupt(folder, (source.map, column_sums), (source.sum, Counted(row_sums, 3)), run=UsualRun)
     assert not any("sum" in name for name in kept(folder))
 
 
@@ -172,7 +174,6 @@ def test_a_damaged_sum_is_computed_again(source, folder):
 
 
 def test_an_interrupted_fold_goes_on_where_it_stopped(source, folder, monkeypatch):
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     count_and_sum = lambda rows: (np.array(len(rows)), rows.sum(axis=0))  # noqa: E731
     merged = lambda a, b: (a[0] + b[0], a[1] + b[1])  # noqa: E731
     expected, total = source.fold_rows(count_and_sum, merged), len(source.row_slabs())
@@ -190,7 +191,6 @@ def test_an_interrupted_fold_goes_on_where_it_stopped(source, folder, monkeypatc
 
 @pytest.mark.parametrize("damage", [b"", b"PK", b"PK\x03\x04 and so on"])
 def test_a_damaged_fold_is_computed_again(source, folder, monkeypatch, damage):
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     rows = lambda part: (part.sum(axis=0),)  # noqa: E731
     added = lambda a, b: (a[0] + b[0],)  # noqa: E731
     with pytest.raises(Interrupted), Run(folder=folder, fingerprint="a"):
@@ -208,7 +208,6 @@ def test_a_damaged_fold_is_computed_again(source, folder, monkeypatch, damage):
 @pytest.mark.parametrize("k", [0, 1, 5, 9, 14, 20])
 def test_an_interrupted_fit_gives_the_same_scores(source, folder, monkeypatch, k):
     """Interrupted after k slabs, in whichever pass that is."""
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     expected = LaplacianScore(KNN(4)).evaluate(source)
     read, reads = type(source)._read, itertools.count()
 
@@ -235,7 +234,6 @@ def test_an_interrupted_pass_over_rows_gives_the_same_scores(tmp_path, folder, m
     zarr = pytest.importorskip("zarr")
     X, y = rng.normal(size=(60, 7)), np.arange(60) % 2
     zarr.create_array(str(tmp_path / "X.zarr"), data=X, chunks=(10, 7))
-    monkeypatch.setattr(running, "_SECONDS_BETWEEN_SUMS", -1.0)
     with config_context(working_memory=SMALL):
         source = open_source(tmp_path / "X.zarr")
         expected, read = criterion.evaluate(source, y), type(source)._read

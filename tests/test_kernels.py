@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fiedler import KNN, Graph
+from fiedler import KNN, Graph, SpectralSelector
 
 
 def overlapping(rng, n=40, r=9, per_row=3, isolated=4):
@@ -80,3 +80,23 @@ def test_the_compiler_is_loaded_by_the_forms_that_use_it():
     code = "import sys, numpy as np; from fiedler import FisherScore; X = np.zeros((3_000_000, 2)); X[::3] = 1; "
     code += "FisherScore().evaluate(X, np.arange(len(X)) % 2); print('numba' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
+
+
+# ---------------------------------------------------------------- threads
+
+
+def test_fits_in_several_threads_leave_blas_as_it_was(rng):
+    """Limits that overlap restore what was there before the first of them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    X = rng.normal(size=(300, 120))
+    before = threads()
+    with ThreadPoolExecutor(6) as pool:
+        jobs = [pool.submit(SpectralSelector("subset", n_features_to_select=9).fit, X) for _ in range(24)]
+        assert len({tuple(job.result().order_) for job in jobs}) == 1
+    assert threads() == before

@@ -17,6 +17,7 @@ from fiedler.io import as_labels, read_labels, read_pairs, read_table
         (["a", "unknown", None], "unknown", ["a", None, None]),
         (np.array([[3], [4]], dtype=np.uint8), None, [3, 4]),
         ([True, False], None, [1, 0]),
+        ([1, 10**400], None, ["1", "1" + "0" * 400]),
     ],
 )
 def test_labels(values, unlabeled, expected):

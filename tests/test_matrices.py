@@ -39,12 +39,10 @@ def test_npy_is_mapped_not_read(tmp_path):
     assert read_table(tmp_path / "t.npy", labels=tmp_path / "y.npy").y.tolist() == [1, 0, 1]
 
 
-def test_npz_is_mapped_where_it_is_not_compressed(tmp_path):
+def test_npz(tmp_path):
     for matrix in (X, np.asfortranarray(X)):
         save_npz(tmp_path / "t.npz", matrix)
-        table = read_table(tmp_path / "t.npz")
-        assert isinstance(table.X, np.memmap)
-        np.testing.assert_array_equal(table.X, X)
+        np.testing.assert_array_equal(read_table(tmp_path / "t.npz").X, X)
     np.savez_compressed(tmp_path / "c.npz", data=X)
     np.testing.assert_array_equal(read_table(tmp_path / "c.npz").X, X)
 

@@ -149,3 +149,9 @@ def test_graphs_of_the_wrong_kind():
         EVSC(KNN(3, "binary")).evaluate(X)
     with pytest.raises(ValueError, match=r"RBF needs a full 20000 x 20000 matrix \(3 GiB\).*KNN\(\)"):
         RBF().build(np.zeros((20000, 1)) + np.arange(20000)[:, None])
+
+
+@pytest.mark.parametrize("recipe", [RBF(bandwidth=1e308), KNN(bandwidth=1e308), RBF(bandwidth=1e-200)], ids=repr)
+def test_a_width_whose_square_is_no_number_is_refused(recipe, rng):
+    with pytest.raises(ValueError, match=r"bandwidth=1e[+-]\d+ is out of range.*between 1e-150 and 1e150"):
+        recipe.build(rng.normal(size=(30, 3)))

@@ -5,16 +5,14 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.papers import sselect
-from benchmarks.papers.sselect_runs import (
-    cut_and_components,
+from benchmarks.papers.sselect import (
     kernel_cut,
     nearest_neighbor_right,
     shown_rows,
-    smallest_cut,
     stratified_folds,
 )
-from fiedler import RBF, SSelect
-from fiedler.evaluate import cut_value, tune
+from fiedler import RBF
+from fiedler.evaluate import cut_value
 
 ROBUST = [
     "figure-3-laplacian",
@@ -32,14 +30,15 @@ ROBUST = [
 
 @pytest.fixture(scope="module")
 def findings(paper_data):
-    return {finding.key: finding for finding in sselect.run(quick=True, n_jobs=1).findings}
+    return sselect.run(quick=True, n_jobs=1).findings
 
 
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("key", ROBUST)
 def test_finding(findings, key):
-    assert findings[key].holds, findings[key].evidence
+    holds, evidence = findings[key]
+    assert holds, evidence
 
 
 def count_problem(rng, most):
@@ -78,23 +77,6 @@ def test_nearest_neighbor_right_is_scikit_learn_without_ties(rng):
 def test_kernel_cut_is_the_cut_value_of_the_full_graph(rng, most):
     Z = count_problem(rng, most)[0].astype(float)
     assert kernel_cut(Z, 2.0) == pytest.approx(cut_value(Z, RBF(bandwidth=2.0)), abs=1e-9)
-
-
-def test_choice_of_lambda_is_that_of_tune(blobs):
-    X, y = blobs
-    y = np.where(np.arange(len(y)) % 5 == 0, y, -1)
-    lambdas = [0.1, 0.5, 0.9]
-    tuned = tune(SSelect(), {"lam": lambdas}, X, y, n_features=3)
-    scores = [SSelect(lam=lam).evaluate(X, y) for lam in lambdas]
-    cuts, pieces = zip(*(cut_and_components(X[:, np.argsort(s, kind="stable")[:3]]) for s in scores), strict=True)
-    np.testing.assert_allclose(cuts, tuned.table["cut"], rtol=1e-9)
-    np.testing.assert_array_equal(pieces, tuned.table["n_components"])
-    assert lambdas[smallest_cut(cuts, pieces)] == tuned.best_params["lam"]
-
-
-def test_smallest_cut_prefers_graphs_in_one_piece():
-    assert smallest_cut([0.0, 0.2, 0.1], [2, 1, 1]) == 2
-    assert smallest_cut([0.0, 0.0, 0.0], [3, 2, 4]) == 1
 
 
 def test_draws_are_balanced_and_nested():

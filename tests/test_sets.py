@@ -589,3 +589,20 @@ def test_distances_kernel_and_ranks_are_made_once(rng, monkeypatch):
     for labels in (y, y[::-1], np.roll(y, 1)):
         SpectralSelector("subset", n_features_to_select=5).fit(problem, labels)
     assert sorted(made) == ["KNN", "KernelOf", "MidRanks", "NeighborMeans", "distances"]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("factor", [1e-90, 1e78])
+def test_columns_whose_fourth_powers_are_no_numbers_are_refused(factor, kind):
+    X = data(30, 12) * factor
+    with pytest.raises(ValueError, match=r"sets of features need columns .* between 1e-60 and 1e\+60.*divide X by"):
+        SpectralSelector("subset").fit(kind(X))
+
+
+@pytest.mark.parametrize("exponent", [-150, 150])
+def test_a_power_of_two_changes_no_set(exponent):
+    X = data(30, 12)
+    usual = SpectralSelector("subset", n_features_to_select=6).fit(X)
+    scaled = SpectralSelector("subset", n_features_to_select=6).fit(np.ldexp(X, exponent))
+    np.testing.assert_array_equal(scaled.order_, usual.order_)
+    np.testing.assert_array_equal(scaled.explained_, usual.explained_)

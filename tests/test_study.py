@@ -9,20 +9,12 @@ from sklearn.feature_selection import SequentialFeatureSelector, mutual_info_cla
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.study import outside, peers, run
-from benchmarks.study.advice import WIDER, Situation, advise, exceptions, of_papers, spelled
-from benchmarks.study.choices import SAFER, Choices
+from benchmarks.study import page, peers, rankings, run, tables
 from benchmarks.study.judge import Judge
-from benchmarks.study.page import markdown, summary
-from benchmarks.study.questions import CONSTRAINTS, FREE, LABELS, TARGETS, no_labels
-from benchmarks.study.rankings import Rankings, TraceOfChanges
-from benchmarks.study.ranks import duel
-from benchmarks.study.redundancy import RECIPE
-from benchmarks.study.results import Results, Slice
-from benchmarks.study.selection import UNTOLD, few_labels, few_pairs, grouped, pruned, span, without_labels
-from benchmarks.study.sets import DataSet
-from benchmarks.study.sources import FRESH, STUDY
-from benchmarks.study.words import number, overtakes, signed
+from benchmarks.study.methods import Choices, Rankings, TraceOfChanges
+from benchmarks.study.ranks import Results, Slice
+from benchmarks.study.sets import READERS, SOURCES, DataSet
+from benchmarks.study.tables import CONSTRAINTS, FREE, LABELS, TARGETS, UNTOLD
 from fiedler import (
     EVSC,
     KNN,
@@ -113,9 +105,8 @@ def test_pruning_keeps_the_best_of_columns_that_are_alike(made):
     assert len(judge.pruned(order, 0.3)) == most
 
 
-def test_the_recipe_on_the_page_prunes_as_the_study_does(made):
-    code = RECIPE.strip("`\n").removeprefix("python").replace("20", str(made.sizes[-1]))
-    fitted = eval(code, {"SpectralSelector": SpectralSelector, "X": made.X})
+def test_pruning_is_what_the_selector_does(made):
+    fitted = SpectralSelector("variance", n_features_to_select=made.sizes[-1], redundancy=True).fit(made.X)
     judge, order = Judge(made), rank(Variance(), Problem.of(made.X)).order
     assert fitted.order_[: made.sizes[-1]].tolist() == judge.pruned(order, 0.7).tolist()
 
@@ -197,7 +188,7 @@ def test_trace_orders_features_as_evsc_does(made):
 @pytest.fixture
 def chosen(made, monkeypatch):
     """Choices on a small set, without other packages."""
-    monkeypatch.setattr(outside, "versions", dict)
+    monkeypatch.setattr(peers, "versions", dict)
     return Choices(ranked(made), [])
 
 
@@ -214,12 +205,6 @@ def test_sets_are_the_librarys(chosen, made, rng):
     for told, (order, known) in found.items():
         selector = SpectralSelector(SmoothSubset(), n_features_to_select=made.sizes[-1]).fit(made.X, **known)
         assert order.tolist() == selector.order_[: made.sizes[-1]].tolist(), told
-
-
-def test_the_safer_floor_reads_nothing_into_very_few_labels(chosen, made, rng):
-    few, more = (chosen.with_labels(made.shown(budget, draw=0), rng) for budget in (2, 10))
-    assert few[SAFER].tolist() == chosen.free()["subset"].tolist()  # six labels of three classes: d2 = 3
-    assert sorted(more[SAFER]) == sorted(more["subset"])
 
 
 def test_mutual_information_is_scikit_learns(made, counts):
@@ -267,109 +252,74 @@ def test_a_short_choice_is_filled_up_by_a_score():
 
 
 def test_the_study_does_without_packages_that_are_not_there(made, monkeypatch):
-    outside.versions.cache_clear()
-    monkeypatch.setattr(outside, "ENVIRONMENT", Path("nowhere"))
-    assert outside.free(made.X, 3) == {}
-    assert outside.told(made.X, 3, [(np.arange(5), made.y[:5])]) == [None]
-    outside.versions.cache_clear()
+    peers.versions.cache_clear()
+    monkeypatch.setattr(peers, "ENVIRONMENT", Path("nowhere"))
+    assert peers.chosen_free(made.X, 3) == {}
+    assert peers.chosen_told(made.X, 3, [(np.arange(5), made.y[:5])]) == [None]
+    peers.versions.cache_clear()
 
 
-def test_fresh_sets_are_none_of_the_study_and_relatives_are_named():
-    assert not set(STUDY) & set(FRESH)
-    assert {source.relative for source in FRESH.values()} - {None} <= set(STUDY)
+def test_relatives_of_held_out_data_sets_are_in_the_study():
+    assert {source["block"] for source in SOURCES.values()} == {"study", "held-out"}
+    assert all(source["reader"] in READERS for source in SOURCES.values())
+    for source in SOURCES.values():
+        assert not source["relative"] or SOURCES[source["relative"]]["block"] == "study"
+        assert not source["relative"] or source["block"] == "held-out"
 
 
-# -------------------------------------------------------------------- sentences
+# -------------------------------------------------------------------- tables
 
 
-def situation(values, candidates, kinds=None):
-    """One that reads these values of three sets."""
-    values = {"all": [1.0] * 3, "variance pruned": [0.3] * 3} | values
-    part = Slice(("x", "y", "z"), kinds or ("tables",) * 3, {name: np.array(v) for name, v in values.items()})
-    return Situation("nothing", lambda names: part, tuple(candidates), ("peer",) if "peer" in values else ())
+def slice_of(**values):
+    values = {"all": [1.0] * 3, "variance pruned": [0.3] * 3, "subset": [0.2] * 3, "random": [0.4] * 3} | values
+    return Slice(("x", "y", "z"), ("tables",) * 3, {name: np.array(v) for name, v in values.items()})
 
 
-def test_advice_is_measured_on_sets_that_had_no_say():
-    values = {"a": [0.9, 0.9, 0.45], "b": [0.5, 0.5, 0.8], "random": [0.4, 0.4, 0.4], "peer": [0.1, 0.2, 0.6]}
-    found = advise(situation(values, ["b", "a", "random"]))
-    # On x and y one of each wins on the other two sets: equal ranks go to the first candidate; on z, a is chosen.
-    assert (found.use, found.chosen, found.peer) == ("a", 1, "peer")
-    assert found.left_out.tolist() == [0.5, 0.5, 0.45]
-    assert found.over("random").gain == pytest.approx(np.mean([0.9, 0.9, 0.45]) - 0.4)
-    assert found.row()[:3] == ["nothing", "`a` (1 of 3)", ".750 (.483)"]
+def test_advice_is_measured_on_data_sets_that_had_no_say():
+    part = slice_of(a=[0.9, 0.9, 0.45], b=[0.5, 0.5, 0.8], peer=[0.1, 0.2, 0.6])
+    # On x and y one of each wins on the other two data sets: equal ranks go to the first candidate; on z, a is chosen.
+    row = page._choice("nothing", part, ["b", "a", "random"], ["peer"])
+    assert row[:3] == ["nothing", "`a` (1 of 3)", ".750 (.483)"]
+    assert row[3].startswith("peer: +.450")
+    assert row[5].startswith("+.350")
 
 
 def test_a_kind_that_asks_for_another_method_is_named():
-    values = {"a": [0.9, 0.9, 0.9], "b": [0.5, 0.5, 0.5], "random": [0.4] * 3}
-    advice = advise(situation(values, ["a", "b", "random"]))
-    assert exceptions(advice, ["a", "b"]) == []
-    (said,) = exceptions(advise(situation(values, ["b", "random"])), ["a", "b"])
-    assert said.startswith("nothing, tables: `a` is ahead of `b`, +.400, 3:0")
-
-
-def test_who_wants_a_papers_ranking_is_not_told_to_take_a_set():
-    found = of_papers(situation({}, ["subset", UNTOLD, "fisher", "fisher pruned", "random"]))
-    assert found.candidates == ("fisher", "fisher pruned")
+    (row,) = page._exceptions("nothing", slice_of(a=[0.9] * 3), ["a", "subset"])
+    assert row[:3] == ["nothing", "tables", "`a`"]
+    assert row[3].startswith("+.700, 3:0")
+    assert page._exceptions("nothing", slice_of(a=[0.1] * 3), ["a", "subset"]) == []
 
 
 @pytest.mark.parametrize("method", [*FREE, *LABELS, *CONSTRAINTS, *TARGETS, "subset", UNTOLD, "c4[graph=knn]"])
 def test_advice_names_methods_as_the_library_takes_them(method):
-    assert parse(spelled(method).strip("`")) is not None
-    assert spelled(f"{method} pruned") == f"{spelled(method)} with `redundancy=True`"
-
-
-def test_budgets_are_grouped_by_limits():
-    assert grouped([1, 2, 3, 5, 10], 1, 3) == [[1], [2, 3], [5, 10]]
-    assert grouped([4, 10]) == [[4, 10]]
-    assert (span([1]), span([5, 10, 20])) == ("1", "5 to 20")
-
-
-def test_overtaking_must_last_and_hold_on_most_sets():
-    ahead, behind, by_one_set = duel([0.6, 0.7], [0.5, 0.5]), duel([0.5, 0.5], [0.6, 0.7]), duel([0.9, 0.4], [0.1, 0.5])
-    assert overtakes({1: behind, 2: ahead, 3: behind, 5: ahead, 10: ahead}) == 5
-    assert overtakes({1: ahead, 2: behind}) is None
-    assert overtakes({1: ahead, 2: by_one_set}) is None
+    assert parse(tables.spelled(method).strip("`")) is not None
+    assert tables.spelled(f"{method} pruned") == f"{tables.spelled(method)} with `redundancy=True`"
 
 
 def test_numbers_are_written_without_a_leading_zero():
-    assert (number(0.8125), number(1.5, 1), signed(-0.0312), signed(0.00001)) == (".812", "1.5", "−.031", "±.000")
+    assert (tables.number(0.8125), tables.number(1.5, 1)) == (".812", "1.5")
+    assert (tables.signed(-0.0312), tables.signed(0.00001), tables.p_text(0.0004)) == ("−.031", "±.000", "< .001")
 
 
-def invented(rng, peers_there):
-    """Results of three sets in each block, every method of sections 1 to 4 with random values."""
-    told = {
-        "free": ["subset", *FREE, WIDER, *pruned([*FREE, WIDER]), "mcfs", *(["cur", "fps"] if peers_there else [])],
-        "labels": ["subset", UNTOLD, SAFER, *LABELS, *pruned(LABELS), "variance pruned", "c4", "c4[graph=knn]"],
-        "pairs": ["subset", UNTOLD, "subset, labels", *CONSTRAINTS, *pruned(CONSTRAINTS), "variance pruned"],
-    }
-    told["pairs"] += ["c4[graph=knn]", "c4[graph=knn] pruned"]
-    told["labels"] += ["forest", *(["cur"] if peers_there else [])]
-
-    def values(question, n_sizes=3):
-        return {name: rng.random((1, n_sizes)).tolist() for name in [*told[question], "random", "all"]}
-
+def results_of(default, other):
+    """Results without labels of one method with two values of a parameter, one value per data set."""
+    sets = zip("abcdefgh", default, other, strict=True)
     return Results(
         [
-            {"name": name, "block": block, "kind": "text", "task": "classes", "shape": [9, 9], "classes": 2}
-            | {"sizes": [1, 2, 3], "free": {"values": values("free"), "curves": {}}}
-            | {"labels": {str(budget): {"values": values("labels")} for budget in (1, 2, 5)}}
-            | {"pairs": {"4": {"values": values("pairs")}, "40": {"values": values("pairs")}}}
-            for block, names in (("study", ["wine", "iris", "ORL"]), ("fresh", ["KDD", "PHOTOS", "MACBASE"]))
-            for name in names
+            {"name": name, "block": "study", "kind": "text", "task": "classes", "sizes": [1]}
+            | {"free": {"values": {"m": [[first]], "m[k=2]": [[second]]}}}
+            for name, first, second in sets
         ]
     )
 
 
-@pytest.mark.parametrize("peers_there", [True, False])
-def test_the_page_does_without_peers_and_says_so(peers_there, rng, monkeypatch):
-    monkeypatch.setattr(outside, "versions", lambda: {"skmatter": "0"} if peers_there else {})
-    results = invented(rng, peers_there)
-    sections = [question(results, None) for question in (without_labels, few_labels, few_pairs)]
-    text = markdown(results, sections)
-    assert ("| cur |" in text) == peers_there
-    assert ("were left out" in text) != peers_there
-    assert "| study, 3 sets | fresh, 3 sets | together, 6 sets |" in text
-    assert "| MACBASE | fresh | text | 9 | 9 | 2 | 1, 2, 3 | newsgroups, Mac or baseball | PCMAC |" in text
+@pytest.mark.parametrize(("gain", "word"), [(0.1, "change"), (0.001, "keep"), (-0.1, "keep")])
+def test_a_default_changes_where_another_value_is_better_beyond_chance(gain, word):
+    values = np.linspace(0.4, 0.6, 8)
+    found = rankings.verdict(results_of(values, values + gain), "m", "k", "free", {"1": "m", "2": "m[k=2]"})
+    assert found[-1] == word
+    assert found[2] == ("1: 2.00, 2: 1.00" if gain > 0 else "1: 1.00, 2: 2.00")
 
 
 # -------------------------------------------------------------------- a small run
@@ -383,10 +333,11 @@ def test_a_small_run_is_complete_repeatable_and_goes_on(tmp_path: Path, capsys: 
     first = run.run(names, settings, n_jobs=1, cache=tmp_path)
     assert run.run(names, settings, n_jobs=1, cache=tmp_path) == first
     assert "3 of 3 sets" in capsys.readouterr().err
-    assert run.run(names, settings, n_jobs=2, cache=None) == first
+    assert run.run(names[:2], settings, n_jobs=2, cache=None) == first[:2]
     results = Results(first)
     assert results.budgets("labels") == [1, 2, 3]
-    assert "fisher" in summary(results)
-    section = no_labels(results, None)
-    assert "Without labels" in section.markdown()
-    assert "| wine | study | tables | 120 | 13 | 3 |" in markdown(results, [section])
+    assert "fisher" in page.summary(results)
+    header, rows = tables.by_kind(results.free([*FREE, "random", "all"]), ["all"])
+    assert header[1:3] == ["average rank, 2 sets", "tables, 2"]
+    assert rows[-1][0] == "all"
+    assert page._sets(results)[1][0][:6] == ["wine", "study", "tables", 120, 13, 3]

@@ -147,3 +147,10 @@ def test_selector_takes_text(blobs):
 def test_names_do_not_clash():
     assert not set(CRITERIA) & set(RECIPES)
     assert EVSC in CRITERIA.values()
+
+
+def test_a_number_too_large_for_a_float_is_refused():
+    with pytest.raises(ValueError, match=r"too large for a float; use one below 1.8e308"):
+        parse("sselect[lam=1e400]")
+    with pytest.raises(ValueError, match="cannot be written as text: lam"):
+        unparse(SSelect(lam=float("inf")))

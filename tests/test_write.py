@@ -1,4 +1,4 @@
-"""Results out: rankings in every format, and columns of an AnnData."""
+"""Results out: rankings in every format."""
 
 import os
 
@@ -6,29 +6,17 @@ import numpy as np
 import pytest
 from tables import X, save_h5ad
 
-from fiedler import SpectralSelector
-from fiedler.io import annotate, read_table, write_ranking
+from fiedler.io import read_table, write_ranking
 
 
-def test_anndata_layers_and_results(tmp_path):
-    anndata = pytest.importorskip("anndata")
+def test_layers_of_anndata(tmp_path):
+    pytest.importorskip("anndata")
     save_h5ad(tmp_path / "t.h5ad", X)
     np.testing.assert_array_equal(read_table(tmp_path / "t.h5ad", layer="double").X, 2 * X)
     with pytest.raises(ValueError, match=r"has no layer 'duoble'; did you mean 'double'\?"):
         read_table(tmp_path / "t.h5ad", layer="duoble")
     with pytest.raises(ValueError, match="has no column 'cell'"):
         read_table(tmp_path / "t.h5ad", target="cell")
-    adata = anndata.read_h5ad(tmp_path / "t.h5ad")
-    selector = SpectralSelector("variance", n_features_to_select=2).fit(adata.X)
-    copy = annotate(adata, selector, key_added="var", inplace=False, subset=True)
-    assert "var_rank" not in adata.var
-    assert copy.var["var_rank"].tolist() == selector.ranking_[selector.support_].tolist()
-    annotate(adata, selector)
-    np.testing.assert_array_equal(adata.var["fiedler_score"], selector.scores_)
-    assert adata.uns["fiedler"] == {"criterion": "Variance()", "greater_is_better": True}
-    adata.write_h5ad(tmp_path / "back.h5ad")
-    with pytest.raises(ValueError, match="adata has 2 features, but the selector was fitted on 4"):
-        annotate(copy, selector)
 
 
 RANKING = {"feature": np.array(["a", "b, c"]), "score": np.array([0.1 + 0.2, np.nan]), "rank": np.array([1, 2])}

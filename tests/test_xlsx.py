@@ -4,8 +4,9 @@ from datetime import date
 
 import numpy as np
 import pytest
+from tables import SHEET, rewrite_book
 
-from fiedler.io import read_table, write_table
+from fiedler.io import fill_missing, read_table, write_table
 
 
 @pytest.fixture
@@ -64,9 +65,18 @@ def test_what_is_no_number(book):
     message = r"row 2, column 'day': '2020-01-02.*' is a date, which is no number; 2 columns \('day', 'town'\) hold no"
     with pytest.raises(ValueError, match=message):
         read_table(path)
-    with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) left out"):
+    with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) skipped"):
         assert read_table(path, numeric_only=True).X.ravel().tolist() == [1, 2]
     assert read_table(path, drop=["day", "town"]).X.ravel().tolist() == [1, 2]
+
+
+def test_numbers_that_no_float_holds_are_infinite(tmp_path):
+    cells = "".join(f'<row r="{i}"><c r="A{i}"><v>{v}</v></c></row>' for i, v in enumerate((1, 10**400, -(10**400)), 1))
+    rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(cells))
+    table = read_table(tmp_path / "t.xlsx", header=False)
+    assert table.X[:, 0].tolist() == [1, np.inf, -np.inf]
+    with pytest.raises(ValueError, match=r"t\.xlsx: infinite values in 1 column \('x0'\)"):
+        fill_missing(table)
 
 
 def test_bad_files(book, write):

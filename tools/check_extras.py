@@ -20,7 +20,8 @@ TOGETHER = {"all", "bench", "test", "dev"}  # extras made of others
 START = """
 import numpy as np
 from fiedler import KNN, RankingDisplay, SpectralSelector, summarize, write_html
-from fiedler.io import annotate, read_table, write_ranking, write_table
+from fiedler.anndata import select_genes
+from fiedler.io import read_table, write_ranking, write_table
 from fiedler.sources import open_source
 
 rng = np.random.default_rng(0)
@@ -84,8 +85,8 @@ import anndata, pandas
 adata = anndata.AnnData(X, pandas.DataFrame({"kind": y}, index=rows), pandas.DataFrame(index=names))
 adata.write_h5ad("t.h5ad")
 reads("t.h5ad", blocks=["t.h5ad"])
-annotate(adata, selector)
-assert adata.var["fiedler_selected"].sum() == 3
+select_genes(adata, selector, n_top_genes=3)
+assert adata.var["highly_variable"].sum() == 3
 """,
     "zarr": """
 import zarr

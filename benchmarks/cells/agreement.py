@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from fiedler.anndata import select_genes
 
-from ..papers.page import Section, number
+from ..pages import number
 from .sets import Cells
 
 SHARE, DRAWS = 0.8, 5  # of the cells in a draw, and how many
@@ -88,40 +88,24 @@ def mean(rows: list[dict], way: str, what: str, n: int | None = None) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-def section(cells: Cells, rows: list[dict], place: int) -> Section:
-    made = Section(cells.name, f"{place}. {cells.about.capitalize()}: {cells.name}")
-    adata, sizes, seeds = cells.adata, sorted({r["n"] for r in rows if r["n"]}), sorted({r["seed"] for r in rows})
-    made.text(
-        f"{adata.n_obs} cells of {len(np.unique(cells.kinds))} kinds, {adata.n_vars} genes. Adjusted Rand index of the "
-        f"clusters on the chosen genes with the kinds, mean of {len(seeds)} draws of {SHARE:.0%} of the cells; the "
-        f"last column is the normalised mutual information over all numbers of genes. "
-        f"All genes: {number(mean(rows, 'all genes', 'ari'), 2)} and {number(mean(rows, 'all genes', 'nmi'), 2)}."
-    )
+def tables(cells: Cells, rows: list[dict]) -> dict[str, tuple[list[str], list[list[str]]]]:
+    """Agreement by number of genes, and whether the default of ``select_genes`` is ahead of its rivals."""
+    sizes, seeds = sorted({row["n"] for row in rows if row["n"]}), sorted({row["seed"] for row in rows})
     table = []
-    for way in WAYS:
+    for way in ("all genes", *WAYS):
         ari = [number(mean(rows, way, "ari", n), 2) for n in sizes]
         whole = way != "subset" or max(sizes) <= FEW
-        average = [number(mean(rows, way, what), 2) if whole else "–" for what in ("ari", "nmi")]
-        table.append([way, *ari, *average])
-    made.table(["genes chosen by", *(f"{n} genes" for n in sizes), "mean", "NMI"], table)
-    means = {way: mean(rows, way, "ari") for way in WAYS if way != "subset"}
-    best = max(means, key=lambda way: means[way])
-    made.text(
-        f"Over all numbers of genes `{best}` is best with {number(means[best], 2)}; the default of `select_genes`, "
-        f"`{LEADING}`, has {number(means[LEADING], 2)}. Draws share most of their cells: they tell how much a number "
-        "depends on single cells, not what it would be on other data."
-    )
+        table.append([way, *ari, *(number(mean(rows, way, what), 2) if whole else "–" for what in ("ari", "nmi"))])
+    findings = []
     for rival in RIVALS:
-        ahead = [_of_draw(rows, LEADING, seed) - _of_draw(rows, rival, seed) for seed in seeds]
+        drawn = [[row for row in rows if row["seed"] == seed] for seed in seeds]
+        ahead = [mean(draw, LEADING, "ari") - mean(draw, rival, "ari") for draw in drawn]
         times = sum(gap > 0 for gap in ahead)
-        made.finding(
-            f"{cells.name}-{rival}",
-            f"`{LEADING}` agrees with the kinds better than `{rival}`, on average and in most draws",
-            np.mean(ahead) > 0 and 2 * times > len(seeds),
-            f"{number(means[LEADING])} and {number(means[rival])}, ahead in {times} of {len(seeds)} draws",
-        )
-    return made
-
-
-def _of_draw(rows: list[dict], way: str, seed: int) -> float:
-    return mean([row for row in rows if row["seed"] == seed], way, "ari")
+        holds = np.mean(ahead) > 0 and 2 * times > len(seeds)
+        means = f"{number(mean(rows, LEADING, 'ari'))} and {number(mean(rows, rival, 'ari'))}"
+        claim = f"`{LEADING}` agrees with the kinds better than `{rival}`, on average and in most draws"
+        findings.append([claim, "yes" if holds else "no", f"{means}, ahead in {times} of {len(seeds)} draws"])
+    return {
+        cells.name: (["genes chosen by", *(f"{n} genes" for n in sizes), "mean", "NMI"], table),
+        f"{cells.name}-findings": (["claim", "comes out", "evidence"], findings),
+    }

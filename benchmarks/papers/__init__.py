@@ -5,7 +5,9 @@
     ssls.py         [DV]    Laplacian scores for regression
     constraints.py  [KA]    constraint scores
     evsc.py         [EV]    eigenvalue sensitive selection
+    printed/        the numbers that the papers print        claims.csv   what the papers say of them
+    results/        what the last run computed               figures.py   the figures, drawn from results/curves
 
-Each module has ``run(quick, n_jobs) -> Section``; ``python -m benchmarks.papers`` runs them and writes
-``docs/reproductions.md`` with its figures. Printed numbers are typed from the papers, all others are computed.
+Each module has ``run(quick, n_jobs) -> Report``. ``python -m benchmarks.papers`` runs them, writes their tables and
+fills ``docs/reproductions.md``.
 """

@@ -2,10 +2,9 @@
 
     make.py      files larger than the memory they are ranked in, written block by block
     job.py       one ranking in a process of its own, with its time and the peak memory of it and its workers
-    limits.py    every method under a stated memory limit on a file five times larger
-    growth.py    time and memory against n, m and workers; exponents; a cost model and what it says of 10⁹ rows
+    growth.py    every method under a memory limit; time and memory against size; a cost model
     anchors.py   the anchor graph against exact neighbours
-    page.py      docs/scaling.md
 
-``python -m benchmarks.scale`` runs everything (about 25 minutes, 6 GB of disk in a temporary folder).
+``python -m benchmarks.scale`` measures everything (about 25 minutes, 6 GB of disk in a temporary folder), writes the
+tables and fills docs/scaling.md.
 """

@@ -1,27 +1,23 @@
-"""What the anchor graph gives up against nearest neighbours, and what it saves: three sets with very many rows.
+"""What the anchor graph gives up against nearest neighbours, and what it saves: three data sets with very many rows.
 
 The ranking by the Laplacian score and by SPEC's φ3 on anchors beside those on kNN graphs: Spearman's correlation of the
 scores, 1-NN accuracy on the first features by LS, seconds and extra memory of LS with its graph.
-``python -m benchmarks.scale.anchors`` prints a table.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import dask.array as da
 import numpy as np
 from scipy.stats import spearmanr
 
 from fiedler import KNN, SPEC, Anchors, Graph, LaplacianScore, Rayleigh, Recipe
-from fiedler.criteria.criterion import score_by_rows
-from fiedler.engine.streamed import row_distances
 from fiedler.evaluate import accuracy_curve
-from fiedler.problem import Problem
 from fiedler.selection.ranking import rank_features
 
 from .. import data
@@ -59,13 +55,19 @@ SETS = (
 )
 
 
-def run(quick: bool = False) -> list[dict[str, Any]]:
-    """One row for every graph on every set, all with the same names; a dash where a number does not apply."""
+def run(quick: bool = False) -> dict[str, tuple[list[str], list[list[str]]]]:
+    """A table for each data set, one row per graph; a dash where a number does not apply."""
     chosen = SETS if data.folder() is not None else SETS[:2]  # the others are generated where the data are missing
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of outliers cut off the Gaussian kNN graph, and of repeated eigenvalues
-        rows = [row for case in chosen for row in _rows(case, quick)]
-    return [{name: "–" if value is None else value for name, value in row.items()} for row in rows]
+        rows = {case.name: _rows(case, quick) for case in chosen}
+    return {name: (list(found[0]), [list(map(_cell, row.values())) for row in found]) for name, found in rows.items()}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
@@ -79,16 +81,15 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     results[repr(auto)] = _measured(lambda: _scored(auto, X))
     for s in numbers:
         results[repr(Anchors(s))] = _measured(lambda s=s: _scored(Anchors(s), X))
-    by_rows = _measured(lambda: {"ls": score_by_rows(LaplacianScore(Anchors(numbers[-1])), Problem.of(X))})
+    blocks = da.from_array(X, chunks=(50_000, X.shape[1]))
+    by_rows = _measured(lambda: {"ls": LaplacianScore(Anchors(numbers[-1])).evaluate(blocks)})
     results[f"{Anchors(numbers[-1])!r}, by rows"] = by_rows
     for found in results.values() if case.phi3 else ():
         if "graph" in found:
             found["phi3"] = SPEC(found["graph"], 3, n_clusters=k).evaluate(X)
     accuracy = _judge(X, y, case.n_features)
-    shared = {"data": f"{case.name}, {len(X):,} x {X.shape[1]} ({case.scaling})"}
     rows = [
-        shared
-        | {
+        {
             "graph": name,
             "seconds": found.get("seconds"),
             "MiB": found.get("memory"),
@@ -102,7 +103,7 @@ def _rows(case: Set, quick: bool) -> list[dict[str, Any]]:
     ]
     drawn = [np.random.default_rng([0, draw]).permutation(X.shape[1]) for draw in range(_RANDOM_DRAWS)]
     chance = {"features": case.n_features, "1-NN": float(np.mean([accuracy(order) for order in drawn]))}
-    return [*rows, dict.fromkeys(rows[0]) | shared | {"graph": "none: random features"} | chance]
+    return [*rows, dict.fromkeys(rows[0]) | {"graph": "none: random features"} | chance]
 
 
 def _scored(recipe: Recipe, X: np.ndarray) -> dict[str, Any]:
@@ -113,9 +114,13 @@ def _scored(recipe: Recipe, X: np.ndarray) -> dict[str, Any]:
 def _gaussian(X: np.ndarray, binary: Graph) -> Graph:
     """The graph KNN() builds, from the edges of the same with binary weights."""
     i, j, _ = binary.edges
-    squared = row_distances(X).between(i, j)
+    squared = np.concatenate([((X[a].astype(np.float64) - X[b]) ** 2).sum(axis=1) for a, b in _pieces(i, j)])
     weights = np.exp(-squared / (2.0 * np.sqrt(squared).mean() ** 2))
     return Graph.from_edges(i, j, weights, len(X))
+
+
+def _pieces(i: np.ndarray, j: np.ndarray, size: int = 100_000) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    return ((i[at : at + size], j[at : at + size]) for at in range(0, len(i), size))
 
 
 def _measured(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -144,18 +149,3 @@ def _agreement(scores: np.ndarray | None, reference: np.ndarray | None) -> float
         return None
     scored = np.isfinite(scores) & np.isfinite(reference)
     return float(spearmanr(scores[scored], reference[scored])[0])
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.anchors", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="3,000 rows of each set")
-    rows = run(parser.parse_args().quick)
-    cells = [list(rows[0]), *([f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,1 +1,1 @@
-"""Is it real? How p-values of features behave on noise, on planted and on real structure, and what breaks them."""
+"""How p-values of features behave on noise, on planted and on real structure, and what breaks them."""

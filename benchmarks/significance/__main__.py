@@ -1,4 +1,4 @@
-"""``python -m benchmarks.significance``: measure, and write docs/is-it-real.md."""
+"""``python -m benchmarks.significance``: measure, write the tables and fill docs/is-it-real.md."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 import time
 
 from .. import data
-from ..papers.page import DOCS
-from . import breaks, calibration, page, planted, real, speed
+from ..pages import DOCS, FOLDERS, fill, markdown, save_all, save_figure
+from .experiments import EXPERIMENTS, planted_figure
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -18,24 +18,21 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if data.folder() is None and not options.quick:
         parser.error("the papers' data sets are needed: set FIEDLER_DATA to their folder")
-    start, quick, jobs = time.perf_counter(), options.quick, options.jobs
-
-    def said(what: str) -> None:
-        print(f"{what}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
-
-    cost = speed.section(speed.measure(quick))
-    said("speed")
-    sections = [calibration.noise_section(calibration.measure(quick, jobs))]
-    said("noise")
-    sections.append(calibration.supervised_section(calibration.supervised(quick)))
-    said("labels")
-    sections.append(planted.section(planted.measure(quick, jobs), None if quick else DOCS))
-    said("planted")
-    sections.append(real.section(*real.measure(quick, jobs)))
-    said("real sets")
-    sections += [breaks.section(breaks.measure(quick)), cost]
-    said("breaks")
-    print(page.markdown(sections) if quick else f"wrote {page.write(sections)}")
+    start, tables, found = time.perf_counter(), {}, []
+    for experiment in EXPERIMENTS:
+        made, findings = experiment(options.quick, options.jobs)
+        tables |= made
+        found += [[claim, "yes" if holds else "no", evidence] for claim, holds, evidence in findings]
+        print(f"{experiment.__name__}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    tables["findings"] = ["claim", "comes out", "evidence"], found
+    if options.quick:
+        for name, (header, rows) in tables.items():
+            print(name, markdown([header, *([str(cell) for cell in row] for row in rows)]), sep="\n\n", end="\n\n")
+        return
+    page = DOCS / "is-it-real.md"
+    save_all(FOLDERS[page], tables)
+    save_figure(planted_figure(), DOCS / "figures" / "planted-display.svg")
+    fill(page)
 
 
 if __name__ == "__main__":

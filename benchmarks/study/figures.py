@@ -1,4 +1,4 @@
-"""Figures of the study: critical differences, curves over budgets, redundancy against gain."""
+"""Figures of the study: average ranks with critical differences, and curves over numbers of features or labels."""
 
 from __future__ import annotations
 
@@ -6,54 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.figure import Figure
 
-from .ranks import Ranking
-from .words import p_text
+from .ranks import Ranking, Slice
 
-# Okabe and Ito's colours, told apart by the colour-blind; one hue per family, baselines grey and black.
-_COLORS = {
-    "subset": "#d62728",
-    "cur": "#9467bd",
-    "fps": "#c5a3e0",
-    "fastcan": "#7f5f3f",
-    "mcfs": "#b8860b",
-    "forest": "#6b8e23",
-    "mrmr": "#9467bd",
-    "mutual information": "#b8860b",
-    "l1": "#c5a3e0",
-    "random": "#000000",
-    "all": "#000000",
-    "variance": "#8a8a8a",
-    "laplacian": "#009e73",
-    "spec φ1": "#8cc9ef",
-    "spec φ2 γ=4": "#4a9fd4",
-    "spec φ3": "#24669a",
-    "evsc": "#a6611a",
-    "fisher": "#e69f00",
-    "relieff": "#d55e00",
-    "sselect": "#0072b2",
-    "c1": "#dba6c6",
-    "c2": "#cc79a7",
-    "c3": "#a94f86",
-    "c4": "#75275a",
-    "correlation": "#e69f00",
-    "sls": "#cc79a7",
-    "ssls": "#d55e00",
-}
-_MARKERS = {"text": "o", "images": "s", "genes": "^", "tables": "D"}
-KIND_COLORS = {"text": "#0072b2", "images": "#d55e00", "genes": "#009e73", "tables": "#8a8a8a"}
+_FAMILIES = ("subset", "laplacian", "spec", "evsc", "variance", "fisher", "relieff", "sselect", "c1", "c2", "c3", "c4")
+_FAMILIES += ("correlation", "sls", "ssls", "cur", "forest", "mrmr", "random", "all")
 
 
-def color(method: str) -> str:
-    """One colour per method, its variants included."""
-    base = method.split("[")[0].split(",")[0].removesuffix(" tuned").removesuffix(" pruned")
-    return _COLORS.get(base, "#444444")
+def _color(method: str) -> Any:
+    """One colour per method, its variants included; black for baselines."""
+    family = next((name for name in _FAMILIES if method.startswith(name)), "all")
+    return "black" if family in ("random", "all") else colormaps["tab20"](_FAMILIES.index(family))
 
 
 def critical_differences(rankings: Mapping[str, Ranking]) -> Any:
     """One panel per ranking: methods on an axis of average ranks, bars join those that do not differ."""
-    from matplotlib.figure import Figure
-
     heights = [1.25 + 0.26 * ((len(r.methods) + 1) // 2) + 0.1 * len(r.groups()) for r in rankings.values()]
     figure = Figure(figsize=(8.6, sum(heights)), layout="constrained")
     axes = figure.subplots(len(rankings), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -67,7 +36,7 @@ def _panel(axis: Any, ranking: Ranking, title: str, height: float) -> None:
     line, groups = 1.0 - 0.72 * inch, ranking.groups()
     axis.set(xlim=(1 - 0.42 * (k - 1), k + 0.42 * (k - 1)), ylim=(0, 1))
     axis.axis("off")
-    axis.set_title(f"{title}: {ranking.n_sets} sets, Friedman p {p_text(ranking.p_value)}", fontsize=10, loc="left")
+    axis.set_title(f"{title}: {ranking.n_sets} sets, Friedman p = {ranking.p_value:.2g}", fontsize=10, loc="left")
     axis.plot([1, k], [line, line], color="black", lw=1, solid_capstyle="butt")
     for rank in range(1, k + 1):
         axis.plot([rank, rank], [line, line + 0.06 * inch], color="black", lw=1)
@@ -87,72 +56,32 @@ def _panel(axis: Any, ranking: Ranking, title: str, height: float) -> None:
         row = place if on_left else k - 1 - place
         y = below - 0.25 * row * inch
         edge = 1 - 0.04 * k if on_left else k + 0.04 * k
-        axis.plot([rank, rank, edge], [line, y, y], color=color(method), lw=1.3)
+        axis.plot([rank, rank, edge], [line, y, y], color=_color(method), lw=1.3)
         side = {"ha": "right"} if on_left else {"ha": "left"}
         text = f"{method} ({rank:.2f})"
         axis.text(edge + (-0.01 if on_left else 0.01) * k, y, text, va="center", fontsize=9, **side)
 
 
-def curves(
-    panels: Mapping[str, Mapping[str, Sequence[float]]],
-    budgets: Mapping[str, Sequence[int]],
-    x_label: str,
-    y_label: str,
-    zero: bool = True,
-) -> Any:
-    """Lines over budgets, one panel each; a dashed line marks zero (random features) where asked."""
-    from matplotlib.figure import Figure
-
+def curves(slices: Sequence[Slice], kinds: Sequence[str], x: Sequence[int], x_label: str, y_label: str) -> Any:
+    """Mean values over x, all data sets and by kind, of the data sets that have a value at every x."""
+    full = set.intersection(*(set(part.sets) for part in slices))
+    parts = [part.take([at for at, name in enumerate(part.sets) if name in full]) for part in slices]
+    panels = {"all": parts} | {kind: [part.of(kind) for part in parts] for kind in kinds}
+    panels = {title: found for title, found in panels.items() if found[0].n_sets > 1}
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axis, (title, lines) in zip(axes, panels.items(), strict=True):
-        places = np.arange(len(budgets[title]))
-        for method, values in lines.items():
-            axis.plot(places, values, color=color(method), label=method, **_style(method))
-        if zero:
-            axis.axhline(0.0, color="black", lw=1, ls="--", label="random features")
-        axis.set_title(title, fontsize=10)
-        axis.set_xticks(places, [str(budget) for budget in budgets[title]])
+    for axis, (title, found) in zip(axes, panels.items(), strict=True):
+        for method in dict.fromkeys(name for part in found for name in part.values):
+            means = [part.mean(method) if method in part.values else np.nan for part in found]
+            dashes = "--" if method in ("random", "all") or method.endswith("unlabelled") else "-"
+            axis.plot(
+                range(len(x)), means, dashes, color=_color(method), label=method, lw=2.5 if method == "subset" else 1.4
+            )
+        axis.set_title(f"{title}, {found[0].n_sets} sets", fontsize=10)
+        axis.set_xticks(range(len(x)), map(str, x))
         axis.set_xlabel(x_label, fontsize=9)
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel(y_label, fontsize=9)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=min(6, len(labels)) if len(labels) < 7 else (len(labels) + 1) // 2,
-        fontsize=9,
-        frameon=False,
-    )
-    return figure
-
-
-def _style(method: str) -> dict[str, Any]:
-    """What reads no labels is thin or broken, baselines have no marks, the advised method is the thickest."""
-    if method in ("random", "all"):
-        return {"lw": 1.0, "ls": ":" if method == "random" else "--"}
-    if method == "subset":
-        return {"lw": 2.6, "marker": "o", "ms": 4.5, "zorder": 3}
-    if method.endswith("unlabelled"):
-        return {"lw": 1.8, "ls": (0, (4, 1.5)), "marker": "o", "ms": 3.5}
-    return {"lw": 1.1 if method in ("variance", "laplacian") else 1.8, "marker": "o", "ms": 3.5}
-
-
-def scatter(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], x_label: str, y_label: str) -> Any:
-    """Redundancy against gain, one colour and marker per kind of data."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-    axis = figure.subplots()
-    for kind, (x, y) in points.items():
-        axis.scatter(x, y, s=26, marker=_MARKERS[kind], color=KIND_COLORS[kind], label=kind, alpha=0.8, lw=0)
-    axis.axhline(0.0, color="black", lw=1, ls="--")
-    axis.axvline(0.0, color="black", lw=1, ls="--")
-    axis.set_xlabel(x_label, fontsize=9)
-    axis.set_ylabel(y_label, fontsize=9)
-    axis.tick_params(labelsize=8)
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", fontsize=9, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9, frameon=False)
     return figure

@@ -1,18 +1,32 @@
-"""What a user could pick instead, with NumPy and scikit-learn alone: each peer gives columns, best first.
+"""What a user could pick instead of the library: each peer gives columns, best first.
 
-Told nothing: MCFS. Told classes or real targets of a few rows, and given those rows alone, as their users do: the
-mutual information, mRMR, random forests, the L1 penalty, on narrow tables sequential selection. What a peer gives no
-weight follows by the F statistic.
+Told classes or real targets of a few rows, a peer is given those rows alone, as its users do. What it gives no weight
+follows by the F statistic.
 
-    MCFS    Cai, Zhang & He (KDD 2010): least-angle regression of each of the first eigenvectors of Ly = λDy on X with
-            as many columns as are asked for; a column counts by its largest |coefficient|
-    MI      Ross (PLoS ONE 2014), what ``mutual_info_classif`` computes, for all columns at once
-    mRMR    Ding & Peng (2005) as F statistic / mean |r| with the columns chosen
+    MCFS     Cai, Zhang & He (KDD 2010): least-angle regression of each of the first eigenvectors of Ly = λDy on X with
+             as many columns as are asked for; a column counts by its largest |coefficient|; told nothing
+    MI       Ross (PLoS ONE 2014), what ``mutual_info_classif`` computes, for all columns at once
+    mRMR     Ding & Peng (2005) as F statistic / mean |r| with the columns chosen
+    forest   importances of a random forest          L1   coefficients of a penalised regression
+    CUR, FPS scikit-matter's, on X minus its column means; told nothing
+    fastcan  canonical correlations with the classes (as indicators) or targets; told nothing, with as many principal
+             components as columns are asked for
+
+The packages of the last two lines pin other versions. They run in the environment of ``make bench``, in a process that
+runs this file, reads a job and writes its answer; where that environment is missing the study does without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from scipy.special import digamma
@@ -152,3 +166,93 @@ def filled(chosen: np.ndarray, scores: np.ndarray) -> np.ndarray:
 Peer = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 WITH_CLASSES: dict[str, Peer] = {"mutual information": mutual_information, "mrmr": mrmr, "forest": forest, "l1": l1}
 WITH_TARGETS: dict[str, Peer] = {"mrmr": mrmr, "forest": forest, "l1": l1}
+
+# -------------------------------------------------------------------- peers of other packages
+
+ENVIRONMENT = Path(__file__).resolve().parents[2] / ".venv-bench" / "bin" / "python"
+PACKAGES = ("skmatter", "fastcan")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the packages in the environment of the peers; none where it, or one of them, is missing."""
+    ask = f"import json, importlib.metadata as m; print(json.dumps({{p: m.version(p) for p in {PACKAGES}}}))"
+    try:
+        done = subprocess.run([ENVIRONMENT, "-c", ask], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return json.loads(done.stdout)
+
+
+def chosen_free(X: np.ndarray, n_features: int) -> dict[str, np.ndarray]:
+    """Columns that each peer chooses without labels, best first; none where there are no peers."""
+    return _answer({"X": X, "n_features": np.int64(n_features)}) if versions() else {}
+
+
+def chosen_told(
+    X: np.ndarray, n_features: int, draws: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> list[np.ndarray | None]:
+    """What fastcan chooses in each draw of (rows, their classes or targets), or None."""
+    if not versions() or not draws:
+        return [None] * len(draws)
+    job = {"X": X, "n_features": np.int64(n_features)}
+    for i, (rows, y) in enumerate(draws):
+        job |= {f"rows {i}": rows, f"y {i}": y}
+    found = _answer(job)
+    return [found[f"told {i}"] for i in range(len(draws))]
+
+
+def _answer(job: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a process in the other environment makes of a job."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answer = Path(folder) / "job.npz", Path(folder) / "answer.npz"
+        np.savez(asked, **job)
+        subprocess.run([ENVIRONMENT, "-W", "ignore", __file__, asked, answer], check=True)
+        with np.load(answer) as found:
+            return dict(found)
+
+
+# -------------------------------------------------------------------- in the other environment
+
+
+def _work(asked: str, answer: str) -> None:
+    with np.load(asked) as job:
+        X, n_features = job["X"], int(job["n_features"])
+        draws = [(job[f"rows {i}"], job[f"y {i}"]) for i in range(sum(name.startswith("rows") for name in job))]
+    found = {} if draws else _without_labels(X, n_features)
+    for i, (rows, y) in enumerate(draws):
+        target = np.equal.outer(y, np.unique(y)).astype(float) if y.dtype.kind == "i" else y
+        found[f"told {i}"] = _fastcan(X[rows], target, n_features)
+    np.savez(answer, **found)
+
+
+def _without_labels(X: np.ndarray, n_features: int) -> dict[str, np.ndarray]:
+    from sklearn.decomposition import PCA
+    from skmatter.feature_selection import CUR, FPS
+
+    centred = X - X.mean(axis=0)
+    components = PCA(min(n_features, min(X.shape) - 1)).fit_transform(X)
+    return {
+        "cur": CUR(n_to_select=n_features).fit(centred).selected_idx_,
+        "fps": FPS(n_to_select=n_features).fit(centred).selected_idx_,
+        "fastcan": _fastcan(X, components, n_features),
+    }
+
+
+def _fastcan(X: np.ndarray, target: np.ndarray, n_features: int) -> np.ndarray:
+    """As many columns as fastcan finds: it stops with an error where those left add nothing."""
+    from fastcan import FastCan
+
+    varied = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
+    wanted = min(n_features, len(varied))
+    while wanted:
+        try:
+            return varied[FastCan(wanted, verbose=0).fit(X[:, varied], target).indices_]
+        except RuntimeError as error:  # "No improvement can be found when selecting the 5th feature."
+            wanted = int(re.search(r"\d+", str(error)).group()) - 1
+    return varied[:0]
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    _work(*sys.argv[1:])

@@ -1,310 +1,294 @@
-"""The methods' rankings on one set, by the library, over many draws of labels and pairs.
-
-Graphs that read no labels are built once per set, and the parts of a formula that read none are scored once:
-
-    sSelect = λ LS + (1-λ) Disagreement      C4 = LS C1
-
-Labelled rows alone decide Fisher, ReliefF, SLS, C1 and C2, so only those rows are passed to the library.
-"""
+"""The tables of the papers' rankings: against each other, their defaults, and their redundancy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import cached_property, partial
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
+from scipy.stats import spearmanr
 
-from fiedler import (
-    EVSC,
-    KNN,
-    RBF,
-    SPEC,
-    ConstraintScore,
-    Correlation,
-    FisherScore,
-    Graph,
-    LaplacianScore,
-    ReliefF,
-    SemiSupervisedLaplacianScore,
-    SemiTarget,
-    SSelect,
-    SupervisedLaplacianScore,
-    TargetKNN,
-    Variance,
+from ..pages import records
+from .ranks import Ranking, Results, Slice, holm, rank_methods
+from .run import LIMITS
+from .sets import KINDS
+from .tables import (
+    BASELINES,
+    CONSTRAINTS,
+    FREE,
+    LABELS,
+    TARGETS,
+    WORTH,
+    Tables,
+    against,
+    by_kind,
+    everything,
+    number,
+    p_text,
+    pruned,
+    ranked,
+    signed,
+    span,
 )
-from fiedler.criteria import Criterion, Product, Scaled, Scorer, Sum
-from fiedler.graphs import Recipe
-from fiedler.methods import Method
-from fiedler.problem import Problem
-from fiedler.selection.cut import LAMBDAS, best_cut, cut, cut_recipe
-from fiedler.selection.ranking import Ranking, rank, rank_features
-
-from .judge import Judge, predict_shown
-from .sets import DataSet
-
-NEIGHBORS = (10, 5, 20)  # the library's default first, which also wins ties when one is tuned
-WIDTHS = (1.0, 0.5, 2.0)  # of the mean edge distance
-SCALES = (0.25, 0.5, 1.0)  # of the median distance: of C4
-SHARES = (0.1, 0.01, 0.5, 0.9)  # λ of sSelect
-_FEW = 250  # rows up to which EVSC is computed by its definition
-
-Orders = dict[str, np.ndarray]
-Criteria = Mapping[str, Criterion]
 
 
-def variant(method: str, **changed: object) -> str:
-    """The name of a method with parameters other than the library's."""
-    return f"{method}[{','.join(f'{name}={value}' for name, value in changed.items())}]" if changed else method
+def rank_panels(study: Results) -> dict[str, dict[str, Ranking]]:
+    """The rankings behind the diagrams of average ranks, by figure and panel."""
+    budgets = study.budgets("labels")
+    few, more = [b for b in budgets if b <= 3], [b for b in budgets if b > 3]
+    linked = [*CONSTRAINTS, "fisher, labels", "sselect, labels", *BASELINES]
+    methods = [*LABELS, *BASELINES]
+    same = study.told("labels", [b for b in budgets if b > 1], [*CONSTRAINTS, *LABELS])
+    alike = study.measured("redundancy", [*FREE, "random"])
+    lean = rank_methods({name: -found for name, found in alike.values.items()})
+    return {
+        "free-ranks": {"no labels": study.free([*FREE, "random"]).ranking()},
+        "labels-ranks": {
+            f"{span(part)} labels per class": study.told("labels", part, methods).ranking() for part in (few, more)
+        },
+        "pairs-ranks": {
+            "pairs, mean over their numbers": everything("pairs")(study, linked).ranking(),
+            "all pairs of few labels": same.ranking(),
+        },
+        "targets-ranks": {"few real targets": everything("targets")(study, [*TARGETS, *BASELINES]).ranking()},
+        "redundancy-alike": {"redundancy of the first ten features, least is first": lean},
+        "redundancy-ranks": {"no labels, pruned": study.free([*pruned([*FREE, "random"]), "random"]).ranking()},
+    }
 
 
-_RELIEF = {"relieff": ReliefF()} | {variant("relieff", k=k): ReliefF(k) for k in (3, 1)}
-_SLS_GRAPHS = {"sls": TargetKNN()}
-_SLS_GRAPHS |= {variant("sls", t=t): TargetKNN(t=t) for t in (0.25, 4.0)}
-_SLS_GRAPHS |= {variant("sls", k=k): TargetKNN(k) for k in (2, 10)}
-_SLS = {name: SupervisedLaplacianScore(graph) for name, graph in _SLS_GRAPHS.items()}
-_SSLS_GRAPHS = {"ssls": SemiTarget()}
-_SSLS_GRAPHS |= {variant("ssls", t=t): SemiTarget(t=t) for t in (0.25, 4.0)}
-_SSLS_GRAPHS |= {variant("ssls", k=k): SemiTarget(k) for k in (10, 60)}
-_SSLS_GRAPHS |= {variant("ssls", C=C): SemiTarget(weight_labeled=C) for C in (1.0, 25.0)}
-_SSLS = {name: SemiSupervisedLaplacianScore(graph) for name, graph in _SSLS_GRAPHS.items()}
-_SSLS_TUNED = dict(list(_SSLS.items())[:3])  # the graph is built anew for each choice, so only t is tuned
+def rankings(study: Results) -> Tables:
+    labels, pairs, targets = (study.budgets(question) for question in ("labels", "pairs", "targets"))
+    whole, methods = study.free([*FREE, "random", "all"]), [*FREE, "random"]
+    sized = [study.free(methods, size=size) for size in range(3)]
+    columns = [*(part.ranking() for part in sized), study.measured("nmi", methods).ranking()]
+    names = ("smallest", "middle", "largest", "NMI of clusters")
+    text = study.free(
+        ["variance", "variance, tf-idf", "laplacian", "laplacian, tf-idf", "laplacian, cosine", "random"], kind="text"
+    )
+    slices = {b: study.told("labels", [b], [*LABELS, *BASELINES]) for b in labels}
+    duels = [("fisher", "sselect"), ("relieff", "sselect"), ("sselect", "variance"), ("relieff", "variance")]
+    panels = rank_panels(study)
+    drawn, by_labels = panels["pairs-ranks"].values()
+    of_pairs = [study.told("pairs", [b], list(drawn.methods)).ranking() for b in pairs]
+    of_labels = [study.told("labels", [b], [*CONSTRAINTS, *LABELS]).ranking() for b in labels if b > 1]
+    valued = study.told("targets", targets, [*TARGETS, *BASELINES, "all"])
+    of_targets = [study.told("targets", [b], [*TARGETS, *BASELINES]).ranking() for b in targets]
+    target_ranks = panels["targets-ranks"]["few real targets"]
+    rows = ranked([*target_ranks.methods, "all"], [target_ranks, *of_targets])
+    tests = [
+        [title, r.n_sets, p_text(r.p_value).removeprefix("= "), f"{r.critical_difference:.2f}"]
+        for figure in ("free-ranks", "labels-ranks", "pairs-ranks", "targets-ranks")
+        for title, r in panels[figure].items()
+    ]
+    kind_of = {kind: whole.of(kind) for kind in KINDS if whole.of(kind).n_sets > 1}
+    by_label = [part.ranking() for part in slices.values()]
+    return {
+        "tests": (["question", "sets", "Friedman p", "critical difference"], tests),
+        "free-ranks": by_kind(whole, ["all"]),
+        "free-winners": (
+            ["kind", "random beats every method", "the variance is the best method", "best by average rank"],
+            [[kind, *_winners(part), part.ranking(methods).best] for kind, part in kind_of.items()],
+        ),
+        "free-ranks-sizes": (
+            ["method", *(f"{name}, {r.n_sets} sets" for name, r in zip(names, columns, strict=True))],
+            ranked(whole.ranking(methods).methods, columns),
+        ),
+        "free-tuned": _tuned(
+            study.free([*FREE[1:], *(f"{m} tuned" for m in FREE[1:])]), {m: f"{m} tuned" for m in FREE[1:]}
+        ),
+        "free-text": (
+            ["method", f"average rank, {text.n_sets} sets", "accuracy", "over random"],
+            [
+                [*row, number(text.mean(row[0])), signed(text.duel(row[0], "random").gain)]
+                for row in ranked(text.ranking().methods, [text.ranking()])
+            ],
+        ),
+        "labels-ranks": (
+            ["method", *(f"{b} per class" for b in labels)],
+            [
+                *ranked([*LABELS, *BASELINES], by_label),
+                ["sets", *(r.n_sets for r in by_label)],
+                ["critical difference", *(f"{r.critical_difference:.2f}" for r in by_label)],
+            ],
+        ),
+        "labels-ranks-kinds": by_kind(study.told("labels", labels, [*LABELS, *BASELINES])),
+        "labels-duels": (
+            ["method over another", "sets", *(f"{b} per class" for b in labels)],
+            [_duel_row(slices.values(), *pair, kind) for pair in duels for kind in ("all", *KINDS)],
+        ),
+        "labels-tuned": _tuned(
+            study.told(
+                "labels", [b for b in labels if b > 1], ["relieff", "relieff tuned", "sselect", "sselect tuned"]
+            ),
+            {"relieff": "relieff tuned", "sselect": "sselect tuned"},
+        ),
+        "labels-cut": _tuned(
+            study.told("labels", [b for b in labels if b > 1], ["sselect", "sselect[lam=auto]", "c4", "c4 tuned"]),
+            {"sselect": "sselect[lam=auto]", "c4": "c4 tuned"},
+        ),
+        "pairs-ranks": (
+            ["method", f"all numbers, {drawn.n_sets} sets", *(f"{b} pairs" for b in pairs)],
+            ranked(drawn.methods, [drawn, *of_pairs]),
+        ),
+        "pairs-ranks-kinds": by_kind(study.told("pairs", pairs, list(drawn.methods))),
+        "pairs-of-labels": (
+            ["method", "all numbers", *(f"{b} per class" for b in labels if b > 1)],
+            [
+                *ranked(by_labels.methods, [by_labels, *of_labels]),
+                ["sets", *(r.n_sets for r in (by_labels, *of_labels))],
+            ],
+        ),
+        "targets-ranks": (
+            ["method", f"all numbers, {target_ranks.n_sets} sets", *(f"{b} targets" for b in targets), "RMSE / std"],
+            [[*row, number(valued.mean(row[0]))] for row in rows],
+        ),
+        "targets-sets": (
+            ["set", *valued.values],
+            [[s, *(number(found[at]) for found in valued.values.values())] for at, s in enumerate(valued.sets)],
+        ),
+        "targets-tuned": _tuned(
+            study.told("targets", [b for b in targets if b >= 10], ["sls", "sls tuned", "ssls", "ssls tuned"]),
+            {"sls": "sls tuned", "ssls": "ssls tuned"},
+        ),
+    }
 
 
-class Rankings:
-    """Rankings of one set by every method, best column first; ``grids`` adds every value of every parameter."""
-
-    def __init__(self, data: DataSet, judge: Judge, grids: bool = True):
-        self.data, self.judge, self.problem, self.grids = data, judge, Problem.of(data.X), grids
-        self._by_rows = sp.csr_array(data.X) if sp.issparse(data.X) else data.X
-        self._cuts: dict[bytes, tuple[float, int, int]] = {}
-        self._scores: WeakKeyDictionary[Problem, dict[Hashable, np.ndarray]] = WeakKeyDictionary()
-
-    def order(self, criterion: Criterion, problem: Problem, rng: np.random.Generator) -> np.ndarray:
-        """Columns, best first; those without a score follow in random order, as ``compare(unscored="random")`` does."""
-        ranking = self._rank(criterion, problem)
-        scored, unscored = np.split(ranking.order, [ranking.n_scored])
-        return np.concatenate([scored, rng.permutation(unscored)]) if len(unscored) else scored
-
-    def _orders(self, criteria: Criteria, problem: Problem, rng: np.random.Generator) -> Orders:
-        return {name: self.order(criterion, problem, rng) for name, criterion in criteria.items()}
-
-    def _rank(self, criterion: Criterion, problem: Problem) -> Ranking:
-        """The library's ranking, of formulas that may share parts with others from the scores of those."""
-        formula = criterion.formula() if isinstance(criterion, Method) else criterion
-        if not isinstance(formula, (Sum, Product)):
-            return rank(criterion, problem)
-        scores = self._score(formula, problem)
-        return Ranking(scores, rank_features(scores, formula.greater_is_better))
-
-    def _score(self, formula: Criterion, problem: Problem) -> np.ndarray:
-        """Scores by a formula, each part scored once: one that reads no labels on the whole set and for all draws."""
-        if isinstance(formula, Scaled):
-            return formula.factor * self._score(formula.criterion, problem)
-        if isinstance(formula, (Sum, Product)) and not formula.left.reads:
-            left, right = self._score(formula.left, self.problem), self._score(formula.right, problem)
-            return left + right if isinstance(formula, Sum) else left * right
-        known, key = self._scores.setdefault(problem, {}), _key(formula)
-        if key not in known:
-            known[key] = formula.score(problem)
-        return known[key]
-
-    # ---------------------------------------------------------------- without labels
-
-    @cached_property
-    def knn(self) -> dict[tuple[int, float], KNN]:
-        """kNN graphs by number of neighbours and width; width 0 stands for binary weights."""
-        graphs = {}
-        for k in NEIGHBORS if self.grids else NEIGHBORS[:1]:
-            if k >= len(self.data.y):
-                continue
-            usual = self.problem.graph(KNN(k)).bandwidth
-            for width in WIDTHS if self.grids else (WIDTHS[0], WIDTHS[-1]):
-                graphs[k, width] = KNN(k) if width == 1.0 else KNN(k, bandwidth=width * usual)
-        return graphs | ({(10, 0.0): KNN(10, "binary")} if self.grids else {})
-
-    def free(self, rng: np.random.Generator) -> Orders:
-        """Methods that read no labels, with every parameter of the grid and tuned by the cut value."""
-        found = {"variance": self.order(Variance(), Problem.of(self.data.unscaled), rng)}
-        on_graph = {
-            "laplacian": LaplacianScore,
-            "spec φ1": partial(SPEC, phi=1),
-            "spec φ2 γ=4": partial(SPEC, gamma=4),
-            "spec φ3": partial(SPEC, phi=3),
-        }
-        for method, criterion in on_graph.items():
-            orders = {key: self.order(criterion(graph), self.problem, rng) for key, graph in self.knn.items()}
-            found |= {_knn_name(method, *key): order for key, order in orders.items()}
-            if self.grids:
-                found[f"{method} tuned"] = self.smallest_cut(o for (_, width), o in orders.items() if width)
-        evsc = EVSC if len(self.data.y) <= _FEW else TraceOfChanges
-        widths = {variant("evsc", **({"scale": s} if s != 1.0 else {})): evsc(RBF(scale=s)) for s in SCALES[::-1]}
-        if not self.grids:
-            return found | {"evsc": self.order(widths["evsc"], self.problem, rng)}
-        orders = self._orders(widths, self.problem, rng)
-        found |= orders | {"evsc tuned": self.smallest_cut(orders.values())}
-        kernels = {variant("laplacian", rbf=s): LaplacianScore(RBF(scale=s)) for s in SCALES}
-        return found | self._orders(kernels, self.problem, rng)
-
-    # ---------------------------------------------------------------- tuning without hidden labels
-
-    def smallest_cut(self, orders: Iterable[np.ndarray], few: int | None = None) -> np.ndarray:
-        """The order that :func:`fiedler.evaluate.tune` takes, by the cut on its first columns."""
-        orders = list(orders)
-        return orders[best_cut([self._cut(order[: few or self.judge.few]) for order in orders])]
-
-    def _cut(self, columns: np.ndarray) -> tuple[float, int, int]:
-        """The library's cut, once for each choice of columns."""
-        columns = np.sort(columns)
-        key = columns.tobytes()
-        if key not in self._cuts:
-            self._cuts[key] = cut(self.judge.columns(columns), cut_recipe(None))
-        return self._cuts[key]
-
-    def best_fold(
-        self,
-        criteria: Criteria,
-        told: Callable[[np.ndarray, np.ndarray], Problem],
-        rows: np.ndarray,
-        y: np.ndarray,
-        rng: np.random.Generator,
-    ) -> str:
-        """The criterion whose first columns, ranked on four folds of the shown rows, best predict the fifth."""
-        folds, names = _folds(y, rng), list(criteria)
-        if len(folds) < 2:
-            return names[0]
-        block, gained = self.block(rows), 0.0
-        for fold in range(len(folds)):
-            known = np.setdiff1d(np.arange(len(rows)), folds[fold])
-            orders = self._orders(criteria, told(rows[known], y[known]), rng).values()
-            gained += np.array([predict_shown(block[:, o[: self.judge.few]], y, folds, fold) for o in orders])
-        return names[int(np.argmax(gained))]
-
-    # ---------------------------------------------------------------- few class labels
-
-    def with_labels(self, rows: np.ndarray, rng: np.random.Generator) -> Orders:
-        """Methods that read class labels, told those of the given rows."""
-        y = self.data.y[rows]
-        shown, told = self._rows_alone(rows, y), self.whole_set(rows, y)
-        found = {"fisher": self.order(FisherScore(), shown, rng)}
-        if np.bincount(y).max() > 1:  # else there is no must-link pair
-            found |= self._constraints(shown, told, rng)
-        if not self.grids:
-            defaults = {"relieff": self.order(ReliefF(), shown, rng), "sselect": self.order(SSelect(), told, rng)}
-            return found | defaults
-        found |= self._orders(_RELIEF, shown, rng)
-        found["relieff tuned"] = found[self.best_fold(_RELIEF, self._rows_alone, rows, y, rng)]
-        found |= self._sselect(told, rng)
-        shares = {f"{k}, {lam}": SSelect(KNN(k), lam) for k, width in self.knn if width == 1.0 for lam in SHARES}
-        found["sselect tuned"] = self.order(shares[self.best_fold(shares, self.whole_set, rows, y, rng)], told, rng)
-        return found
-
-    def _sselect(self, told: Problem, rng: np.random.Generator) -> Orders:
-        """sSelect with one parameter off at most, and with λ by the cut value as the library chooses it."""
-        criteria = {variant("sselect", **({"lam": lam} if lam != 0.1 else {})): SSelect(lam=lam) for lam in SHARES}
-        for (k, width), graph in self.knn.items():
-            if (k == 10) != (width == 1.0):
-                criteria[_knn_name("sselect", k, width)] = SSelect(graph)
-        found = self._orders(criteria, told, rng)
-        by_lambda = [self.order(SSelect(lam=lam), told, rng) for lam in LAMBDAS]
-        return found | {variant("sselect", lam="auto"): self.smallest_cut(by_lambda, 10)}
-
-    # ---------------------------------------------------------------- pairs
-
-    def with_pairs(self, must: np.ndarray, cannot: np.ndarray, rng: np.random.Generator) -> Orders:
-        """The constraint scores on pairs, and what the labels of the same rows would give."""
-        rows = np.unique(np.concatenate([must, cannot]))
-        among = {"must_link": np.searchsorted(rows, must), "cannot_link": np.searchsorted(rows, cannot)}
-        told = self.problem.with_supervision(must_link=must, cannot_link=cannot)
-        found = self._constraints(Problem.of(self.block(rows), **among), told, rng)
-        y = self.data.y[rows]
-        found["fisher, labels"] = self.order(FisherScore(), self._rows_alone(rows, y), rng)
-        found["sselect, labels"] = self.order(SSelect(), self.whole_set(rows, y), rng)
-        return found
-
-    def _constraints(self, shown: Problem, told: Problem, rng: np.random.Generator) -> Orders:
-        """C1 to C4 from the linked rows alone and from the whole set, whose neighbours C3 reads."""
-        numbers = {number: told if number == 3 else shown for number in (1, 2, 3, 4)}
-        found = {f"c{number}": self.order(ConstraintScore(number), by, rng) for number, by in numbers.items()}
-        found[variant("c4", graph="knn")] = self.order(ConstraintScore(graph=KNN()), shown, rng)
-        if not self.grids:
-            return found
-        wider = {scale: self.order(ConstraintScore(graph=RBF(scale=scale)), shown, rng) for scale in SCALES}
-        found |= {variant("c4", scale=scale): wider[scale] for scale in SCALES[1:]}
-        return found | {"c4 tuned": self.smallest_cut(wider.values())}
-
-    # ---------------------------------------------------------------- few real targets
-
-    def with_targets(self, rows: np.ndarray, rng: np.random.Generator) -> Orders:
-        """Methods that read a real target, told that of the given rows, in their standard deviations."""
-        y = self.standard(rows)
-        shown, told = self._rows_alone(rows, y), self.whole_set(rows, y)
-        found = {"correlation": self.order(Correlation(), shown, rng)}
-        if not self.grids:
-            defaults = {"sls": self.order(_SLS["sls"], shown, rng), "ssls": self.order(_SSLS["ssls"], told, rng)}
-            return found | defaults
-        found |= self._orders(_SLS, shown, rng)
-        found["sls tuned"] = found[self.best_fold(_SLS, self._rows_alone, rows, y, rng)]
-        found |= self._orders(_SSLS, told, rng)
-        found["ssls tuned"] = found[self.best_fold(_SSLS_TUNED, self.whole_set, rows, y, rng)]
-        return found
-
-    # ---------------------------------------------------------------- what is shown of a set
-
-    def standard(self, rows: np.ndarray) -> np.ndarray:
-        """The targets of rows, in their own standard deviations."""
-        y = self.data.y[rows]
-        return (y - y.mean()) / (y.std() or 1.0)
-
-    def _rows_alone(self, rows: np.ndarray, y: np.ndarray) -> Problem:
-        return Problem.of(self.block(rows), y)
-
-    def whole_set(self, rows: np.ndarray, y: np.ndarray) -> Problem:
-        known = np.full(len(self.data.y), -1 if self.data.has_classes else np.nan)
-        known[rows] = y
-        return self.problem.with_supervision(known)
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        block = self._by_rows[rows]
-        return block.toarray() if sp.issparse(block) else block
+def _winners(part: Slice) -> list[str]:
+    """Data sets where random features beat every method, and where the variance is the best method."""
+    best = np.max([part.values[name] for name in FREE], axis=0)
+    wins = (part.values["random"] > best, part.values["variance"] >= best)
+    named = [[name for name, won in zip(part.sets, each, strict=True) if won] for each in wins]
+    return [f"{len(names)} of {part.n_sets}: {', '.join(names) or '–'}" for names in named]
 
 
-class TraceOfChanges(Criterion):
-    """-Σ_r dλ_r = δ^-2 Σ_i d_i^-2 Σ_j s_ij (f_i - f_j)²: orders features as EVSC does where few dλ_r are positive."""
-
-    greater_is_better = True
-
-    def __init__(self, graph: RBF):
-        self.graph = graph
-
-    def _scorer(self, problem: Problem) -> Scorer:
-        graph = problem.graph(self.graph)
-        inverse = 1.0 / (graph.degree**2 * graph.bandwidth**2)
-        changes = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
-        return Scorer(changes.rows, changes.energy)
+def _tuned(whole: Slice, pairs: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
+    duels = {method: whole.duel(tuned, method) for method, tuned in pairs.items()}
+    means = {method: [number(whole.mean(name)) for name in (method, pairs[method])] for method in pairs}
+    rows = [[method, *means[method], signed(found.gain), against(found)] for method, found in duels.items()]
+    return ["method", "default", "tuned", "gain", "sets"], rows
 
 
-def _key(part: object) -> Hashable:
-    """Equal for formulas that are written alike."""
-    return (type(part), *map(_key, vars(part).values())) if isinstance(part, (Criterion, Recipe)) else part
+def _duel_row(parts: Iterable[Slice], first: str, second: str, kind: str) -> list[str]:
+    slices = [part if kind == "all" else part.of(kind) for part in parts]
+    duels = [part.duel(first, second) if part.n_sets > 1 else None for part in slices]
+    cells = ["–" if d is None else f"{signed(d.gain)} ({d.won} of {d.n_sets})" for d in duels]
+    return [f"{first} over {second}", kind, *cells]
 
 
-def _knn_name(method: str, k: int, width: float) -> str:
-    changed = ({"k": k} if k != 10 else {}) | ({"width": width} if width not in (0.0, 1.0) else {})
-    return variant(method, **(changed | ({"weight": "binary"} if width == 0.0 else {})))
+# -------------------------------------------------------------------- defaults
 
 
-def _folds(y: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Up to five parts of the shown rows, classes spread evenly; too few rows give a single part."""
-    if y.dtype.kind == "i":
-        number = min(5, int(np.bincount(y)[np.unique(y)].max()))
-        order = rng.permutation(len(y))
-        place = np.empty(len(y), dtype=np.intp)
-        for code in np.unique(y):
-            mine = order[y[order] == code]
-            place[mine] = np.arange(len(mine)) % number
-    else:
-        number = 5 if len(y) >= 10 else 1
-        place = rng.permutation(len(y)) % number
-    return [np.flatnonzero(place == fold) for fold in range(number)]
+def choices() -> dict[tuple[str, str, str], dict[str, str]]:
+    """(method, parameter, what it is told) to the name of each value tried, the library's default first."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in records(Path(__file__).with_name("defaults.csv")):
+        found.setdefault((row["method"], row["parameter"], row["told"]), {})[row["value"]] = row["name"]
+    return found
+
+
+def defaults(study: Results) -> Tables:
+    """Average rank of every value of every parameter, and λ of sSelect by number of labels."""
+    header = [
+        "method",
+        "parameter",
+        "average rank of each value",
+        "critical difference",
+        "Friedman p",
+        "rival",
+        "verdict",
+    ]
+    budgets = study.budgets("labels")
+    shares = dict(sorted(choices()["sselect", "lam", "labels"].items()))
+    parts = [study.told("labels", [b], list(shares.values())) for b in budgets]
+    return {
+        "defaults": (header, [verdict(study, *key, variants) for key, variants in choices().items()]),
+        "defaults-lambda": (
+            ["λ", *(f"{b} per class" for b in budgets)],
+            [
+                [share, *(f"{p.ranking().rank(name):.2f} ({signed(p.duel(name, 'sselect').gain)})" for p in parts)]
+                for share, name in shares.items()
+            ],
+        ),
+    }
+
+
+def verdict(study: Results, method: str, parameter: str, question: str, variants: Mapping[str, str]) -> list[str]:
+    """Change a default where another value gains beyond chance and its rank is beyond the critical difference."""
+    part = everything(question)(study, list(variants.values()))
+    ranking, (default, *others) = part.ranking(), variants.values()
+    duels = {name: part.duel(name, default) for name in others}
+    corrected = dict(zip(duels, holm([found.p_value for found in duels.values()]), strict=True))
+    gaining = [name for name, found in duels.items() if found.gain >= WORTH]
+    # The rival is the value that most surely gains; where none gains, the one with the best rank.
+    rival = min(gaining, key=corrected.__getitem__) if gaining else min(duels, key=ranking.rank)
+    sure = duels[rival].gain >= WORTH and corrected[rival] < 0.05
+    word = "keep" if not sure else "change" if ranking.differ(rival, default) else "consider"
+    value = {name: label for label, name in variants.items()}
+    cells = ", ".join(f"{label}: {ranking.rank(name):.2f}" for label, name in variants.items())
+    apart, p_value = f"{ranking.critical_difference:.2f}", p_text(ranking.p_value).removeprefix("= ")
+    told_rival = f"{value[rival]}: {signed(duels[rival].gain)}, {against(duels[rival])}"
+    return [method, parameter, cells, apart, p_value, told_rival, word]
+
+
+# -------------------------------------------------------------------- redundancy
+
+
+def redundancy(study: Results) -> Tables:
+    methods, limits = [*FREE, "random"], sorted(LIMITS)
+    alike, value = study.measured("redundancy", methods), study.free(methods)
+    lean = rank_panels(study)["redundancy-alike"]["redundancy of the first ten features, least is first"]
+    parts = [alike, *(alike.of(kind) for kind in KINDS)]
+    within = [_within(alike, value), *(_within(alike.of(kind), value.of(kind)) for kind in KINDS)]
+    rows = []
+    for question, names in (("free", methods), ("labels", LABELS), ("pairs", CONSTRAINTS), ("targets", TARGETS)):
+        part = everything(question)(study, [*names, *pruned(names)])
+        kinds = [part.of(kind) for kind in KINDS]
+        for name in names:
+            cells = [
+                signed(p.duel(f"{name} pruned", name).gain) if p.n_sets and question != "targets" else "–"
+                for p in kinds
+            ]
+            found = part.duel(f"{name} pruned", name)
+            rows.append(
+                [name, "nothing" if question == "free" else question, signed(found.gain), *cells, against(found)]
+            )
+    whole = study.free([*FREE, *pruned(FREE)])
+    mean = [
+        np.mean([p.duel(f"{m} pruned", m).gain for m in FREE]) for p in (whole, *(whole.of(kind) for kind in KINDS))
+    ]
+    suffixes = ["", *(" pruned" if limit == LIMITS[0] else f" pruned[r={limit}]" for limit in limits)]
+    by_limit = {m: study.free([f"{m}{suffix}" for suffix in suffixes]) for m in FREE}
+    beaten = []
+    for title, names in (("as they are", FREE), ("pruned", pruned(FREE))):
+        part = study.free([*names, "random"])
+        wins = part.values["random"] > np.max([part.values[name] for name in names], axis=0)
+        beaten.append([title, f"{wins.sum()} of {part.n_sets}"])
+    return {
+        "redundancy-alike": (
+            ["method", f"average rank, {alike.n_sets} sets", "all", *KINDS],
+            [
+                *([*row, *(number(p.mean(row[0]), 2) for p in parts)] for row in ranked(lean.methods, [lean])),
+                ["rank correlation of |r| with accuracy", "–", *(signed(rho, 2) for rho in within)],
+            ],
+        ),
+        "redundancy-gains": (
+            ["method", "told", "gain", *KINDS, "sets"],
+            [*rows, ["mean of the six methods", "nothing", *map(signed, mean), "–"]],
+        ),
+        "redundancy-limits": (
+            ["method", "as ranked", *(f"≤ {number(limit, 1)}" for limit in limits)],
+            [
+                [m, *(f"{p.ranking().rank(n):.2f} ({signed(p.duel(n, m).gain)})" for n in p.values)]
+                for m, p in by_limit.items()
+            ],
+        ),
+        "redundancy-random": (["rankings", "random features beat every method on"], beaten),
+        "redundancy-ranks": by_kind(study.free([*pruned([*FREE, "random"]), "random"])),
+    }
+
+
+def _within(alike: Slice, value: Slice) -> float:
+    """Mean over data sets of the rank correlation between redundancy and accuracy over methods."""
+    tables = (np.array(list(part.values.values())).T for part in (alike, value))
+    found = np.array([spearmanr(x, y).statistic for x, y in zip(*tables, strict=True)])
+    return float(found[np.isfinite(found)].mean())

@@ -1,4 +1,4 @@
-"""All cells of the study: one task per set, in parallel, each finished set kept as a file so that a run can go on."""
+"""All results of the study: one task per data set, in parallel; each is kept as a file so that a run can go on."""
 
 from __future__ import annotations
 
@@ -18,14 +18,11 @@ from threadpoolctl import threadpool_limits
 
 import fiedler
 from fiedler import KNN, LaplacianScore, Variance, pairs_from_labels
-from fiedler.data.atomic import read_json, whole
 from fiedler.problem import Problem
 
-from . import outside, sets
-from .choices import Choices
+from . import peers, sets
 from .judge import Judge
-from .rankings import Orders, Rankings, variant
-from .sources import STUDY
+from .methods import Choices, Orders, Rankings, variant
 
 FEW_ROWS = 250
 CACHE = Path(__file__).resolve().parents[2] / "out" / "study"
@@ -40,7 +37,7 @@ _DRAW, _RANDOM, _FREE, _PAIRS = range(100, 104)  # what a set's generator is see
 
 @dataclass(frozen=True)
 class Settings:
-    """What a result depends on besides the set and the code."""
+    """What a result depends on besides the data set and the code."""
 
     draws: int = 5  # twice as many where they cost little
     random_draws: int = 30
@@ -52,13 +49,13 @@ QUICK = Settings(draws=2, random_draws=10, max_rows=300, most_labels=5)
 
 
 class Cells:
-    """Everything computed on one set."""
+    """Everything computed on one data set."""
 
     def __init__(self, name: str, settings: Settings):
         self.settings, self.data = settings, sets.load(name, settings.max_rows)
         self.draws = settings.draws * (2 if len(self.data.y) <= FEW_ROWS else 1)
         self.judge = Judge(self.data)
-        self.block = "study" if name in STUDY else "fresh"
+        self.block = sets.SOURCES[name]["block"]
         self.rankings = Rankings(self.data, self.judge, grids=self.block == "study")
         self.choices = Choices(self.rankings, [self.data.shown(*draw) for draw in self._draws() if draw[0] > 1])
         permutations = range(settings.random_draws)
@@ -183,10 +180,11 @@ class Cells:
 
 
 def run(names: Sequence[str], settings: Settings, n_jobs: int = 2, cache: Path | None = CACHE) -> list[dict[str, Any]]:
-    """Results of the sets in the order given; finished ones are read, the others computed, the largest first."""
+    """Results of the data sets in the order given; finished ones are read, the others computed."""
     paths = {name: _path(cache, name, settings) for name in names}
-    found = {name: read_json(path) for name, path in paths.items()}
-    missing = sorted((name for name in names if found[name] is None), key=_slowest_first)
+    kept = {name: path for name, path in paths.items() if path is not None and path.exists()}
+    found = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in kept.items()}
+    missing = [name for name in names if name not in found]
     if len(missing) < len(names):
         print(f"{len(names) - len(missing)} of {len(names)} sets are kept in {cache}", file=sys.stderr, flush=True)
     with joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
@@ -205,17 +203,10 @@ def _work(name: str, settings: Settings, path: Path | None) -> tuple[dict[str, A
         result = Cells(name, settings).results()
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole(path) as temporary:
-            temporary.write_text(json.dumps(result), encoding="utf-8")
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(result), encoding="utf-8")
+        part.replace(path)
     return result, time.perf_counter() - start
-
-
-def _slowest_first(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
-
-
-_ORDER = ("BASEHOCK", "HOCKBASE_18828", "MACBASE", "PCMAC_18828", "NEWS_SCI", "RELATHE", "RELATHE_18828", "PCMAC")
-_ORDER += ("NEWS_TALK", "NEWS_COMP", "nakayama", "yan_sc", "ORL", "madelon", "FASHION", "FASHION_TOPS", "digits")
 
 
 def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
@@ -225,12 +216,9 @@ def _path(cache: Path | None, name: str, settings: Settings) -> Path | None:
 def _fingerprint(settings: Settings) -> str:
     """A hash of the settings and of all code that the values come from, so that changed code is never read back."""
     here, library = Path(__file__).resolve().parent, Path(fiedler.__file__).resolve().parent
-    code = [
-        here / f"{module}.py"
-        for module in ("sources", "sets", "judge", "rankings", "peers", "outside", "choices", "run")
-    ]
+    code = [here / name for name in ("sets.csv", "sets.py", "judge.py", "methods.py", "peers.py", "run.py")]
     code += sorted(path for path in library.rglob("*.py") if path.parent.name not in ("report", "plots", "cli"))
-    digest = hashlib.sha256(json.dumps([asdict(settings), outside.versions()]).encode())
+    digest = hashlib.sha256(json.dumps([asdict(settings), peers.versions()]).encode())
     for path in code:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

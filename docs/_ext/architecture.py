@@ -23,6 +23,8 @@ WORDS = {  # what a room is for, one phrase each
     "syntax": "name[param=value]",
     "methods": "the papers' methods",
     "selection": "from scores to a choice",
+    "significance": "is it more than noise",
+    "sets": "what features explain together",
     "criteria": "formulas over graphs",
     "graphs": "graphs and recipes",
     "problem": "X, labels, graphs built once",

@@ -445,7 +445,7 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
     """What can be known to fail before any file is read."""
     from importlib.util import find_spec
 
-    from ..data.atomic import check_writable
+    from ..data.formats import check_output
     from ..data.write import RANKING_SUFFIXES
 
     if options["target"] is not None and options["labels"] is not None:
@@ -475,7 +475,7 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
         same = [given for given in inputs if given and _same_file(given, path)]
         if same:
             raise click.UsageError(f"{path} is {same[0]}, which is read; results never replace their own data.")
-        check_writable(path, options["force"])
+        check_output(path, options["force"])
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from ..criteria import Criterion
 from ..data.atomic import replacing
 from ..data.formats import read_table
-from ..data.labels import is_known, read_pairs
+from ..data.label_files import is_known, read_pairs
 from ..data.scaling import scaled, uneven_columns
 from ..data.tables import Table, fill_missing
 from ..data.write import ranking_text, write_ranking

@@ -44,8 +44,10 @@ def memory_for_data(options: dict[str, Any]) -> float:
         return float("inf")  # a command that needs all of it
     if options.get("workers") or options.get("scheduler"):
         return 0.0  # the workers read it
+    from ..data.memory import physical_bytes
+
     stated = options.get("memory")
-    return (stated - _BASE) / 4 if stated else _physical() / 4
+    return (stated - _BASE) / 4 if stated else physical_bytes() / 4
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     """The stated memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
 
-    from ..data.memory import give_back_at_once
+    from ..data.memory import give_back_at_once, memory_limit
 
     working, workers = get_config()["working_memory"], options.get("workers")
     if options.get("memory"):
@@ -61,7 +63,7 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
         working = (_each(options) - _BASE) / _SHARE / 2**20
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
-    with config_context(working_memory=working), _cluster(options, screen):
+    with config_context(working_memory=working), memory_limit(options.get("memory")), _cluster(options, screen):
         yield
 
 
@@ -209,11 +211,3 @@ def _fingerprint(job: Any, method: str) -> str:
     blocks = job.X.fingerprint(), get_config()["working_memory"]
     about = (software(), job.command, method, told, blocks, y, pairs, job.unlabeled)
     return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
-
-
-def _physical() -> float:
-    """Bytes of memory this machine has, where that can be asked."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return 8 * 2.0**30

@@ -55,7 +55,8 @@ def in_flags(message: Any) -> str:
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
             if name in _FLAGS:
                 # Names that are words as well, such as scale, are names where a value or a demand follows.
-                text = re.sub(rf"\b{name}\b" if "_" in name else rf"\b{name}(?==| must )", _FLAGS[name], text)
+                follows = r"\b" if "_" in name else "(?==| must )"
+                text = re.sub(rf"(?<![\w-]){name}{follows}", _FLAGS[name], text)
     return text
 
 

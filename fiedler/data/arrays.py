@@ -16,6 +16,7 @@ from ..validation import is_sparse
 from .containers import opened
 from .dask import DaskSource
 from .files import ArrayFile, SparseFile
+from .memory import check_size
 from .source import Part, Source, check_finite, column_name
 
 Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
@@ -136,6 +137,7 @@ def _validate_source(source: Source, column_names: Any) -> Source:
     n, m = source.shape
     if n < 2 or m < 1:
         raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
+    check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))  # a vector of each is all but the least
     if column_names is not None:
         source.names = column_names
     return source

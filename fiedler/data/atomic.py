@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,16 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import Mentions
-from ..validation import require
 
-_NEEDS = {
-    ".arff": ("arff", "io"),
-    ".xlsx": ("openpyxl", "io"),
-    ".h5ad": ("anndata", "anndata"),
-    ".zarr": ("zarr", "zarr"),
-}
-_NEEDS |= dict.fromkeys((".parquet", ".pq", ".feather", ".arrow"), ("pyarrow", "io"))
-_NEEDS |= dict.fromkeys((".h5", ".hdf5"), ("h5py", "io"))
+_LONGEST_NAME = 255  # bytes, on the usual file systems
 
 
 class OutputExistsError(Mentions, FileExistsError):
@@ -28,12 +21,17 @@ class OutputExistsError(Mentions, FileExistsError):
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place on success and vanishes on failure."""
-    temporary = path.with_name(f".{os.getpid()}.part.{path.name}")
+    temporary = path.with_name(_short_enough(f".{os.getpid()}.part.", path.name))
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
             shutil.rmtree(path)
         os.replace(temporary, path)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and "space left" not in str(error):
+            raise
+        why = error.strerror or str(error).partition("\n")[0]  # h5py knows no number
+        raise OSError(f"{path} cannot be written: {why}; free some space, or choose another folder.") from error
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
@@ -41,9 +39,16 @@ def whole(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def _short_enough(prefix: str, name: str) -> str:
+    """A name that ends as a legal one does, because writers read its suffix, and that the file system still takes."""
+    while len(os.fsencode(prefix + name)) > _LONGEST_NAME:
+        name = name[1:]
+    return prefix + name
+
+
 @contextmanager
-def replacing(path: str | Path, force: bool = False) -> Iterator[Path]:
-    """The same for a path a user named: an existing file is replaced only by force.
+def replacing(path: str | Path, force: bool = False, folder: bool = False) -> Iterator[Path]:
+    """The same for a path a user named: an existing file, or folder, is replaced only by force.
 
     Examples
     --------
@@ -55,18 +60,16 @@ def replacing(path: str | Path, force: bool = False) -> Iterator[Path]:
     >>> file.read_text()
     'done'
     """
-    with whole(check_writable(path, force)) as temporary:
+    with whole(check_writable(path, force, folder)) as temporary:
         yield temporary
 
 
-def check_writable(path: str | Path, force: bool = False) -> Path:
+def check_writable(path: str | Path, force: bool = False, folder: bool = False) -> Path:
     """The path, links resolved, or an error that says why it cannot be written: before the work, not after."""
     path = Path(path).resolve()
-    if needs := _NEEDS.get(path.suffix.lower()):
-        require(*needs, path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to.")
-    if path.exists() and not path.is_file() and path.suffix.lower() != ".zarr":
+    if path.exists() and not path.is_file() and not folder:
         raise ValueError(f"{path} exists and is not a file; choose another name.")
     if path.exists() and not force:
         raise OutputExistsError(

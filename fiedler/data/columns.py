@@ -1,213 +1,482 @@
-"""Readers of named columns, some of which are the target or ids: CSV, Parquet, Feather, ARFF.
+"""Tables of named columns, some of which are the target or ids: CSV, Parquet, Feather, ARFF, Excel.
 
-Each is a short function through a well-kept library.
+Each format is read by a well-kept library. What is shared is which column plays which role, and what happens to columns
+that hold no numbers.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import re
+import warnings
+import zipfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import date, time, timedelta
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import ParameterError
 from ..validation import require
-from ..words import first_line
-from .delimited import left_out_note, open_text, read_delimited, way_out
+from ..words import did_you_mean, first_line
+from .delimited import (
+    BLANKS,
+    Cells,
+    comma_note,
+    data_rows,
+    guess_header,
+    in_some_encoding,
+    open_text,
+    opener,
+    read_cells,
+    read_numbers,
+    shows_decimal_commas,
+    sniff,
+    some,
+    to_number,
+)
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
-from .tables import Found, Request, left_out, roles
+from .memory import TEXT_BYTES, check_size
+from .tables import Contents, Request, Table, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
+_NUMBER_BYTES = 40  # that a number takes where Python holds it in a list
+_XML_COST = 25  # bytes that openpyxl was seen to take for a byte of XML
+_PIECE = 2**18  # bytes of a sheet that are looked at together
+_MOST_ROWS = 2**20  # of a sheet, as Excel has it
 
-
-def read_csv(request: Request) -> Found:
-    table = read_delimited(
-        request.path, lambda names: roles(names, request), request.header, request.numeric_only, request.named
-    )
-    names = table.dialect.names
-    out = sorted(left_out(names, request) + table.left_out)
-    layout = {"features": table.features, "left_out": out, "dialect": table.dialect}
-    return Found(table.X, [names[j] for j in table.features], table.target, table.ids, layout, table.notes)
-
-
-def read_arrow(request: Request) -> Found:
-    """Parquet or Feather, a group of columns at a time into one matrix."""
-    names, types, load = open_arrow(request.path)
-    features, target, ids = roles(names, request)
-    bad = [j for j in features if not is_arrow_number(types[j])]
-    why = "".join(f"column {names[j]!r} holds {types[j]}, not numbers" for j in bad[:1])
-    features, notes = usable(request, names, features, bad, why)
-    y = None if target is None else load([target]).column(0).to_pylist()
-    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
-    layout = {"features": features, "left_out": sorted(left_out(names, request) + bad)}
-    found = Found(None, [names[j] for j in features], y, row_ids, layout, notes)
-    kind = arrow_dtype([types[j] for j in features])
-    if is_parquet(request.path):
-        n_rows = require("pyarrow.parquet", "io", request.path).read_metadata(request.path).num_rows
-        if n_rows * len(features) * np.dtype(kind).itemsize > request.memory:
-            found.X = ParquetFile(request.path, found.names)
-            return found
-    X = None
-    for start in range(0, len(features), _COLUMNS_AT_ONCE):
-        part = load(features[start : start + _COLUMNS_AT_ONCE])
-        X = np.empty((part.num_rows, len(features)), dtype=kind, order="F") if X is None else X
-        for j, column in enumerate(part.columns):
-            X[:, start + j] = as_floats(column, f"{request.path}: column {names[features[start + j]]!r}")
-    found.X = X
-    return found
+# -------------------------------------------------------------------- the shared path
 
 
 def usable(
-    request: Request, names: list[str], features: list[int], bad: list[int], why: str
-) -> tuple[list[int], list[str]]:
-    """The features without those that hold no numbers, and what to say; an error where they may not be left out."""
+    request: Request, names: list[str], features: list[int], bad: dict[int, str]
+) -> tuple[list[int], list[int], list[str]]:
+    """The features without those that hold no numbers, all columns left out, and what to say.
+
+    ``bad`` says of such a column what it holds; an error where it may not be left out.
+    """
+    out = sorted([*left_out(names, request), *bad])
     if not bad:
-        return features, []
-    bad_names = [names[j] for j in bad]
+        return features, out, []
+    bad_names = [names[j] for j in sorted(bad)]
     if not request.numeric_only or len(bad) == len(features):
-        raise ValueError(f"{request.path}: {why}; {way_out(bad_names)}.")
-    return [j for j in features if j not in set(bad)], [left_out_note(request.path, bad_names)]
+        drop = bad_names[:5]
+        raise ParameterError(
+            f"{request.path}: {next(iter(bad.values()))}; {_way_out(bad_names)}.",
+            parameter="drop",
+            way_out={f"drop={drop}": ("drop", drop), "numeric_only=True": ("numeric_only", True)},
+        )
+    note = f"{request.path}: {some(bad_names)} skipped: not numeric."
+    return [j for j in features if j not in bad], out, [note]
 
 
-def is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
+def _way_out(names: list[str]) -> str:
+    """What to do about columns that hold no numbers."""
+    one = len(names) == 1
+    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
+    it = "it" if one else "them"
+    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
 
 
-def open_arrow(path: Path) -> tuple[list[str], list[Any], Callable[[list[int]], Any]]:
-    """Column names, column types, and a function that loads the columns at given positions."""
-    pa = require("pyarrow", "io", path)
-    try:
-        if is_parquet(path):
-            file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
-            schema = file.schema_arrow
-            load = lambda columns: file.read(columns=[schema.names[j] for j in columns])  # noqa: E731
-        else:
-            table = require("pyarrow.feather", "io", path).read_table(path, memory_map=True)
-            schema, load = table.schema, table.select
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
-    if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"{path} has columns of the same name; rename them first.")
-    return schema.names, schema.types, load
+def _what(cell: Any) -> str:
+    a_date = isinstance(cell, (date, time, timedelta))
+    return f"{str(cell)[:40]!r} is {'a date, which is no number' if a_date else 'not a number'}"
 
 
-def read_arff(request: Request) -> Found:
-    """Dense ARFF by scipy; sparse ARFF, text attributes, and the line of an error, by liac-arff."""
-    sparse, too_long = _arff_body(request.path)
-    if too_long is not None:  # scipy cuts such a row; liac-arff refuses it, or knows better what a quote holds
-        try:
-            require("arff", "io", request.path)
-        except ImportError:
-            raise ValueError(too_long) from None
-    elif not sparse:
-        from scipy.io import arff
-
-        longest = csv.field_size_limit()  # which scipy raises for the whole process
-        try:
-            with open_text(request.path) as file:
-                records, meta = arff.loadarff(file)
-            names = meta.names()
-            return _arff_found(request, names, lambda j: records[names[j]])
-        except (arff.ArffError, NotImplementedError, ValueError, StopIteration, IndexError) as error:
-            if str(error).startswith(str(request.path)):
-                raise  # our own message about a column
-            try:
-                require("arff", "io", request.path)
-            except ImportError as missing:
-                raise ValueError(f"{request.path} is not plain dense ARFF: {first_line(error)}; {missing}") from None
-        finally:
-            csv.field_size_limit(longest)
-    return _read_liac_arff(request, sparse)
-
-
-def _arff_body(path: Path) -> tuple[bool, str | None]:
-    """Whether the rows are sparse, and what is wrong with the first that seems to have more cells than attributes."""
-    sparse, n_attributes, data = False, 0, False
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            text = line.strip()
-            if not text or text[0] == "%":
-                continue
-            if not data:
-                start = text[:10].lower()
-                n_attributes += start.startswith("@attribute")
-                data = start.startswith("@data")
-            elif text[0] == "{":
-                return True, None
-            elif text.count(",") >= n_attributes:
-                n_cells = text.count(",") + 1
-                return sparse, f"{path}: line {number} has {n_cells} cells, but there are {n_attributes} attributes."
-    return sparse, None
-
-
-def load_liac_arff(path: Path, sparse: bool) -> dict[str, Any]:
-    arff = require("arff", "io", path)
-    try:
-        with open_text(path) as file:
-            return arff.load(file, encode_nominal=False, return_type=arff.LOD if sparse else arff.DENSE)
-    except arff.ArffException as error:
-        raise ValueError(f"{path}: {first_line(error)}") from None
-
-
-def _read_liac_arff(request: Request, sparse: bool) -> Found:
-    content = load_liac_arff(request.path, sparse)
-    names, kinds = zip(*content["attributes"], strict=True)
-    if not sparse:
-        return _arff_found(request, list(names), lambda j: [row[j] for row in content["data"]])
-    features, target, ids = roles(list(names), request)
-    # A cell that is not written is 0, which for a list of words means the first of them.
-    zero = [kind[0] if isinstance(kind, list) else 0.0 for kind in kinds]
-    wanted, bad = set(features), dict[int, str]()
-    cells = [(i, j, _number(v)) for i, row in enumerate(content["data"]) for j, v in row.items() if j in wanted]
-    for i, j, value in cells:
-        if value is None:
-            bad.setdefault(j, _not_a_number(i, names[j], content["data"][i][j]))
-    features, notes = usable(request, list(names), features, list(bad), next(iter(bad.values()), ""))
-    where = {j: k for k, j in enumerate(features)}
-    cells = [cell for cell in cells if cell[1] in where]
-    data = np.array([value for _, _, value in cells], dtype=np.float64)
-    X = sp.csr_array(
-        (data, ([i for i, _, _ in cells], [where[j] for _, j, _ in cells])), (len(content["data"]), len(features))
-    )
-    column = lambda j: [row.get(j, zero[j]) for row in content["data"]]  # noqa: E731
-    y, row_ids = None if target is None else column(target), column(ids[0]) if ids else None
-    layout = {"features": features, "left_out": sorted([*left_out(list(names), request), *bad]), "sparse": True}
-    return Found(X, [names[j] for j in features], y, row_ids, layout, notes)
-
-
-def _arff_found(request: Request, names: list[str], column: Callable[[int], Any]) -> Found:
+def read_columns(
+    request: Request,
+    names: list[str],
+    read: Callable[[list[int], list[int]], Cells],
+    text: Callable[[Any], Any] = lambda cell: cell,
+    what: Callable[[Any], str] = _what,
+    line: str = "row",
+) -> Contents:
+    """A table from ``read(features, wanted)``, which is called again where columns without numbers are left out."""
     features, target, ids = roles(names, request)
-    columns, bad = dict[int, np.ndarray](), dict[int, str]()
-    for j in features:
-        values = np.asarray(column(j))
-        if values.dtype.kind not in "biuf":
-            texts = _texts(values)
-            numbers = [_number(v) for v in texts]
-            if None in numbers:
-                bad[j] = _not_a_number(row := numbers.index(None), names[j], texts[row])
-                continue
-            values = np.array(numbers)
-        columns[j] = values.astype(np.float64)
-    features, notes = usable(request, names, features, list(bad), next(iter(bad.values()), ""))
-    y, row_ids = (None if j is None else _texts(column(j)) for j in (target, ids[0] if ids else None))
-    X = np.column_stack(list(columns.values()))
-    layout = {"features": features, "left_out": sorted([*left_out(names, request), *bad])}
-    return Found(X, [names[j] for j in features], y, row_ids, layout, notes)
+    wanted = [j for j in (target, *ids[:1]) if j is not None]
+    out, notes = left_out(names, request), list[str]()
+    while isinstance(found := read(features, wanted), dict):
+        bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
+        features, out, notes = usable(request, names, features, bad)
+    numbers, cells = found
+    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features))
+    texts = dict(zip(wanted, ([text(cell) for cell in column] for column in cells), strict=True))
+    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
+    return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
 
 
-def _number(value: Any) -> float | None:
-    """The number in a cell, NaN where it is missing, None where it is none."""
+def read_rows(
+    request: Request,
+    names: list[str],
+    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    text: Callable[[Any], Any] = lambda cell: cell,
+) -> Contents:
+    """A table from rows of cells that a library has read."""
+    read = lambda features, wanted: read_cells(request.path, rows(), features, wanted, as_number)  # noqa: E731
+    return read_columns(request, names, read, text)
+
+
+def as_number(cell: Any) -> float | None:
+    """The number in a cell, NaN where it is missing, None where it is none; inf where no float holds it."""
+    if cell is None:
+        return np.nan
+    if isinstance(cell, str):
+        return to_number(cell, False)
     try:
-        return np.nan if value is None or value == "?" else float(value)
+        return float(cell)
+    except OverflowError:  # a whole number of more than 308 digits
+        return np.inf if cell > 0 else -np.inf
     except (TypeError, ValueError):
         return None
 
 
-def _not_a_number(row: int, name: str, value: Any) -> str:
-    return f"row {row}, column {name!r}: {str(value)[:40]!r} is not a number"
+# -------------------------------------------------------------------- CSV, TSV
 
 
-def _texts(values: Any) -> list[Any]:
-    return [v.decode() if isinstance(v, bytes) else v for v in np.asarray(values).tolist()]
+def read_csv(request: Request) -> Contents:
+    """CSV or TSV; what was guessed about it is in the notes."""
+    found, said = in_some_encoding(request.path, lambda encoding: _read_csv(request, encoding))
+    found.notes += said
+    return found
+
+
+def _read_csv(request: Request, encoding: str | None) -> Contents:
+    path = request.path
+    dialect, notes = sniff(path, request.header, request.named, encoding)
+
+    def read(features: list[int], wanted: list[int]) -> Cells:
+        nonlocal dialect
+        found = read_numbers(path, dialect, features, wanted)
+        if isinstance(found, dict) and shows_decimal_commas(dialect, found):
+            dialect = replace(dialect, decimal_comma=True)
+            notes.append(comma_note(path, next(iter(found.values()))[1]))
+            found = read_numbers(path, dialect, features, wanted)
+        return found
+
+    def what(cell: str) -> str:
+        return _what(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
+
+    found = read_columns(request, dialect.names, read, what=what, line="line")
+    if not len(found.X):
+        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
+    found.layout["dialect"], found.notes = dialect, notes + found.notes
+    return found
+
+
+def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
+    dialect, gone = table.layout["dialect"], dropped_columns(table, selected)
+    kept = [j for j in range(len(dialect.names)) if j not in gone]
+    with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
+        if dialect.header:
+            out.writerow(dialect.names[j] for j in kept)
+        out.writerows([row[j] for j in kept] for _, row in data_rows(table.source, dialect))
+
+
+def _delimiter(path: Path, table: Table) -> str:
+    """What the suffix stands for; .csv also for the semicolons of a .csv, and where a comma marks decimals.
+
+    Runs of blanks become tabs: among blanks an empty cell could not be seen.
+    """
+    dialect, suffixes = table.layout["dialect"], _suffixes(path)
+    if suffixes & {".tsv", ".tab"}:
+        return "\t"
+    if ".csv" not in suffixes:
+        return "\t" if dialect.delimiter == BLANKS else dialect.delimiter
+    return ";" if dialect.decimal_comma or (dialect.delimiter == ";" and ".csv" in _suffixes(table.source)) else ","
+
+
+def _suffixes(path: Path) -> set[str]:
+    return {suffix.lower() for suffix in path.suffixes}
+
+
+# -------------------------------------------------------------------- Parquet, Feather
+
+
+def read_arrow(request: Request) -> Contents:
+    """Parquet or Feather, a group of columns at a time into one matrix."""
+    names, types, n_rows, load = _open_arrow(request.path)
+    features, target, ids = roles(names, request)
+    bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
+    features, out, notes = usable(request, names, features, bad)
+    texts = TEXT_BYTES * n_rows * ((target is not None) + bool(ids))
+    check_size(request.path, f"{n_rows} labels or ids", texts)
+    y = None if target is None else load([target]).column(0).to_pylist()
+    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
+    layout = {"features": features, "left_out": out}
+    found = Contents(None, [names[j] for j in features], y, row_ids, layout, notes)
+    kind = arrow_dtype([types[j] for j in features])
+    size = n_rows * len(features) * np.dtype(kind).itemsize
+    if is_parquet(request.path) and size > request.memory:
+        found.X = ParquetFile(request.path, found.names)
+        return found
+    check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + size)
+    found.X = np.empty((n_rows, len(features)), dtype=kind, order="F")
+    for start in range(0, len(features), _COLUMNS_AT_ONCE):
+        part = load(features[start : start + _COLUMNS_AT_ONCE])
+        for j, column in enumerate(part.columns):
+            name = f"{request.path}: column {names[features[start + j]]!r}"
+            found.X[:, start + j] = as_floats(column, name)
+    return found
+
+
+def write_arrow(path: Path, table: Table, selected: np.ndarray) -> None:
+    names, _, _, load = _open_arrow(table.source)
+    gone = dropped_columns(table, selected)
+    save_arrow(load([j for j in range(len(names)) if j not in gone]), path)
+
+
+def save_arrow(table: Any, path: Path) -> None:
+    """An Arrow table as Parquet or Feather, by suffix."""
+    if is_parquet(path):
+        require("pyarrow.parquet", "io", path).write_table(table, path)
+    else:
+        require("pyarrow.feather", "io", path).write_feather(table, str(path))
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name says Parquet; else it is Feather."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[int]], Any]]:
+    """Column names, column types, the number of rows, and a function that loads the columns at given positions."""
+    pa = require("pyarrow", "io", path)
+    try:
+        if is_parquet(path):
+            file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+            load = lambda columns: file.read(columns=[schema.names[j] for j in columns])  # noqa: E731
+        else:
+            table = require("pyarrow.feather", "io", path).read_table(path, memory_map=True)
+            schema, n_rows, load = table.schema, table.num_rows, table.select
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"{path} has columns of the same name; rename them first.")
+    return schema.names, schema.types, n_rows, load
+
+
+# -------------------------------------------------------------------- ARFF
+
+
+def read_arff(request: Request) -> Contents:
+    """Dense or sparse ARFF through liac-arff."""
+    with _open_arff(request.path) as (content, sparse):
+        names = [name for name, _ in content["attributes"]]
+        if sparse:
+            return _read_sparse_arff(request, names, content)
+    return read_rows(request, names, lambda: _rows_of_arff(request.path))
+
+
+def _rows_of_arff(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    with _open_arff(path) as (content, _):
+        yield from enumerate(content["data"])
+
+
+def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
+    arff = require("arff", "io", table.source)
+    gone = dropped_columns(table, selected)
+    with _open_arff(table.source) as (content, sparse):
+        kept = [j for j in range(len(content["attributes"])) if j not in gone]
+        new = {j: k for k, j in enumerate(kept)}
+        content["attributes"] = [content["attributes"][j] for j in kept]
+        content["data"] = [
+            {new[j]: v for j, v in row.items() if j in new} if sparse else [row[j] for j in kept]
+            for row in content["data"]
+        ]
+    with opener(path)(path, "wt", encoding="utf-8") as file:
+        arff.dump(content, file)
+
+
+@contextmanager
+def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
+    """What liac-arff reads, its rows one at a time, and whether these are sparse; its errors name file and line."""
+    arff = require("arff", "io", path)
+    with open_text(path) as file:
+        sparse = _is_sparse_arff(file)
+    line = 0
+
+    def lines(file: Iterable[str]) -> Iterator[str]:
+        nonlocal line
+        for line, text in enumerate(file, 1):  # noqa: B007
+            # liac-arff would cut 2.7 to 2 where an attribute says integer
+            yield re.sub(r"(?i)^(\s*@attribute\s.*\s)integer\s*$", r"\1numeric", text)
+
+    try:
+        with open_text(path) as file:
+            yield arff.load(lines(file), return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN), sparse
+    except arff.ArffException as error:
+        error.line = line  # which it does not set for rows that are read one at a time
+        raise ValueError(f"{path}: {first_line(error)[:200]}") from None
+
+
+def _is_sparse_arff(lines: Iterable[str]) -> bool:
+    data = False
+    for line in lines:
+        text = line.strip()
+        if data and text and text[0] != "%":
+            return text[0] == "{"
+        data = data or text[:5].lower() == "@data"
+    return False
+
+
+def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any]) -> Contents:
+    features, target, ids = roles(names, request)
+    # A cell that is not written is 0, which for a list of words means the first of them.
+    zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
+    wanted, bad = set(features), dict[int, str]()
+    rows, columns, values = array("q"), array("q"), array("d")
+    texts: dict[int, list[Any]] = {j: [] for j in [*([] if target is None else [target]), *ids[:1]]}
+    n_rows = 0
+    for i, row in enumerate(content["data"]):
+        n_rows = i + 1
+        for j, cell in row.items():
+            value = as_number(cell) if j in wanted else np.nan
+            if value is None:
+                bad.setdefault(j, f"row {i}, column {names[j]!r}: {_what(cell)}")
+            elif j in wanted:
+                rows.append(i)
+                columns.append(j)
+                values.append(value)
+        for j, cells in texts.items():
+            cells.append(row.get(j, zero[j]))
+        if i % 256 == 0:
+            check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
+    features, out, notes = usable(request, names, features, bad)
+    X = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(n_rows, len(names))))[:, features]
+    layout = {"features": features, "left_out": out}
+    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
+    return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
+
+
+# -------------------------------------------------------------------- Excel
+
+
+def read_xlsx(request: Request) -> Contents:
+    """The numbers of a sheet as they were last computed; a date or text is no number, and empty rows are skipped."""
+    path = request.path
+    with _open_sheet(path, request.sheet) as rows:
+        kept = [(line, row) for line, row in rows if row]
+    if not kept:
+        raise ValueError(f"{path}: the sheet is empty.")
+    width = max(len(row) for _, row in kept)
+
+    def padded(start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[Any]]]:
+        return ((line, row + [None] * (width - len(row))) for line, row in islice(kept, start, stop))
+
+    first, *others = ([_shown(cell) for cell in row] for _, row in padded(stop=20))
+    first, header, note = [cell.strip() for cell in first], request.header, ""
+    if header is None and set(request.named) & set(first):
+        header = True
+    if header is None:
+        header, note = guess_header(first, others)
+    names = first if header else [f"x{j}" for j in range(width)]
+    if len(kept) == header:
+        raise ValueError(f"{path} has a header but no rows.")
+    found = read_rows(request, names, partial(padded, int(header)), _shown)
+    found.layout["sheet"] = request.sheet
+    found.notes = [f"{path}: {note}"] * bool(note) + found.notes
+    return found
+
+
+def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
+    """The kept columns of the sheet, in a workbook of their own."""
+    openpyxl = require("openpyxl", "io", path)
+    gone = dropped_columns(table, selected)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+    with _open_sheet(table.source, table.layout["sheet"]) as rows:
+        for _, row in rows:
+            sheet.append([cell for j, cell in enumerate(row) if j not in gone])
+    with open(path, "wb") as file:
+        book.save(file)
+
+
+@contextmanager
+def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
+    """The numbered rows of a sheet, without empty cells at their ends; all that openpyxl raises is a ValueError."""
+    openpyxl = require("openpyxl", "io", path)
+    book = None
+    try:
+        _check_parts(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and extensions, nothing the user could act on
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+            sheet = _sheet(book, wanted, path)
+            sheet.reset_dimensions()  # what a file says about its size may be wrong
+            with closing(sheet.iter_rows(values_only=True)) as rows:  # which holds the file open
+                yield _rows(rows, path)
+    except ImportError:
+        raise
+    except Exception as error:  # a broken file makes openpyxl raise almost anything
+        if str(error).startswith(str(path)):
+            raise
+        why = first_line(error) or type(error).__name__
+        raise ValueError(f"{path} is not an Excel file that can be read: {why}.") from None
+    finally:
+        if book is not None:
+            book.close()
+
+
+def _check_parts(path: Path) -> None:
+    """Check what the parts of a workbook declare: sheets are loaded row by row, all others as a whole."""
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.infolist():
+            declared = f"{part.filename} of {part.file_size} bytes"
+            check_size(path, declared, part.file_size, part.compress_size)
+            if part.filename.startswith("xl/worksheets/"):
+                longest = _longest_row(archive, part)
+                check_size(path, f"a row of {longest} bytes in {part.filename}", _XML_COST * longest)
+            else:
+                check_size(path, declared, _XML_COST * part.file_size)
+
+
+def _longest_row(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """Bytes of the longest row of a sheet, to the nearest piece."""
+    longest = length = 0
+    with archive.open(part) as file:
+        while piece := file.read(_PIECE):
+            at = piece.rfind(b"<row")
+            length = length + len(piece) if at < 0 else len(piece) - at
+            longest = max(longest, length)
+    return longest
+
+
+def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """Rows without the empty cells at their ends, as many as memory and Excel allow."""
+    held = 0
+    for line, row in enumerate(rows, 1):
+        if line > _MOST_ROWS:
+            raise ValueError(f"{path}: the sheet has a row beyond {_MOST_ROWS}, the last that Excel knows.")
+        width = next((j for j in range(len(row), 0, -1) if row[j - 1] is not None), 0)
+        held += width
+        if width:
+            check_size(path, f"more than {line} rows with {held} cells", _NUMBER_BYTES * held)
+        yield line, list(row[:width])
+
+
+def _sheet(book: Any, wanted: str | int | None, path: Path) -> Any:
+    names = [sheet.title for sheet in book.worksheets]
+    if wanted in names:
+        return book[wanted]
+    if isinstance(wanted, str) and not wanted.lstrip("-").isdigit():
+        raise ValueError(f"{path} has no sheet {wanted!r}; {did_you_mean(wanted, names)}Sheets: {', '.join(names)}.")
+    number = int(wanted or 0)
+    if not -len(names) <= number < len(names):
+        raise ValueError(f"{path} has no sheet {number}: its {len(names)} sheets are numbered from 0.")
+    return book.worksheets[number]
+
+
+def _shown(cell: Any) -> str:
+    """A cell as text; whole numbers without a decimal point, as the sheet shows them."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        cell = int(cell)
+    return "" if cell is None else str(cell)

@@ -21,11 +21,12 @@ def opened(X: Any) -> Opened:
     """The matrix of an AnnData (its X), of an xarray DataArray or of a lazy frame; anything else as it is."""
     home, kind = type(X).__module__.partition(".")[0], type(X).__name__
     if home == "anndata" and hasattr(X, "obs_names"):
-        if X.X is None:
+        inside = anndata_matrix(X)
+        if inside is None:
             raise ValueError(
                 f"the AnnData has no X; pass one of its layers: {', '.join(X.layers) or 'there are none'}."
             )
-        return Opened(X.X, _named(X.var_names, X.n_vars))
+        return Opened(inside, _named(X.var_names, X.n_vars))
     if home == "mudata":
         raise TypeError(f"X is a whole {kind}; pass one of its modalities, for example mdata['rna'].")
     if home == "xarray":
@@ -36,6 +37,19 @@ def opened(X: Any) -> Opened:
     if home == "polars" and kind == "LazyFrame":
         X = X.collect()
     return Opened(X, X)
+
+
+def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
+    """X or a layer of an AnnData; a view of a file that anndata itself cannot read is refused in plain words."""
+    try:
+        return adata.X if layer is None else adata.layers[layer]
+    except Exception as error:
+        if not (adata.isbacked and adata.is_view):
+            raise
+        raise ValueError(
+            f"this view of the backed AnnData {adata.filename} cannot be read, because anndata reads no rows or "
+            "columns backwards from a file; choose them by number, as in adata[np.arange(adata.n_obs)[::-1]]."
+        ) from error
 
 
 def is_container(X: Any) -> bool:

@@ -1,8 +1,9 @@
 """CSV and TSV, plain or gzipped, into one float64 matrix in bounded memory.
 
-The matrix grows in one buffer, so the peak is X itself plus a piece of the file. Polars reads the pieces where it is
-installed; whatever it will not read goes to the reader in plain Python, which either copes or names line and column.
-What is guessed about a file (a header, a decimal comma, an encoding that is not UTF-8) is said.
+Polars reads plain UTF-8 where it is installed, in pieces that grow into one buffer, so that the peak is X itself plus
+a piece of the file. What it will not read goes to the reader in plain Python: other encodings, decimal commas, runs of
+blanks, rows of unequal length, words among numbers, and files so small that importing polars would take longer. That
+reader copes, or names line and column. What is guessed about a file (a header, a decimal comma, an encoding) is said.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ import os
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..words import did_you_mean
+from .memory import TEXT_BYTES, allocation_limit, check_size
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
@@ -34,11 +36,12 @@ _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a dec
 
 _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # bytes of a file that are read by hand before polars is imported
+_LINE_COST = 16  # bytes that a character of a line may take while it is cut into cells
 _SAMPLE = 2**16, 20  # characters and lines that are looked at first
 BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
 
-# name -> positions of the features, of the target or None, of the ids
-Roles = Callable[[list[str]], tuple[list[int], int | None, list[int]]]
+# Numbers row by row and the cells of other columns; or per column without numbers the line and the cell that show it.
+Cells: TypeAlias = tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]
 
 
 @dataclass(frozen=True)
@@ -52,27 +55,14 @@ class Dialect:
     encoding: str | None = None  # None: UTF-8, or what its byte order mark says
 
 
-@dataclass
-class Columns:
-    """What a delimited file holds: numbers of the features, text of the others, and how the file is laid out."""
-
-    X: np.ndarray
-    features: list[int]
-    target: list[str | None] | None
-    ids: list[str | None] | None
-    dialect: Dialect
-    left_out: list[int] = field(default_factory=list)  # columns that hold no numbers
-    notes: list[str] = field(default_factory=list)  # what was guessed
-
-
 class NotUTF8(ValueError):  # noqa: N818
     """Text in another encoding, which its bytes do not tell."""
 
 
-def existing(path: str | os.PathLike) -> Path:
-    """A path that can be read, or an error that names the nearest file in its folder."""
+def existing(path: str | os.PathLike, folder: bool = False) -> Path:
+    """A file, or a folder where that will do, or an error that names the nearest file in its folder."""
     path = Path(path)
-    if path.exists() and (path.is_file() or path.suffix.lower() == ".zarr"):
+    if path.exists() and (path.is_file() or folder):
         return path
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file.")
@@ -90,11 +80,11 @@ def opener(path: Path) -> Callable[..., Any]:
 
 
 @contextmanager
-def open_text(path: Path, encoding: str | None = None) -> Iterator[Any]:
+def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Iterator[BoundedLines]:
     """A text file, unzipped if need be: UTF-8, UTF-16 with its mark, or as told; else an error that names the file."""
     try:
         with opener(path)(path, "rt", encoding=encoding or _marked(path), newline="") as file:
-            yield file
+            yield BoundedLines(file, path, kept)
     except UnicodeDecodeError as error:
         if error.encoding.startswith("utf-16"):
             raise ValueError(f"{path} is not complete UTF-16 text: {error.reason}.") from None
@@ -106,6 +96,36 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[Any]:
         raise ValueError(f"{path} is not text: {error}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is not a complete gzip file: {str(error).rstrip('.')}.") from None
+
+
+class BoundedLines:
+    """The lines of a file, read only as far as memory allows: a gzipped line may be endless.
+
+    ``kept`` is how many bytes the reader keeps for each that it reads, where it keeps something of all of them.
+    """
+
+    def __init__(self, file: Any, path: Path, kept: float = 0):
+        self._file, self._path, self._kept, self._read = file, path, kept, 0
+        self._limit = allocation_limit()
+        self._longest = int(self._limit / _LINE_COST)
+
+    def readline(self) -> Any:
+        """The next line; empty at the end."""
+        line = self._file.readline(self._longest + 1)
+        if len(line) > self._longest:
+            check_size(self._path, f"a line of more than {self._longest} characters", _LINE_COST * len(line))
+        self._read += len(line)
+        if self._kept * self._read > self._limit:
+            check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
+        return line
+
+    def read(self, size: int) -> Any:
+        """So many bytes or characters, or fewer at the end."""
+        return self._file.read(size)
+
+    def __iter__(self) -> Iterator[Any]:
+        while line := self.readline():
+            yield line
 
 
 def _marked(path: Path) -> str:
@@ -130,87 +150,10 @@ def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any
         return read("latin-1"), [said.format("Latin-1")]
 
 
-# -------------------------------------------------------------------- tables
-
-
-def read_delimited(
-    path: Path, roles: Roles, header: bool | None = None, numeric_only: bool = False, named: Iterable[str] = ()
-) -> Columns:
-    """Read a CSV or TSV whose columns ``roles`` divides into features, target and ids; ``named`` are names for sure."""
-
-    def read(encoding: str | None) -> Columns:
-        dialect, notes = sniff(path, header, named, encoding)
-        return _read(path, dialect, roles, numeric_only, notes)
-
-    columns, said = in_some_encoding(path, read)
-    columns.notes += said
-    return columns
-
-
-def _read(path: Path, dialect: Dialect, roles: Roles, numeric_only: bool, notes: list[str]) -> Columns:
-    features, target, ids = roles(dialect.names)
-    wanted = ([] if target is None else [target]) + ids[:1]
-    left_out: list[int] = []
-    while True:
-        read: Any = None
-        if len(dialect.names) > 1 and dialect.delimiter != BLANKS and path.stat().st_size > _SMALL:
-            read = _read_by_polars(path, dialect, features, wanted)
-        read = read or _read_by_hand(path, dialect, features, wanted)
-        if isinstance(read, tuple):
-            numbers, texts = read
-            break
-        if dialect.delimiter != "," and not dialect.decimal_comma and _all_with_comma(read):
-            dialect = replace(dialect, decimal_comma=True)
-            notes.append(_comma_note(path, next(iter(read.values()))[1]))
-        elif numeric_only and len(read) < len(features):
-            left_out += sorted(read)
-            features = [j for j in features if j not in read]
-        else:
-            raise ValueError(_no_numbers(path, dialect, read))
-    if left_out:
-        notes.append(left_out_note(path, [dialect.names[j] for j in left_out]))
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features)) if len(numbers) else None
-    if X is None:
-        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    y, row_ids = texts[0] if target is not None else None, texts[-1] if ids else None
-    return Columns(X, features, y, row_ids, dialect, left_out, notes)
-
-
-def _all_with_comma(bad: dict[int, tuple[int, str]]) -> bool:
-    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
-
-
-def _comma_note(path: Path, cell: str) -> str:
-    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
-
-
-def left_out_note(path: Path, names: list[str]) -> str:
-    """What numeric_only=True left out."""
-    return f"{path}: {some(names)} left out, for want of numbers."
-
-
 def some(names: list[str]) -> str:
     """How many columns, and the first five of them."""
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"
-
-
-def way_out(names: list[str]) -> str:
-    """What to do about columns that hold no numbers."""
-    one = len(names) == 1
-    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
-    it = "it" if one else "them"
-    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
-
-
-def _no_numbers(path: Path, dialect: Dialect, bad: dict[int, tuple[int, str]]) -> str:
-    first = min(bad, key=lambda j: bad[j][0])
-    line, cell = bad[first]
-    names = [dialect.names[j] for j in sorted(bad)]
-    comma = " (the decimal mark is a comma here)" if dialect.decimal_comma and "." in cell else ""
-    return (
-        f"{path}: line {line}, column {dialect.names[first]!r}: {cell[:40]!r} is not a number{comma}; {way_out(names)}."
-    )
 
 
 # -------------------------------------------------------------------- what is guessed
@@ -235,7 +178,7 @@ def sniff(
     notes = []
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     if comma:
-        notes.append(_comma_note(path, comma))
+        notes.append(comma_note(path, comma))
     if header is None and set(named) & set(first):
         header = True
     if header is None:
@@ -366,34 +309,67 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return _TRUTH.get(cell.lower())
 
 
-def _read_by_hand(
-    path: Path, dialect: Dialect, features: list[int], wanted: list[int]
-) -> tuple[array, list[list[str | None]]] | dict[int, tuple[int, str]]:
-    """Numbers and texts, or the columns that hold no numbers with the line and the cell that show it."""
-    numbers = array("d")
-    texts: list[list[str | None]] = [[] for _ in wanted]
-    bad: dict[int, tuple[int, str]] = {}
-    names, comma = dialect.names, dialect.decimal_comma
-    take = _taker(features)
+def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list[int]) -> Cells:
+    """The features of a file as numbers, and the cells of the wanted columns, by polars where that can read them."""
+    found = _read_by_polars(path, dialect, features, wanted) if _is_plain(path, dialect) else None
+    comma = dialect.decimal_comma
+    number = lambda cell: to_number(cell, comma)  # noqa: E731
+    return found or read_cells(path, _even_rows(path, dialect), features, wanted, number, not comma)
+
+
+def shows_decimal_commas(dialect: Dialect, bad: dict[int, tuple[int, str]]) -> bool:
+    """Whether all cells that are no numbers are some with a decimal comma, of which the first lines had none."""
+    if dialect.delimiter == "," or dialect.decimal_comma:
+        return False
+    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
+
+
+def comma_note(path: Path, cell: str) -> str:
+    """What is said about decimal commas."""
+    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
+
+
+def _even_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """The rows, none of which may be longer or shorter than the first line."""
+    width = len(dialect.names)
     for line, row in data_rows(path, dialect):
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}: line {line} has {len(row)} cells, but the {'header' if dialect.header else 'first line'} has "
-                f"{len(names)}."
-            )
+        if len(row) != width:
+            head = "header" if dialect.header else "first line"
+            raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
+        yield line, row
+
+
+def read_cells(
+    path: Path,
+    rows: Iterable[tuple[int, Sequence[Any]]],
+    features: list[int],
+    wanted: list[int],
+    number: Callable[[Any], float | None],
+    plain: bool = False,
+) -> Cells:
+    """The numbers of the features, row by row, and the cells of the wanted columns.
+
+    Where columns hold no numbers, these instead, each with the line and the cell that show it. ``number`` gives None
+    for such a cell; where the cells are ``plain`` text, ``float`` is tried on a whole row before it.
+    """
+    numbers = array("d")
+    kept: list[list[Any]] = [[] for _ in wanted]
+    bad: dict[int, tuple[int, Any]] = {}
+    take, limit = _taker(features), allocation_limit()
+    for line, row in rows:
         cells, start = take(row), len(numbers)
         try:
-            if comma or "_" in "".join(cells):
+            if not plain or "_" in "".join(cells):  # Python reads 1_000, tables do not mean it
                 raise ValueError
             numbers.extend(map(float, cells))
         except ValueError:
             del numbers[start:]
-            values = [to_number(cell, comma) for cell in cells]
+            values = [number(cell) for cell in cells]
             found = {j: (line, c) for j, c, v in zip(features, cells, values, strict=True) if v is None}
             if found:  # the rest of the file is read to name all such columns
                 bad |= found
                 features = [j for j in features if j not in bad]
-                take, numbers = _taker(features), array("d")
+                take = _taker(features)
                 if not features:
                     break
             if not bad:
@@ -401,13 +377,28 @@ def _read_by_hand(
         if bad:
             del numbers[:]
             continue
-        for text, j in zip(texts, wanted, strict=True):
-            text.append(row[j])
-    return bad or (numbers, texts)
+        for column, j in zip(kept, wanted, strict=True):
+            column.append(row[j])
+        if 8 * len(numbers) + TEXT_BYTES * len(kept) * (len(numbers) // len(features)) > limit:
+            _check_memory(path, features, numbers, kept)
+    return bad or (numbers, kept)
 
 
-def _taker(features: list[int]) -> Callable[[list[str]], Any]:
+def _taker(features: list[int]) -> Callable[[Sequence[Any]], Any]:
     return itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
+
+
+def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[Any]]) -> None:
+    size = 8 * len(numbers) + TEXT_BYTES * sum(map(len, texts))
+    check_size(path, f"more than {len(numbers) // len(features)} rows of {len(features)} features", size)
+
+
+def _is_plain(path: Path, dialect: Dialect) -> bool:
+    """Whether polars is asked first: large, UTF-8, more than one column, a decimal point."""
+    blanks, comma = dialect.delimiter == BLANKS, dialect.decimal_comma
+    if path.stat().st_size <= _SMALL or len(dialect.names) < 2 or blanks or comma or dialect.encoding:
+        return False
+    return _marked(path) == "utf-8-sig"
 
 
 def _read_by_polars(
@@ -422,21 +413,19 @@ def _read_by_polars(
     schema |= {str(j): pl.Float64 for j in features}
     numbers = array("d")
     texts: list[list[str | None]] = [[] for _ in wanted]
-    delimiter, comma = dialect.delimiter, dialect.decimal_comma
-    options: dict[str, Any] = {"has_header": False, "separator": delimiter, "schema": schema, "decimal_comma": comma}
+    options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
     try:
         for piece in _pieces(path, dialect):
-            if comma and b"." in piece:
-                return None  # polars takes either mark
             try:
                 frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
             except pl.exceptions.PolarsError:
                 frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a longer list takes longer
-            if _may_be_ragged(piece, frame, delimiter):
+            if _may_be_ragged(piece, frame, dialect.delimiter):
                 return None
             numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())
             for text, j in zip(texts, wanted, strict=True):
                 text += frame[str(j)].to_list()
+            _check_memory(path, features, numbers, texts)
     except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
         return None
     return numbers, texts
@@ -447,22 +436,19 @@ class _ByHand(Exception):  # noqa: N818
 
 
 def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
-    """The file after its header in pieces of UTF-8 that end with a line."""
-    encoding = dialect.encoding or _marked(path)
-    plain = encoding == "utf-8-sig"
-    with opener(path)(path, "rb") if plain else opener(path)(path, "rt", encoding=encoding, newline="\n") as file:
+    """The file after its header in pieces that end with a line."""
+    with opener(path)(path, "rb") as opened:
+        file = BoundedLines(opened, path)
         skip = dialect.header
         while skip:
             line = file.readline()
-            line = line if plain else line.encode()
             if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
                 raise _ByHand  # lines end with CR alone, or a name holds the end of a line
-            skip = not line.strip()
+            skip = not line.removeprefix(codecs.BOM_UTF8).strip()
         while piece := file.read(_PIECE):
-            piece = piece + file.readline()
-            piece = (piece if plain else piece.encode()).rstrip(b"\r\n")
+            piece = (piece + file.readline()).rstrip(b"\r\n")
             if piece:
-                yield piece.removeprefix(b"\xef\xbb\xbf")
+                yield piece.removeprefix(codecs.BOM_UTF8)
 
 
 def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
@@ -482,8 +468,8 @@ def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[l
     """
 
     def read(encoding: str | None) -> str:
-        with open_text(path, encoding) as file:
-            return file.read()
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
+            return "".join(file)
 
     text, notes = in_some_encoding(path, read)
     first = next((line for line in text.splitlines() if line.strip()), "")

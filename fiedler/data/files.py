@@ -6,10 +6,10 @@ an error here, unless the caller says that missing chunks were left out on purpo
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import require
-from .memory import slab_bytes
+from ..words import first_line
+from .memory import check_size, slab_bytes
 from .source import Source
 
 _WIDE_PARQUET = 20_000  # columns from which the metadata of a Parquet file cost more than its values
@@ -37,8 +38,7 @@ class ArrayFile(FileSource):
         label = label or _name_of(array)
         super().__init__(array.shape, array.dtype, label, array.chunks, names)
         self._array = array
-        if missing_chunks != "fill" and hasattr(array, "nchunks_initialized"):
-            check_chunks(array, label)
+        check_chunks(array, label, missing_chunks)
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
@@ -54,12 +54,43 @@ class ArrayFile(FileSource):
 class MappedFile(FileSource):
     """A memory-mapped array: the operating system reads what is touched."""
 
+    mapped = True
+
     def __init__(self, array: np.ndarray, label: str):
         super().__init__(array.shape, array.dtype, label)
         self._array = array
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         return self._array[rows, columns]
+
+
+def open_npy(path: Path) -> np.ndarray:
+    """A memory-mapped array."""
+    try:
+        return np.lib.format.open_memmap(path, mode="r")  # never unpickles
+    except PermissionError:
+        raise
+    except Exception as error:  # a broken header makes NumPy raise almost anything
+        raise ValueError(no_array(path, error)) from None
+
+
+def open_mapped(path: Path) -> Source:
+    """The array of an NPY file as a source."""
+    source = MappedFile(open_npy(path), os.fspath(path))
+    source.opener = partial(open_mapped, path.absolute())
+    return source
+
+
+def no_array(path: Path, error: Exception) -> str:
+    """Why a NumPy file cannot be read."""
+    why = "it holds Python objects or a pickle, which are never loaded" if _smells_of_pickle(path, error) else error
+    return f"{path} is not a NumPy file of numbers: {first_line(why)}."
+
+
+def _smells_of_pickle(path: Path, error: Exception) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(2)
+    return "ickle" in str(error) or "bject" in str(error) or start[:1] == b"\x80"
 
 
 class SparseFile(FileSource):
@@ -76,20 +107,21 @@ class SparseFile(FileSource):
         names: Any = None,
         missing_chunks: str = "error",
     ):
-        for part in ("data", "indices", "indptr"):
-            empty = group["data"].shape[0] == 0  # then indptr is all zeros, which Zarr does not store
-            if missing_chunks != "fill" and not empty and hasattr(group[part], "nchunks_initialized"):
-                check_chunks(group[part], f"{label}, {part}")
-        self._data, self._indices = group["data"], group["indices"]
-        self._layout, self._indptr = layout, np.asarray(group["indptr"][...]).astype(np.int64)
-        if not {self._indices.dtype.kind, group["indptr"].dtype.kind} <= {"i", "u"}:
+        self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
+        n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
+        for part in ("data", "indices", "indptr") if stored else ():  # else indptr is all zeros, which are not stored
+            check_chunks(group[part], f"{label}, {part}", missing_chunks)
+        if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")
-        n_lines = shape[0] if layout == "csr" else shape[1]
-        stored = int(self._data.shape[0])
-        if len(self._indptr) != n_lines + 1 or self._indptr[0] != 0 or self._indptr[-1] != stored:
+        if indptr.shape != (n_lines + 1,):
             raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
-        if (np.diff(self._indptr) < 0).any() or self._indices.shape[0] != stored:
-            raise ValueError(f"{label}: indptr decreases, or data and indices differ in length.")
+        check_size(label, f"{n_lines} {'rows' if layout == 'csr' else 'columns'}", 16 * n_lines)
+        starts = np.asarray(indptr[...])
+        self._layout, self._indptr = layout, starts.astype(np.int64)
+        if not starts_fit(starts, n_lines, stored) or int(starts[-1]) != stored:
+            raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
+        if self._indices.shape[0] != stored:
+            raise ValueError(f"{label}: data and indices differ in length.")
         chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
         super().__init__(shape, self._data.dtype, label, chunks, names)
 
@@ -205,6 +237,16 @@ def as_floats(column: Any, name: str) -> np.ndarray:
         ) from None
 
 
+def starts_fit(starts: np.ndarray, n_lines: int, stored: int) -> bool:
+    """Whether the starts of the lines of a sparse matrix begin at 0, never decrease, and end within what is stored.
+
+    They are compared, not subtracted: differences of hostile ones wrap around, which scipy's own check overlooks.
+    """
+    if starts.shape != (n_lines + 1,) or starts.dtype.kind not in "iu":
+        return False
+    return int(starts[0]) == 0 and int(starts[-1]) <= stored and not (starts[1:] < starts[:-1]).any()
+
+
 def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:
     """Layout and shape of a group that holds a sparse matrix in AnnData's encoding, or None."""
     attributes = getattr(group, "attrs", {})
@@ -225,29 +267,56 @@ def stamp(label: str) -> str:
     return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
 
 
-def check_chunks(array: Any, label: str) -> None:
-    """An error that names the first chunk of a Zarr array that is not stored."""
+def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
+    """An error that names the first chunk of a Zarr array that is not stored, or an HDF5 dataset that stores nothing.
+
+    Zarr's ``nchunks_initialized`` is never read for many chunks: it tries them all, whether they are stored or not.
+    """
+    if array.chunks:  # one chunk is unpacked as a whole, whatever is read of it
+        check_size(label, f"chunks of shape {array.chunks}", math.prod(array.chunks) * array.dtype.itemsize)
+    if missing_chunks == "fill":
+        return
+    if hasattr(array, "id"):  # h5py
+        if array.size and array.chunks and not array.id.get_storage_size():
+            raise ValueError(
+                f"{label}: none of its {array.size} values is stored; {_ON_PURPOSE.format(array.fillvalue)}"
+            )
+        return
     size = array.shards or array.chunks
     root = getattr(array.store, "root", None)
     if isinstance(root, Path):
         # Zarr's own count takes a shard that reaches over the edge for a whole one, so look for the files.
         folder = root / array.path
         stored = {Path(at, name).relative_to(folder).as_posix() for at, _, names in os.walk(folder) for name in names}
-        grid = product(*(range(-(-length // step)) for length, step in zip(array.shape, size, strict=True)))
-        at = next((at for at in grid if array.metadata.encode_chunk_key(at) not in stored), None)
+        grid = [-(-length // step) for length, step in zip(array.shape, size, strict=True)]
+        at = next((at for at in _places(grid) if array.metadata.encode_chunk_key(at) not in stored), None)
         if at is None:
             return
         axes = zip(("rows", "columns") if len(at) == 2 else ("entries",), at, size, array.shape, strict=True)
         spans = [f"{axis} {i * step} to {min((i + 1) * step, length) - 1}" for axis, i, step, length in axes]
         what = f"the chunk of {', '.join(spans)} is missing"
-    elif array.nchunks_initialized < array.nchunks:
-        what = f"{array.nchunks - array.nchunks_initialized} of {array.nchunks} chunks are missing"
+    elif array.nchunks > _MANY_CHUNKS:
+        what = f"it is no folder and declares {array.nchunks} chunks, too many to look for"
+    elif (stored := array.nchunks_initialized) < array.nchunks:
+        what = f"{array.nchunks - stored} of {array.nchunks} chunks are missing"
     else:
         return
-    raise ValueError(
-        f"{label}: {what}; restore what is lost, or if chunks that hold only {array.fill_value} were left out on "
-        "purpose, open the file with open_source(path, missing_chunks='fill')."
-    )
+    raise ValueError(f"{label}: {what}; {_ON_PURPOSE.format(array.fill_value)}")
+
+
+def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
+    """All places of a grid, one at a time: ``itertools.product`` would first lay out every axis in memory."""
+    if not grid:
+        yield ()
+    for i in range(grid[0] if grid else 0):
+        yield from ((i, *rest) for rest in _places(grid[1:]))
+
+
+_MANY_CHUNKS = 100_000
+_ON_PURPOSE = (
+    "restore what is lost, or if chunks that hold only {} were left out on purpose, open the file with "
+    "open_source(path, missing_chunks='fill')."
+)
 
 
 def _name_of(array: Any) -> str:

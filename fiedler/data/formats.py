@@ -6,6 +6,13 @@
 CSV, TSV (also gzipped), Excel, Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr,
 by suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
 into its own memory. Messages name the file, the line and the column; no file is ever allowed to run code.
+
+To add a format to the package, write a file with ``read(request) -> Contents`` and, where tables go out as well,
+``write(path, table, selected)``; add a line to ``FORMATS`` below; and add a test. Nothing else knows a format by its
+name. A reader passes every size that a file declares to :func:`fiedler.data.memory.check_size` before it allocates it.
+
+To add one from another package, call :func:`register_format`, or declare an entry point in the group
+``fiedler.formats`` that names a :class:`Format`; the command line then reads the format too.
 """
 
 from __future__ import annotations
@@ -16,38 +23,88 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError, ParameterWarning
+from ..validation import require
 from ..words import first_line
-from . import columns, excel, matrices, write
-from .atomic import replacing
+from . import columns, matlab, matrices, stores
+from .atomic import check_writable, replacing
 from .delimited import existing
-from .files import ParquetFile
-from .labels import as_labels, read_labels, read_names
+from .files import ParquetFile, open_mapped
+from .label_files import as_labels, read_labels, read_names
+from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
-from .stores import open_mapped, open_matrix
-from .tables import Found, Request, Table, position
+from .tables import Contents, Request, Table, position
 
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: the first name is its own, the others are suffixes that stand for it too."""
+    """One file format.
+
+    Parameters
+    ----------
+    name : str
+        Its suffix without the dot, and what :func:`file_format` calls it.
+    read : callable
+        ``read(request) -> Contents``, see :class:`Request` and :class:`Contents`.
+    write : callable, optional
+        ``write(path, table, selected)``: the table with only the features of these numbers. Tables of a format without
+        it are not written.
+    aliases : tuple of str
+        Other suffixes that stand for it.
+    open : callable, optional
+        ``open(path, key, columns, missing_chunks) -> Source``, for a format that can be read in blocks.
+    gzipped : bool, default=False
+        Whether ``.gz`` may follow the suffix.
+    folder : bool, default=False
+        Whether a "file" of this format is a folder.
+    sheets : bool, default=False
+        Whether a file holds sheets to choose from.
+    needs : tuple of str, optional
+        The package that reads it, as it is imported, and the extra of fiedler that installs it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from fiedler.io import FORMATS, Contents, Format, read_table, register_format
+    >>> def read_digits(request):
+    ...     return Contents(np.array([[float(c) for c in line] for line in request.path.read_text().split()]))
+    >>> register_format(Format("digits", read_digits))
+    >>> file = Path(tempfile.mkdtemp()) / "t.digits"
+    >>> _ = file.write_text("123\\n456\\n")
+    >>> read_table(file).X
+    array([[1., 2., 3.],
+           [4., 5., 6.]])
+    >>> del FORMATS["digits"]
+    """
 
     name: str
-    read: Callable[[Request], Found]
-    write: Callable[[Path, Table, np.ndarray], None]
+    read: Callable[[Request], Contents]
+    write: Callable[[Path, Table, np.ndarray], None] | None = None
     aliases: tuple[str, ...] = ()
-    open: Opener | None = None  # in blocks
+    open: Opener | None = None
     gzipped: bool = False
+    folder: bool = False
+    sheets: bool = False
+    needs: tuple[str, str] | None = None
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Its name and its aliases."""
+        return (self.name, *self.aliases)
 
 
 def _stored(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
-    return open_matrix(path, key, missing_chunks)
+    return stores.open_matrix(path, key, missing_chunks)
 
 
 def _mapped(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
@@ -58,24 +115,59 @@ def _parquet(path: Path, key: str | None, columns: list[str] | None, missing_chu
     return ParquetFile(path, columns)
 
 
+_ARROW, _ANNDATA = ("pyarrow", "io"), ("anndata", "anndata")
+_TABLES = ("tsv", "txt", "tab", "data")
 FORMATS = {
     found.name: found
     for found in (
-        Format("csv", columns.read_csv, write.write_csv, ("tsv", "txt", "tab", "data"), gzipped=True),
-        Format("xlsx", excel.read_xlsx, excel.write_xlsx),
-        Format("parquet", columns.read_arrow, write.write_arrow, ("pq",), _parquet),
-        Format("feather", columns.read_arrow, write.write_arrow, ("arrow",)),
-        Format("arff", columns.read_arff, write.write_arff, gzipped=True),
-        Format("npy", matrices.read_npy, write.write_npy, open=_mapped),
-        Format("npz", matrices.read_npz, write.write_npz),
-        Format("mat", matrices.read_mat, write.write_mat),
-        Format("svmlight", matrices.read_svmlight, write.write_svmlight, ("svm", "libsvm"), gzipped=True),
-        Format("mtx", matrices.read_mtx, write.write_mtx, ("mm",), gzipped=True),
-        Format("h5ad", matrices.read_h5ad, write.write_h5ad, open=_stored),
-        Format("h5", matrices.read_hdf5, write.write_hdf5, ("hdf5",), _stored),
-        Format("zarr", matrices.read_zarr, write.write_zarr, open=_stored),
+        Format("csv", columns.read_csv, columns.write_csv, _TABLES, gzipped=True),
+        Format("xlsx", columns.read_xlsx, columns.write_xlsx, sheets=True, needs=("openpyxl", "io")),
+        Format("parquet", columns.read_arrow, columns.write_arrow, ("pq",), _parquet, needs=_ARROW),
+        Format("feather", columns.read_arrow, columns.write_arrow, ("arrow",), needs=_ARROW),
+        Format("arff", columns.read_arff, columns.write_arff, gzipped=True, needs=("arff", "io")),
+        Format("npy", matrices.read_npy, matrices.write_npy, open=_mapped),
+        Format("npz", matrices.read_npz, matrices.write_npz),
+        Format("mat", matlab.read_mat, matlab.write_mat),
+        Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),
+        Format("mtx", matrices.read_mtx, matrices.write_mtx, ("mm",), gzipped=True),
+        Format("h5ad", stores.read_h5ad, stores.write_h5ad, open=_stored, needs=_ANNDATA),
+        Format("h5", stores.read_hdf5, stores.write_hdf5, ("hdf5",), _stored, needs=("h5py", "io")),
+        Format("zarr", stores.read_zarr, stores.write_zarr, open=_stored, folder=True, needs=("zarr", "zarr")),
     )
 }
+
+
+def register_format(format: Format) -> None:
+    """Add a file format, for :func:`read_table`, :func:`write_table`, ``open_source`` and the command line.
+
+    Parameters
+    ----------
+    format : Format
+        Its name and aliases must be new; ``del FORMATS[name]`` takes it out again.
+    """
+    if not isinstance(format, Format):
+        raise TypeError(f"format must be a fiedler.io.Format, got {type(format).__name__}.")
+    for suffix in format.suffixes:
+        if (taken := _known_format(suffix)) is not None:
+            raise ValueError(f"format {format.name!r}: the suffix .{suffix} already stands for {taken.name!r}.")
+    FORMATS[format.name] = format
+
+
+def _known_format(suffix: str) -> Format | None:
+    return next((known for known in FORMATS.values() if suffix in known.suffixes), None)
+
+
+def _format_of(path: str | os.PathLike) -> Format | None:
+    """The format that the suffixes of a path stand for; other packages are asked where the table does not know it."""
+    suffixes = [suffix[1:].lower() for suffix in Path(path).suffixes]
+    zipped = suffixes[-1:] == ["gz"]
+    suffix = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
+    if suffix[0] and _known_format(suffix[0]) is None:
+        for entry in entry_points(group="fiedler.formats"):
+            if entry.name not in FORMATS:
+                register_format(entry.load())
+    found = _known_format(suffix[0])
+    return None if found is None or (zipped and not found.gzipped) else found
 
 
 def read_table(
@@ -118,7 +210,8 @@ def read_table(
         wherever the lines below do, unless these are whole numbers that increase; a warning says so.
     memory : float, optional
         Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
-        :class:`fiedler.sources.Source`. NPY is always mapped.
+        :class:`fiedler.sources.Source`. NPY is always mapped. No file may declare more than this and more than half of
+        the memory that is free.
     sheet : str or int, optional
         Sheet of an Excel file, by name or by number from 0; the first by default.
     drop : str, int or several, optional
@@ -134,7 +227,8 @@ def read_table(
     Raises
     ------
     ValueError
-        Where a cell, a label or the file itself cannot be read; the message names the file and the place.
+        Where a cell, a label or the file itself cannot be read, or declares more than memory holds; the message names
+        the file and the place.
 
     Examples
     --------
@@ -151,22 +245,28 @@ def read_table(
     >>> table.feature_names.tolist(), table.row_ids.tolist(), table.y.tolist()
     (['length', 'width'], ['p1', 'p2', 'p3'], ['rose', None, 'lily'])
     """
-    path, kind = existing(path), file_format(path)
+    described = _format_of(path)
+    path, kind = existing(path, described is not None and described.folder), file_format(path)
     if target is not None and labels is not None:
         raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
-    if sheet is not None and kind != "xlsx":
-        raise ValueError(f"{path} has no sheets; leave out sheet={sheet!r}.")
-    limit = float("inf") if memory is None else memory
+    if sheet is not None and not FORMATS[kind].sheets:
+        message, named = f"{path} has no sheets; leave out sheet={sheet!r}.", {f"sheet={sheet!r}": ("sheet", sheet)}
+        raise ParameterError(message, parameter="sheet", value=sheet, way_out=named)
+    most = float("inf") if memory is None else memory
     ids, dropped = _several(id_column), _several(drop)
-    with _damage_named(path):
-        found = FORMATS[kind].read(Request(path, target, ids, layer, header, limit, sheet, dropped, numeric_only))
+    with memory_limit(max(allocation_limit(), most if memory is not None and np.isfinite(most) else 0.0)):
+        with _damage_named(path):
+            found = FORMATS[kind].read(Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only))
+        n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
+        if not n or not m:
+            raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
+        if found.X.dtype.kind not in "biuf":
+            raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
+        # An index of the rows and the names of the columns are needed, whatever is done with them.
+        check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
-    n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
-    if not n or not m:
-        raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
-    if found.X.dtype.kind not in "biuf":
-        raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
+        said = {f"header={value}": ("header", value) for value in (True, False) if f"header={value}" in note}
+        warnings.warn(ParameterWarning(note, parameter="path", value=str(path), way_out=said), stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
     y = found.y if labels is None else read_labels(labels, row_ids, n)
     y = None if y is None else as_labels(y, unlabeled)
@@ -216,12 +316,13 @@ def open_source(
     """
     if missing_chunks not in ("error", "fill"):
         raise ValueError(f"missing_chunks must be 'error' or 'fill', got {missing_chunks!r}.")
-    path = existing(path)
-    opened = next((f.open for f in FORMATS.values() if path.suffix.lower()[1:] in (f.name, *f.aliases)), None)
-    if opened is None:
-        raise ValueError(f"{path}: only .zarr, .h5, .hdf5, .h5ad, .parquet and .npy can be read in blocks.")
-    with _damage_named(path):
-        return opened(path, key, columns, missing_chunks)
+    described = _format_of(path)
+    path = existing(path, described is not None and described.folder)
+    if described is None or described.open is None:
+        blocks = ", ".join(f".{suffix}" for known in FORMATS.values() if known.open for suffix in known.suffixes)
+        raise ValueError(f"{path}: only {blocks} can be read in blocks.")
+    with memory_limit(allocation_limit()), _damage_named(path):
+        return described.open(path, key, columns, missing_chunks)
 
 
 def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
@@ -248,11 +349,22 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
     if file_format(path) != table.format:
         own = table.source.suffix
         raise ValueError(f"{path}: the reduced table is written in the format of {table.source}; use the suffix {own}.")
+    described = FORMATS[table.format]
+    if described.write is None:
+        raise ValueError(f"{path}: tables of the format {table.format!r} can be read, but not written.")
     mask = np.zeros(table.shape[1], dtype=bool)
     mask[selected] = True
-    with replacing(path, force) as temporary:
-        FORMATS[table.format].write(temporary, table, np.flatnonzero(mask))
+    with memory_limit(allocation_limit()), replacing(path, force, described.folder) as temporary:
+        described.write(temporary, table, np.flatnonzero(mask))
     return Path(path)
+
+
+def check_output(path: str | Path, force: bool = False) -> None:
+    """An error that says why a result cannot be written there: before the work, not after."""
+    described = _format_of(path)
+    if described is not None and described.needs is not None:
+        require(*described.needs, Path(path).resolve())
+    check_writable(path, force, described is not None and described.folder)
 
 
 def file_format(path: str | Path) -> str:
@@ -274,16 +386,13 @@ def file_format(path: str | Path) -> str:
     >>> file_format("counts.tsv.gz"), file_format("news.libsvm")
     ('csv', 'svmlight')
     """
-    suffixes = [s[1:].lower() for s in Path(path).suffixes]
-    zipped = bool(suffixes) and suffixes[-1] == "gz"
-    suffix = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
-    kind = next((f.name for f in FORMATS.values() if suffix[0] in (f.name, *f.aliases)), None)
-    if kind is None or (zipped and not FORMATS[kind].gzipped):
+    found = _format_of(path)
+    if found is None:
         known_ones = ", ".join(f".{name}" for name in ("csv", "tsv", *list(FORMATS)[1:]))
         raise ValueError(
             f"{path}: the format {Path(path).suffix or 'without a suffix'!r} is unknown; use {known_ones}."
         )
-    return kind
+    return found.name
 
 
 @contextmanager
@@ -305,7 +414,7 @@ def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]
     return [] if columns is None else [columns] if isinstance(columns, (str, int)) else list(columns)
 
 
-def _given_names(path: str | Path, found: Found, n_features: int) -> list[str]:
+def _given_names(path: str | Path, found: Contents, n_features: int) -> list[str]:
     """Names from a file: of the features, or of these and the columns left out."""
     names = read_names(path)
     if left_out := found.layout.get("left_out"):
@@ -317,7 +426,7 @@ def _given_names(path: str | Path, found: Found, n_features: int) -> list[str]:
     return names
 
 
-def _leave_out(found: Found, dropped: list[str | int], path: Path) -> None:
+def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
     """Take columns out of a matrix whose reader gave all of them; numbers are those of the file."""
     places = found.layout.get("features", list(range(found.X.shape[1])))
     names = dict(enumerate(f"x{j}" for j in range(max(places) + 1)))

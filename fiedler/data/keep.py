@@ -28,7 +28,6 @@ import numpy as np
 
 from .atomic import whole
 
-_SECONDS_BETWEEN_SUMS = 10.0  # a partial sum is as large as the result, so it is not written after every slab
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")  # names of files in a folder of ours
 _START = b'{"fingerprint"'  # of a manifest
 Value = np.ndarray | tuple  # of arrays
@@ -96,6 +95,8 @@ class Run:
         Where finished slabs are kept; removed when the block ends without an error, or before any is finished.
     fingerprint : str, default=""
         Of the data, the parameters and the working memory. What a folder with another one holds is dropped.
+    keep_every : float, default=10.0
+        Seconds between two partial sums. A partial sum is as large as the result, so it is not kept after every slab.
     """
 
     def __init__(
@@ -103,7 +104,9 @@ class Run:
         progress: Callable[[int, int, str], None] | None = None,
         folder: str | os.PathLike | None = None,
         fingerprint: str = "",
+        keep_every: float = 10.0,
     ):
+        self._keep_every = keep_every
         self._progress, self._fingerprint = progress, fingerprint
         self._kept, self._passes, self.n_reused = Kept(folder), 0, 0
 
@@ -187,7 +190,7 @@ class Pass:
         """Count a slab whose result is in the total, and keep the total now and then, and at the end."""
         self.count()
         last = self._done == self._total and self._total > 1
-        if self._kept.folder is None or not (last or time.monotonic() - self._written > _SECONDS_BETWEEN_SUMS):
+        if self._kept.folder is None or not (last or time.monotonic() - self._written > self._run._keep_every):
             return
         earlier = self._sums()
         self._kept.save(self._name(f"sum-{self._done:06}", "npz" if isinstance(total, tuple) else "npy"), total)

@@ -1,14 +1,29 @@
-"""How much memory a slab may take, and how freed memory goes back to the system."""
+"""How much memory may be taken: by a slab, and by what a file declares; and how freed memory goes back to the system.
+
+The sizes in a file are claims. A header of thirty bytes can declare a matrix of a terabyte, and a kilobyte of gzip can
+unpack to a megabyte. So a reader passes every size it is about to allocate to :func:`check_size` first. The limit is
+what the caller stated (``--memory`` on the command line, ``memory=`` of ``read_table``), else half of what is free.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sklearn import get_config
 
+from ..errors import ParameterError
+
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
+DEFLATE = 1032  # bytes that one byte of gzip, zip or zlib can stand for at most
+TEXT_BYTES = 64  # that a short text takes where Python holds it in a list
+_STATED: ContextVar[float | None] = ContextVar("stated", default=None)
 
 
 def working_bytes() -> float:
@@ -19,6 +34,101 @@ def working_bytes() -> float:
 def slab_bytes() -> float:
     """Bytes a slab may take."""
     return working_bytes() / 4
+
+
+# -------------------------------------------------------------------- what a file declares
+
+
+@contextmanager
+def memory_limit(size: float | None) -> Iterator[None]:
+    """Bytes that may be allocated for what a file declares, in here; None leaves the limit as it is.
+
+    Examples
+    --------
+    >>> with memory_limit(2**20):
+    ...     allocation_limit()
+    1048576.0
+    """
+    token = _STATED.set(_STATED.get() if size is None else float(size))
+    try:
+        yield
+    finally:
+        _STATED.reset(token)
+
+
+def allocation_limit() -> float:
+    """The stated limit, or half of what is free now."""
+    stated = _STATED.get()
+    return _free() / 2 if stated is None else stated
+
+
+def check_size(path: Any, declared: str, size: float, stored: float | None = None) -> None:
+    """Refuse a size before it is allocated: more than the file can hold, or more than memory allows.
+
+    Parameters
+    ----------
+    path : path or str
+        The file, for the message.
+    declared : str
+        What the file declares, such as "a matrix of 3 x 4".
+    size : float
+        Bytes that would be allocated.
+    stored : float, optional
+        Compressed bytes that these come from; no byte of deflate stands for more than 1032.
+
+    Examples
+    --------
+    >>> with memory_limit(2**30):
+    ...     check_size("x.mtx", "a matrix of 1000000 x 1000000", 8e12)
+    Traceback (most recent call last):
+        ...
+    fiedler.errors.ParameterError: x.mtx declares a matrix of 1000000 x 1000000, which takes 7450.6 GB; the limit ...
+    """
+    if stored is not None and size > DEFLATE * stored + 2**10:
+        raise ValueError(
+            f"{path} declares {declared}, but {stored:.0f} compressed bytes cannot hold it; it is damaged."
+        )
+    limit = allocation_limit()
+    if size > limit:
+        raise ParameterError(
+            f"{path} declares {declared}, which takes {_in_units(size)}; the limit is {_in_units(limit)}. If the file "
+            "is right, allow more with memory=, or store it as Zarr or HDF5, which can be read in blocks.",
+            parameter="memory",
+            value=limit,
+            way_out={"memory=": ("memory", ...)},
+        )
+
+
+def _in_units(size: float) -> str:
+    factor, unit = next(((f, u) for f, u in ((2**30, "GB"), (2**20, "MB")) if size >= f), (2**10, "kB"))
+    return f"{size / factor:.1f} {unit}"
+
+
+def _free() -> float:
+    """Bytes that this process could still take: of the machine, and of the container it runs in."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(float(line.split()[1]) * 2**10 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):  # not Linux
+        free = physical_bytes() / 2
+    try:
+        allowed, used = (
+            Path(f"/sys/fs/cgroup/memory.{what}").read_text(encoding="ascii") for what in ("max", "current")
+        )
+        return min(free, max(float(allowed) - float(used), 0.0))
+    except (OSError, ValueError):  # no container, or one without a limit
+        return free
+
+
+def physical_bytes() -> float:
+    """Bytes of memory this machine has, where that can be asked."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return 8 * 2.0**30
+
+
+# -------------------------------------------------------------------- back to the system
 
 
 def give_back() -> None:

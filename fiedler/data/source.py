@@ -19,7 +19,9 @@ import scipy.sparse as sp
 
 from ..validation import is_sparse
 from .keep import current_run
-from .memory import give_back, slab_bytes
+from .memory import check_size, give_back, slab_bytes
+
+_MANY_SLABS, _SLICE_BYTES = 10_000, 150  # from where the slices themselves count; of one and its two numbers
 
 Part: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array  # in memory, as stored
 
@@ -42,6 +44,7 @@ class Source:
     """
 
     ndim, sparse = 2, False
+    mapped = False  # whether reading takes no memory of its own
     lazy = False  # whether slicing the original object keeps it unread
     opener: Callable[[], Source] | None = None  # opens the same source again; left by whoever opened it from a path
 
@@ -109,12 +112,22 @@ class Source:
         raise TypeError(f"{self.label} is read block by block, not as a whole; pass it to a criterion or a selector.")
 
     def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        try:
-            part = self._read(rows, columns)
-        except Exception as error:
-            raise unreadable(self.label, rows, columns, self.shape, error) from error
+        part = self._loaded(rows, columns)
         check_finite(part, self.label, self.names, columns)
         return part
+
+    def _loaded(self, rows: slice, columns: slice | np.ndarray) -> Part:
+        width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
+        size = self.bytes_per_row * (rows.stop - rows.start) * width / max(self.shape[1], 1)
+        if size > slab_bytes() and not self.mapped:  # a slab is larger only where one row or column is
+            declared = f"{self.shape[0]} rows and {self.shape[1]} columns, and {block_name(rows, columns, self.shape)}"
+            check_size(self.label, declared, size)
+        try:
+            return self._read(rows, columns)
+        except ConnectionError:  # a cluster that is gone; the block is all right
+            raise
+        except Exception as error:
+            raise unreadable(self.label, rows, columns, self.shape, error) from error
 
     def take_rows(self, rows: Any) -> Source:
         """The same columns of some rows, still a source.
@@ -146,6 +159,21 @@ class Source:
         """
         return ColumnView(self, range(self.shape[1])[column])
 
+    def unchecked(self, columns: Any = slice(None)) -> Part:
+        """Some columns in memory whose values may be missing: the target, or what is filled later.
+
+        Parameters
+        ----------
+        columns : slice, array of int or mask
+            Which; all by default.
+
+        Returns
+        -------
+        part : ndarray or sparse array
+            In the stored dtype.
+        """
+        return self._loaded(slice(0, self.shape[0]), _index(columns, self.shape[1], "columns"))
+
     def slabs(self) -> list[slice]:
         """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks.
 
@@ -154,7 +182,7 @@ class Source:
         slabs : list of slice
             In order, without gaps.
         """
-        return spans(self.shape[1], slab_bytes() * self.shape[1] / max(self._bytes, 1.0), self.chunks[1])
+        return self._spans(self.shape[1], slab_bytes() * self.shape[1] / max(self._bytes, 1.0), self.chunks[1])
 
     def row_slabs(self) -> list[slice]:
         """All rows, likewise.
@@ -164,7 +192,13 @@ class Source:
         slabs : list of slice
             In order, without gaps.
         """
-        return spans(self.shape[0], slab_bytes() / max(self.bytes_per_row, 1.0), self.chunks[0])
+        return self._spans(self.shape[0], slab_bytes() / max(self.bytes_per_row, 1.0), self.chunks[0])
+
+    def _spans(self, length: int, width: float, chunk: int) -> list[slice]:
+        if length > _MANY_SLABS * max(width, 1.0):
+            declared = f"{self.shape[0]} rows and {self.shape[1]} columns, in many small blocks"
+            check_size(self.label, declared, _SLICE_BYTES * length / max(width, 1.0))
+        return spans(length, width, chunk)
 
     @property
     def _bytes(self) -> float:

@@ -1,29 +1,38 @@
-"""Stores that hold matrices, opened once and in one way: Zarr, HDF5, NPY. No file may run what it contains."""
+"""Zarr, HDF5 and h5ad: stores of named arrays, opened in one way, read whole or left in the file, and written.
+
+No file may run what it contains, or lead to another file.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..validation import require
-from ..words import first_line
-from .files import ArrayFile, MappedFile, SparseFile, sparse_layout
+from ..validation import is_sparse, require
+from ..words import did_you_mean, first_line
+from .files import ArrayFile, SparseFile, sparse_layout
+from .memory import TEXT_BYTES, check_size
 from .source import Source
+from .tables import (
+    Contents,
+    Request,
+    Table,
+    beside,
+    flat,
+    kept_columns,
+    matrix_name,
+    named_arrays,
+    position,
+    without_column,
+)
 
-
-def open_npy(path: Path) -> np.ndarray:
-    """A memory-mapped array."""
-    try:
-        return np.lib.format.open_memmap(path, mode="r")  # never unpickles
-    except PermissionError:
-        raise
-    except Exception as error:  # a broken header makes NumPy raise almost anything
-        raise ValueError(no_array(path, error)) from None
+# -------------------------------------------------------------------- opened
 
 
 def open_zarr(path: Path) -> Any:
@@ -110,13 +119,6 @@ def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error
     return source
 
 
-def open_mapped(path: Path) -> Source:
-    """The array of an NPY file as a source."""
-    source = MappedFile(open_npy(path), os.fspath(path))
-    source.opener = partial(open_mapped, path.absolute())
-    return source
-
-
 def _inside(store: Any, key: str | None, path: Path) -> Any:
     """The matrix inside a file: the one asked for, X, or the only one."""
     if hasattr(store, "dtype"):  # a Zarr array by itself
@@ -158,13 +160,147 @@ def _refuse_pickles(store: Any, path: Path) -> None:
         raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
 
 
-def no_array(path: Path, error: Exception) -> str:
-    """Why a NumPy file cannot be read."""
-    why = "it holds Python objects or a pickle, which are never loaded" if _smells_of_pickle(path, error) else error
-    return f"{path} is not a NumPy file of numbers: {first_line(why)}."
+# -------------------------------------------------------------------- read
 
 
-def _smells_of_pickle(path: Path, error: Exception) -> bool:
-    with open(path, "rb") as file:
-        start = file.read(2)
-    return "ickle" in str(error) or "bject" in str(error) or start[:1] == b"\x80"
+def read_h5ad(request: Request) -> Contents:
+    """X or a layer of an AnnData file, names from var, labels from a column of obs; nothing else is read."""
+    read_elem = require("anndata.io", "anndata", request.path).read_elem
+    with open_hdf5(request.path, "anndata") as file:
+        return _read_anndata(file, request, read_elem)
+
+
+def read_hdf5(request: Request) -> Contents:
+    """X (or the one matrix), y, feature_names and row_ids of an HDF5 file, as datasets."""
+    with open_hdf5(request.path) as file:
+        items = dict(members(file))
+        arrays = {name: item for name, item in items.items() if hasattr(item, "dtype")}
+        sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
+        name = "X" if sparse else matrix_name(arrays, request.path)
+        X = _matrix(request, name)
+        rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
+        y, names, row_ids = (_values(item, request) for item in beside(rest, request))
+    return Contents(X, flat(names), y, flat(row_ids))
+
+
+def _values(item: Any, request: Request) -> Any:
+    """Labels or names, as text where they are."""
+    if item is None or not hasattr(item, "dtype"):
+        return item
+    _check_declared(item, request.path)
+    return item.asstr()[()] if hasattr(item, "asstr") and item.dtype.kind in "OS" else item[...]
+
+
+def read_zarr(request: Request) -> Contents:
+    """A Zarr array, a group with X and y, or an AnnData store."""
+    store = open_zarr(request.path)
+    if hasattr(store, "dtype"):  # an array by itself
+        return without_column(_matrix(request, None), request)
+    if "obs" in store and "var" in store:
+        return _read_anndata(store, request, require("anndata.io", "anndata", request.path).read_elem)
+    arrays = dict(store.attrs) | dict(store.arrays())  # Zarr has no settled type for text: it goes into attributes
+    layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
+    name = "X" if layout else matrix_name(arrays, request.path)
+    X = _matrix(request, name)
+    y, names, row_ids = (_values(item, request) for item in beside(arrays, request))
+    return Contents(X, flat(names), None if y is None else np.asarray(y), flat(row_ids))
+
+
+def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any]) -> Contents:
+    layers = store.get("layers", {})
+    if not has_x(store) and not request.layer:
+        raise ValueError(f"{request.path} has no X; choose a layer: {', '.join(layers)}.")
+    if request.layer and request.layer not in layers:
+        raise ValueError(
+            f"{request.path} has no layer {request.layer!r}; {did_you_mean(request.layer, layers)}Layers: "
+            f"{', '.join(layers) or 'none'}."
+        )
+    for part in ("obs", "var"):
+        _check_declared(store[part], request.path)
+    obs, var = read_elem(store["obs"]), read_elem(store["var"])
+    key = f"layers/{request.layer}" if request.layer else "X"
+    X = _matrix(request, key)
+    y = None
+    if request.target is not None:
+        y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
+    return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": request.layer})
+
+
+def _matrix(request: Request, key: str | None) -> Any:
+    """A stored matrix read whole, or left in its file where it would take more memory than there is to take."""
+    source = open_matrix(request.path, key)
+    return source if source.bytes_per_row * source.shape[0] > request.memory else source.unchecked()
+
+
+def _check_declared(item: Any, path: Path) -> None:
+    """Check what an array, or all arrays of a group, would take in memory; text is held as objects."""
+    arrays = [(item.name, item)] if hasattr(item, "dtype") else list(_arrays_in(item))
+    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for _, a in arrays)
+    shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
+    check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
+
+
+def _arrays_in(group: Any) -> Iterator[tuple[str, Any]]:
+    for name, item in members(group):
+        if hasattr(item, "dtype"):
+            yield name, item
+        else:
+            yield from _arrays_in(item)
+
+
+# -------------------------------------------------------------------- written
+
+
+def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
+    anndata = require("anndata", "anndata", path)
+    with open_hdf5(table.source, "anndata") as file:
+        backed = "r" if has_x(file) else None  # without an X there is nothing to leave in the file
+    adata = anndata.read_h5ad(table.source, backed=backed)
+    kept = adata[:, _places(table, selected)]
+    (kept.to_memory() if backed else kept).write_h5ad(path)
+    adata.file.close()
+
+
+def _places(table: Table, selected: np.ndarray) -> np.ndarray:
+    """Where the selected features stand in the file."""
+    return np.asarray(table.layout.get("features", np.arange(table.shape[1])))[selected]
+
+
+def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
+    zarr = require("zarr", "zarr", path)
+    store = zarr.open(str(table.source), mode="r")
+    if isinstance(store, zarr.Array):
+        zarr.save_array(str(path), kept_columns(store, table, selected))
+    elif "obs" in store:
+        adata = require("anndata", "anndata", path).read_zarr(str(table.source))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about Zarr's versions, nothing the user could act on
+            adata[:, _places(table, selected)].write_zarr(str(path))
+    else:
+        group = zarr.open_group(str(path), mode="w")
+        for name, values in named_arrays(table, selected).items():
+            if values.dtype.kind == "U":
+                group.attrs[name] = values.tolist()
+            elif is_sparse(values):
+                _write_sparse(group.create_group(name), values)
+            else:
+                group.create_array(name, data=values)
+
+
+def write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
+    h5py = require("h5py", "io", path)
+    with h5py.File(path, "w") as file:
+        for name, values in named_arrays(table, selected).items():
+            if is_sparse(values):
+                _write_sparse(file.create_group(name), values)
+                continue
+            values = np.asarray(values)
+            file[name] = values.astype(object) if values.dtype.kind == "U" else values
+
+
+def _write_sparse(group: Any, X: Any) -> None:
+    """A sparse matrix in AnnData's encoding, into a group of an HDF5 or Zarr file."""
+    create = group.create_array if hasattr(group, "create_array") else group.create_dataset
+    group.attrs.update({"encoding-type": f"{X.format}_matrix", "encoding-version": "0.1.0", "shape": list(X.shape)})
+    for part in ("data", "indices", "indptr"):
+        create(part, data=getattr(X, part))

@@ -1,4 +1,8 @@
-"""What is asked of a file and what it holds: a request, its columns' roles, and the table that comes out."""
+"""What is asked of a file and what it holds: a request, its contents, and the table that comes out.
+
+A reader of a format turns a :class:`Request` into :class:`Contents`. The functions below are steps that readers and
+writers share: the roles of named columns, and the matrix and the labels among named arrays.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,46 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import ParameterError
 from ..validation import is_sparse
 from ..words import did_you_mean
-from .labels import is_known
+from .delimited import some
+from .label_files import is_known
 from .source import Source
 
 
 @dataclass
 class Request:
-    """What the caller asks of a file."""
+    """What the caller asks of a file; :func:`read_table` explains the fields.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which is there.
+    target : str or int, optional
+        Column, or variable, of the labels.
+    ids : list of str or int
+        Columns that name the rows.
+    layer : str, optional
+        Of an AnnData.
+    header : bool, optional
+        Whether the first line holds the names.
+    memory : float
+        Bytes X may take in memory; a larger one stays in its file where the format can be read in blocks.
+    sheet : str or int, optional
+        Of a workbook.
+    drop : list of str or int
+        Columns to leave out.
+    numeric_only : bool
+        Whether columns that hold no numbers are left out.
+    """
 
     path: Path
-    target: str | int | None
-    ids: list[str | int]
-    layer: str | None
-    header: bool | None
-    memory: float = float("inf")  # bytes a matrix may take; a larger one stays in its file
+    target: str | int | None = None
+    ids: list[str | int] = field(default_factory=list)
+    layer: str | None = None
+    header: bool | None = None
+    memory: float = float("inf")
     sheet: str | int | None = None
     drop: list[str | int] = field(default_factory=list)
     numeric_only: bool = False
@@ -37,11 +65,24 @@ class Request:
 
 
 @dataclass
-class Found:
-    """What a reader found; ``layout`` is what the writer of the same format needs.
+class Contents:
+    """What a reader found in a file.
 
-    ``layout["features"]`` and ``layout["left_out"]`` are columns of the file: those X holds, and those that the caller
-    left out of the table.
+    Parameters
+    ----------
+    X : ndarray, sparse array or Source
+        The features; missing cells are NaN.
+    names : list of str, optional
+        Of the features.
+    y : sequence, optional
+        Labels as the file holds them.
+    row_ids : sequence, optional
+        Names of the rows.
+    layout : dict
+        What the writer of the same format needs. ``layout["features"]`` and ``layout["left_out"]`` are columns of the
+        file: those X holds, and those that the caller left out of the table.
+    notes : list of str
+        What was guessed, for the user to know.
     """
 
     X: Any
@@ -49,7 +90,7 @@ class Found:
     y: Any = None
     row_ids: Any = None
     layout: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # what was guessed, for the user to know
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -91,6 +132,9 @@ class Table:
         n, m = self.shape
         labels = "no labels" if self.y is None else f"{int(is_known(self.y).sum())} of {n} labels known"
         return f"Table({n} rows x {m} features, {labels}, source={str(self.source)!r})"
+
+
+# -------------------------------------------------------------------- named columns
 
 
 def roles(names: list[str], request: Request) -> tuple[list[int], int | None, list[int]]:
@@ -135,6 +179,89 @@ def position(column: str | int, names: list[str], path: Path) -> int:
     return number % len(names)
 
 
+# -------------------------------------------------------------------- named arrays
+
+
+def matrix_name(arrays: dict[str, Any], path: Path) -> str:
+    """X, x or data; else the only two-dimensional numeric array."""
+    matrices = [n for n, a in arrays.items() if getattr(a, "ndim", 0) == 2 and a.dtype.kind in "biuf"]
+    named = [n for n in ("X", "x", "data") if n in matrices]
+    wide = [n for n in matrices if min(arrays[n].shape) > 1]
+    if not named and len(wide) != 1:
+        raise ValueError(f"{path} needs one matrix named X; it holds {', '.join(arrays) or 'nothing'}.")
+    return (named or wide)[0]
+
+
+def labels_of(arrays: dict[str, Any], target: str | int | None, path: Path) -> Any:
+    """The variable that is named as the target; y, Y, labels or target where none is."""
+    if target is None:
+        return next((arrays[name] for name in ("y", "Y", "labels", "target") if name in arrays), None)
+    if target not in arrays:
+        hint = did_you_mean(str(target), arrays)
+        raise ValueError(f"{path} has no variable {target!r}; {hint}Its variables: {', '.join(arrays)}.")
+    return arrays[target]
+
+
+def beside(arrays: dict[str, Any], request: Request) -> tuple[Any, Any, Any]:
+    """The labels, the names of the features and those of the rows, where there are any."""
+    return labels_of(arrays, request.target, request.path), arrays.get("feature_names"), arrays.get("row_ids")
+
+
+def flat(names: Any) -> list[str] | None:
+    """Names from an array of text, or from MATLAB's cells of text."""
+    if names is None:
+        return None
+    cells = np.asarray(names).ravel().tolist()
+    return [str(c.ravel()[0] if isinstance(c, np.ndarray) and c.size else c).strip() for c in cells]
+
+
+def without_column(X: Any, request: Request) -> Contents:
+    """A matrix of which one column may be the target."""
+    if np.ndim(X) != 2:
+        raise ValueError(f"{request.path} holds an array of shape {np.shape(X)}; a table has rows and columns.")
+    if request.target is None:
+        return Contents(X, layout={"features": list(range(X.shape[1]))})
+    target = position(request.target, [str(j) for j in range(X.shape[1])], request.path)
+    kept = [j for j in range(X.shape[1]) if j != target]
+    names, layout = [f"x{j}" for j in kept], {"features": kept}
+    if isinstance(X, Source):
+        y = X.unchecked([target])  # an unknown label may be NaN
+        y = (y.toarray() if is_sparse(y) else y).ravel()
+        return Contents(X.without_column(target), names, y, None, layout)
+    y = X[:, [target]].toarray().ravel() if is_sparse(X) else np.array(X[:, target])
+    if target in (0, len(kept)):  # a view: a memory-mapped file is not read
+        return Contents(X[:, 1:] if target == 0 else X[:, :-1], names, y, None, layout)
+    return Contents(X[:, kept], names, y, None, layout)
+
+
+def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
+    """What a file of named arrays keeps of a table: X, feature_names, and y and row_ids where there are any."""
+    arrays = {"X": table.X[:, selected], "feature_names": table.feature_names[selected].astype(str)}
+    if table.layout["y"] is not None:  # as in the file, unknown ones by the name they have there
+        arrays["y"] = np.asarray(table.layout["y"])
+    if table.row_ids is not None:
+        arrays["row_ids"] = table.row_ids.astype(str)
+    return arrays
+
+
+# -------------------------------------------------------------------- columns that go
+
+
+def dropped_columns(table: Table, selected: np.ndarray) -> set[int]:
+    """Columns of the file that a reduced table leaves out; ids, target and whatever else it holds stay."""
+    features = table.layout["features"]
+    return set(features) - {features[j] for j in selected} | set(table.layout.get("left_out", ()))
+
+
+def kept_columns(X: Any, table: Table, selected: np.ndarray) -> Any:
+    """The columns of the file's matrix that a reduced table keeps."""
+    gone = dropped_columns(table, selected)
+    return X[:, [j for j in range(X.shape[1]) if j not in gone]]
+
+
+# -------------------------------------------------------------------- missing cells
+
+
 def fill_missing(table: Table, how: str | None = None) -> Any:
     """X of a table without missing cells: as it is, or with each column's median, mean or zero.
 
@@ -153,21 +280,28 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     """
     if isinstance(table.X, Source):
         if how is not None:
-            raise ValueError(
+            raise ParameterError(
                 f"{table.source} is read block by block, and how={how!r} needs it as a whole; fill its gaps first, or "
-                "give more memory."
+                "give more memory.",
+                parameter="how",
+                value=how,
+                way_out={f"how={how!r}": ("impute", how), "more memory": ("memory", ...)},
             )
         return table.X  # a missing cell is reported when its block is read
     gaps, infinite = _gaps(table.X)
     if infinite.any():
-        raise ValueError(f"{table.source}: infinite values in {_some(table.feature_names[infinite])}; replace them.")
+        raise ValueError(
+            f"{table.source}: infinite values in {some(table.feature_names[infinite].tolist())}; replace them."
+        )
     if not gaps.any():
         return table.X
     if how is None:
-        count, columns = int(gaps.sum()), _some(table.feature_names[gaps > 0])
-        raise ValueError(
+        count, columns = int(gaps.sum()), some(table.feature_names[gaps > 0].tolist())
+        raise ParameterError(
             f"{table.source}: {count} missing cell{'s' * (count > 1)} in {columns}; fill them with "
-            "fill_missing(table, 'median'), or drop those columns."
+            "fill_missing(table, 'median'), or drop those columns.",
+            parameter="how",
+            way_out={"fill_missing(table, 'median')": ("impute", "median")},
         )
     from sklearn.impute import SimpleImputer
 
@@ -188,8 +322,3 @@ def _gaps(X: Any) -> tuple[np.ndarray, np.ndarray]:
         block = X[:, columns].toarray() if is_sparse(X) else X[:, columns]
         gaps[columns], infinite[columns] = np.isnan(block).sum(axis=0), np.isinf(block).any(axis=0)
     return gaps, infinite
-
-
-def _some(names: np.ndarray) -> str:
-    shown = ", ".join(map(repr, names[:5].tolist())) + (", ..." if len(names) > 5 else "")
-    return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
@@ -36,26 +36,48 @@ def n_threads(operations: float = np.inf) -> int:
 class _OneBlasThread:
     """A context in which BLAS keeps to one thread, whoever else is inside at the same time.
 
-    The limit holds for the whole process. If fits in several threads each set it and restored what they had found, the
-    last to leave would restore the limit of another. So the first one in sets it, and the last one out restores it.
+    Most builds of BLAS have one limit for the whole process. If fits in several threads each set it and restored what
+    they had found, the last to leave would restore the limit of another. So the first one in sets it, and the last one
+    out restores it. Builds on OpenMP have a limit per thread, and every thread sets its own.
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside = Lock(), 0
+        self._lock, self._inside, self._own = Lock(), 0, local()
         self._limit: Any = None
 
     def __enter__(self) -> None:
+        if _limits_are_per_thread():
+            self._own.limits = [*getattr(self._own, "limits", []), _controller().limit(limits=1, user_api="blas")]
+            return
         with self._lock:
             if self._inside == 0:
                 self._limit = _controller().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+                _let_any_thread_set_limits()
             self._inside += 1
 
     def __exit__(self, *_: Any) -> None:
+        if _limits_are_per_thread():
+            self._own.limits.pop().restore_original_limits()
+            return
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.__exit__(None, None, None)
+                self._limit.restore_original_limits()
+                _let_any_thread_set_limits()
+
+
+@cache
+def _limits_are_per_thread() -> bool:
+    found = [lib for lib in _controller().info() if lib["user_api"] == "blas"]
+    return bool(found) and all(lib.get("threading_layer") == "openmp" for lib in found)
+
+
+def _let_any_thread_set_limits() -> None:
+    """threadpoolctl 3.8 ignores limits of all threads but the one that set one first, until that one is done."""
+    for lib in _controller().lib_controllers:
+        release = getattr(lib, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
 
 
 _ONE = _OneBlasThread()

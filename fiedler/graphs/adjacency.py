@@ -1,4 +1,4 @@
-"""Weights between rows from whatever holds a graph: matrices, and graphs of other libraries by what they offer.
+"""SquareMatrix between rows from whatever holds a graph: matrices, and graphs of other libraries by what they offer.
 
     networkx   G.edges(data="weight")    nodes 0 ... n-1 are row numbers; any other nodes stand in the order of list(G)
     igraph     G.get_edgelist(), G.es    vertices are row numbers
@@ -20,7 +20,7 @@ from ..data.arrays import as_csr
 from ..errors import ParameterError
 from ..validation import check_choice, check_positive, is_sparse
 
-Weights: TypeAlias = np.ndarray | sp.csr_array
+SquareMatrix: TypeAlias = np.ndarray | sp.csr_array
 
 _RULES = ("max", "min", "mean")
 _ROUNDING = 1e-10  # of the largest weight, by which the two directions of an edge may differ
@@ -38,7 +38,7 @@ def is_foreign(graph: Any) -> bool:
     return _is_pysal(graph) or _is_igraph(graph) or _is_networkx(graph)
 
 
-def adjacency(graph: Any) -> Weights:
+def adjacency(graph: Any) -> SquareMatrix:
     """The square matrix a graph stands for, in float64; zeros that a sparse one stores stay stored."""
     if _is_pysal(graph):
         graph = graph.sparse
@@ -60,7 +60,7 @@ def adjacency(graph: Any) -> Weights:
     return W
 
 
-def symmetric(W: Weights, symmetrize: str | None) -> Weights:
+def symmetric(W: SquareMatrix, symmetrize: str | None) -> SquareMatrix:
     """W checked and made symmetric by a rule: weights are finite, non-negative, and the same in both directions."""
     if symmetrize is not None:
         check_choice("symmetrize", symmetrize, _RULES)
@@ -85,7 +85,7 @@ def symmetric(W: Weights, symmetrize: str | None) -> Weights:
     return np.maximum(W, W.T) if symmetrize == "max" else np.minimum(W, W.T)
 
 
-def from_distances(D: Weights, bandwidth: float | None) -> tuple[Weights, float]:
+def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatrix, float]:
     """exp(-d² / 2δ²) on the entries of D off the diagonal, of a sparse D on those that are stored; and δ.
 
     By default δ is the mean distance, every pair counted once. What is directed stays directed.

@@ -23,7 +23,7 @@ _DENSE_EIGEN, _DENSE_EIGEN_OF_KERNELS = 400, 2000  # nodes up to which LAPACK be
 _DENSE_EIGEN_AT_MOST, _RESTARTS = 8000, 300  # it takes over up to so many where Lanczos gives up after so many
 _NO_EIGENVALUE = 1e-12  # σ below this is rounding: it counts as λ = 1
 
-Pairs = tuple[np.ndarray, np.ndarray]  # eigenvalues, eigenvectors in columns
+ValuesAndVectors = tuple[np.ndarray, np.ndarray]  # eigenvalues, eigenvectors in columns
 
 
 class Spectral(Protocol):
@@ -47,7 +47,7 @@ class Spectral(Protocol):
     def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]: ...
 
 
-def spectrum(W: Spectral, k: int, way_out: str) -> Pairs:
+def spectrum(W: Spectral, k: int, way_out: str) -> ValuesAndVectors:
     """The k smallest eigenpairs, trivial pair first; ``way_out`` ends the message where Lanczos does not converge."""
     values, vectors, trivial = (list[np.ndarray]() for _ in range(3))
     for component in range(W.n_components):
@@ -92,7 +92,7 @@ def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np
     return values, vectors, ground[:, None]
 
 
-def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray) -> Pairs:
+def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray) -> ValuesAndVectors:
     values, vectors = _lanczos(W, nodes, k, ground[:, None])
     while True:
         # Lanczos may miss copies of a repeated eigenvalue: look once more, away from what it found.
@@ -103,7 +103,7 @@ def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray)
         values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
 
 
-def _lanczos(W: Spectral, nodes: np.ndarray, k: int, known: np.ndarray) -> Pairs:
+def _lanczos(W: Spectral, nodes: np.ndarray, k: int, known: np.ndarray) -> ValuesAndVectors:
     """The k smallest eigenpairs of 𝓛 on one component, in the complement of some known eigenvectors."""
     root, sums, product = W.inverse_root_degree[nodes], W.row_sums[nodes], W.operator(nodes)
 

@@ -25,7 +25,7 @@ from ..engine.blocks import is_constant
 from ..engine.moments import sparse_centre
 from ..graphs import Graph
 from ..validation import is_sparse
-from .weights import Weights, mixed, summed, weights_between
+from .weights import WeightSums, mixed, summed, weights_between
 
 _DEGENERATE = 1e-9  # variance, relative to that of a typical feature, below which every order gives the same quotient
 _NORMAL = 1e-6  # skewness below which a Pearson III distribution is a normal one
@@ -216,7 +216,7 @@ class Invariants(NamedTuple):
     entries: np.ndarray
 
 
-def invariants(W: Weights, shift: np.ndarray, e: float, d: np.ndarray) -> Invariants:
+def invariants(W: WeightSums, shift: np.ndarray, e: float, d: np.ndarray) -> Invariants:
     """The invariants of A = B + e dd', B = diag(shift) - W."""
     n, w = float(len(d)), W.diagonal
     p2, Bd = d @ d, shift * d - W.dot(d)

@@ -34,10 +34,10 @@ class Factors(NamedTuple):
     core: sp.csr_array
 
 
-Matrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
+WeightMatrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
 
 
-class Weights(NamedTuple):
+class WeightSums(NamedTuple):
     """W as the null sees it.
 
     Attributes
@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     triangles: float
 
 
-def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> Matrix:
+def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> WeightMatrix:
     """``scale`` W between some nodes, its diagonal left as it comes."""
     storage = graph.weights
     if isinstance(storage, Factored):
@@ -79,7 +79,7 @@ def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> Matrix:
     return sp.csr_array((scale * np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=shape)
 
 
-def mixed(first: Matrix, second: Matrix, t: float) -> Matrix:
+def mixed(first: WeightMatrix, second: WeightMatrix, t: float) -> WeightMatrix:
     """(1 - t) first - t second."""
     if isinstance(first, Groups) and isinstance(second, Groups) and _alike(first.Z, second.Z):
         return Groups(first.Z, (1.0 - t) * first.core - t * second.core)
@@ -87,7 +87,7 @@ def mixed(first: Matrix, second: Matrix, t: float) -> Matrix:
     return both
 
 
-def summed(W: Matrix, d: np.ndarray) -> Weights:
+def summed(W: WeightMatrix, d: np.ndarray) -> WeightSums:
     """The sums over the entries of W."""
     sides = np.column_stack([np.ones(len(d)), d])
     if isinstance(W, Groups):
@@ -95,11 +95,11 @@ def summed(W: Matrix, d: np.ndarray) -> Weights:
     if isinstance(W, np.ndarray):
         square = W * W
         sums = np.diag(W), square @ sides, float(np.vdot(square, W)), float(np.vdot(W @ W, W))
-        return Weights(lambda v: W @ v, W.sum(axis=1), *sums)
+        return WeightSums(lambda v: W @ v, W.sum(axis=1), *sums)
     return _summed_rows(W, sides)
 
 
-def _summed_groups(W: Groups, sides: np.ndarray) -> Weights:
+def _summed_groups(W: Groups, sides: np.ndarray) -> WeightSums:
     Z, core = W
     Z2, Z3 = Z.power(2), Z.power(3)
     sizes2, sizes3 = Z2.sum(axis=0), Z3.sum(axis=0)
@@ -107,10 +107,10 @@ def _summed_groups(W: Groups, sides: np.ndarray) -> Weights:
     squares = Z2 @ (core**2 @ (Z2.T @ sides))
     degree = Z @ (core @ Z.sum(axis=0))
     cubes, triangles = float(sizes3 @ core**3 @ sizes3), float(np.vdot(step @ step, step.T))
-    return Weights(lambda v: Z @ (core @ (Z.T @ v)), degree, Z2 @ np.diag(core), squares, cubes, triangles)
+    return WeightSums(lambda v: Z @ (core @ (Z.T @ v)), degree, Z2 @ np.diag(core), squares, cubes, triangles)
 
 
-def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> Weights:
+def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> WeightSums:
     """The same, a few rows at a time."""
     n = len(sides)
     degree, diagonal, squares, cubes, triangles = np.empty(n), np.empty(n), np.empty((n, 2)), 0.0, 0.0
@@ -125,15 +125,15 @@ def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> Weights:
             triangles += float((part @ W).multiply(part).sum())
     if isinstance(W, Factors):
         step = (W.core @ (W.Z.T @ W.Z)).toarray()
-        return Weights(_product(*W), degree, diagonal, squares, cubes, float(np.vdot(step @ step, step.T)))
-    return Weights(lambda v: W @ v, degree, diagonal, squares, cubes, triangles)
+        return WeightSums(_product(*W), degree, diagonal, squares, cubes, float(np.vdot(step @ step, step.T)))
+    return WeightSums(lambda v: W @ v, degree, diagonal, squares, cubes, triangles)
 
 
 def _product(Z: sp.csr_array, core: sp.csr_array) -> Callable[[np.ndarray], np.ndarray]:
     return lambda v: Z @ (core @ (Z.T @ v))
 
 
-def _entries(W: Matrix) -> sp.csr_array | np.ndarray:
+def _entries(W: WeightMatrix) -> sp.csr_array | np.ndarray:
     if isinstance(W, (Groups, Factors)):
         return sp.csr_array(W.Z @ sp.csr_array(W.core) @ W.Z.T)
     return W

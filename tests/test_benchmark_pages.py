@@ -1,0 +1,137 @@
+"""The pages of the benchmarks: their tables are the committed ones, and their sentences say what the tables say."""
+
+import re
+
+import pytest
+
+from benchmarks.pages import DOCS, FOLDERS, HERE, filled, load, markdown, records, save, shown
+
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the pages are not installed")
+PAGES = pytest.mark.parametrize("page", FOLDERS, ids=lambda page: page.name)
+
+
+def table(page, name):
+    return records(FOLDERS[DOCS / page] / f"{name}.csv")
+
+
+def says(page, sentence):
+    """Whether a page has a sentence, however its lines are broken."""
+    return " ".join(sentence.split()) in " ".join((DOCS / page).read_text(encoding="utf-8").split())
+
+
+# -------------------------------------------------------------------- pages are filled from tables
+
+
+@PAGES
+def test_a_page_is_what_its_tables_fill_it_with(page):
+    assert filled(page) == page.read_text(encoding="utf-8")
+
+
+@PAGES
+def test_every_table_of_a_folder_is_shown_once(page):
+    named = re.findall(r"<!-- table: (\S+) -->", page.read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(path.stem for path in FOLDERS[page].glob("*.csv"))
+
+
+def test_cells_survive_a_file_and_numbers_are_aligned(tmp_path):
+    rows = [["a, b", "1.5", "x|y"], ['"quoted"', "–", "**"]]
+    save(tmp_path / "results" / "t.csv", ["", "n", "text"], rows)
+    assert load(tmp_path / "results" / "t.csv") == [["", "n", "text"], *rows]
+    lines = markdown(load(tmp_path / "results" / "t.csv")).split("\n")
+    assert lines[1] == "| --- | --: | --- |"
+    assert lines[2] == "| a, b | 1.5 | x\\|y |"
+
+
+def test_printed_numbers_stand_before_computed_ones(tmp_path):
+    save(tmp_path / "results" / "t.csv", ["set", "n"], [["one", "2"]])
+    save(tmp_path / "printed" / "t.csv", ["set", "n"], [["one", "3"]])
+    assert shown(tmp_path / "results", "t") == [["set", "n"], ["one", "3 → **2**"]]
+
+
+# -------------------------------------------------------------------- sentences
+
+
+def test_results_count_the_promises_that_are_met():
+    folder = FOLDERS[HERE / "RESULTS.md"]
+    met = [row["met"] for name in ("ratios", "facts") for row in records(folder / f"{name}.csv") if row["met"] != "–"]
+    told = f"{met.count('yes')} of {len(met)} promises are met"
+    assert told in (HERE / "RESULTS.md").read_text(encoding="utf-8")
+
+
+def test_the_sselect_section_says_what_its_table_says():
+    rows = table("reproductions.md", "sselect-accuracy")
+    ahead = sum(row["variance"] > row["sSelect"] for row in rows), sum(row["random"] > row["Laplacian"] for row in rows)
+    assert ahead == (8, 3)
+    assert says("reproductions.md", "do better than sSelect in 8 of 9 rows. Random terms do better than LS in 3 rows")
+    average = table("reproductions.md", "sselect-table-2")[-1]
+    printed = records(FOLDERS[DOCS / "reproductions.md"].parent / "printed" / "sselect-table-2.csv")[-1]
+    shares = [float(average[key]) / float(printed[key]) for key in ("less Fisher", "less Laplacian")]
+    assert says("reproductions.md", f"the gain is {100 * shares[0]:.0f} % of the printed one over Fisher and "
+                                    f"{100 * shares[1]:.0f} % over LS")  # fmt: skip
+
+
+def test_findings_are_counted_at_the_top():
+    for row, paper in zip(
+        table("reproductions.md", "overview"), ("sselect", "spec", "ssls", "constraints", "evsc"), strict=True
+    ):
+        answers = [found["comes out"] for found in table("reproductions.md", f"{paper}-findings")]
+        assert (row["findings that come out"], row["that do not"]) == (
+            str(answers.count("yes")),
+            str(answers.count("no")),
+        )
+
+
+def test_which_method_names_the_best_average_ranks():
+    order = [row["method"] for row in table("which-method.md", "free-standings")]
+    assert order[:2] == ["subset", "cur"]
+    assert len(order) - 1 == 18  # without all features
+    assert all(row["use"].startswith("`subset`") for row in table("which-method.md", "advice"))
+    verdicts = [row["verdict"] for row in table("which-method.md", "defaults")]
+    assert says("which-method.md", f"{verdicts.count('keep')} of {len(verdicts)} defaults stand")
+
+
+def test_where_subset_is_not_ahead_on_held_out_data_sets_is_said():
+    column = "held-out, 15 sets"
+    level = {
+        row["subset over"]
+        for row in table("which-method.md", "free-gains")
+        if float(re.search(r"p [=<] (\.\d+)", row[column])[1]) >= 0.05
+    }
+    assert level == {"variance pruned", "cur", "evsc pruned", "fps", "variance"}
+    losses = {row["subset over"] for row in table("which-method.md", "free-gains") if row[column].startswith("−")}
+    assert losses == {"variance pruned", "all"}
+
+
+def test_where_labels_and_targets_do_not_help_is_said():
+    best = {
+        column: min((row[column], row["method"]) for row in table("which-method.md", "labels-ranks")[:6])[1]
+        for column in table("which-method.md", "labels-ranks")[0]
+        if column.endswith("per class")
+    }
+    assert list(best.values()) == ["variance"] * 3 + ["relieff"] * 3
+    values = table("which-method.md", "targets-values")
+    first = [min((row[f"{n} targets"], row["method"]) for row in values if row["method"] not in ("all", "sets"))[1]
+             for n in (4, 6, 10, 20, 40)]  # fmt: skip
+    assert first == ["subset"] * 2 + ["l1"] * 3
+    for name in ("free-tuned", "labels-tuned", "targets-tuned"):
+        assert all(float(re.search(r"p = (\.\d+)", row["sets"])[1]) >= 0.05 for row in table("which-method.md", name))
+    assert sum(row["gain"].startswith("+") for row in table("which-method.md", "free-tuned")) == 2
+
+
+def test_every_job_keeps_to_its_memory():
+    assert all(float(row["peak MiB"]) <= 500 for row in table("scaling.md", "limits"))
+    one, two = (float(row["seconds"]) for row in table("scaling.md", "growth") if row["axis"] == "workers, by rows")
+    assert says("scaling.md", f"two worker processes are {one / two:.2f} times as fast as one")
+
+
+def test_p_values_hold_on_noise():
+    rows = load(FOLDERS[DOCS / "is-it-real.md"] / "noise.csv")[1:]
+    assert all(0.04 <= float(row[5]) <= 0.06 for row in rows)
+    assert min(float(row[2]) for row in rows) > 0.1
+    assert all(row["comes out"] == "yes" for row in table("is-it-real.md", "findings"))
+
+
+def test_the_variance_is_ahead_on_both_sets_of_cells():
+    for name in ("yan", "pbmc68k_reduced"):
+        means = {row["genes chosen by"]: row["mean"] for row in table("single-cells.md", name)}
+        assert means["variance"] > means["laplacian"]
