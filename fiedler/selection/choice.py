@@ -49,7 +49,7 @@ def choose(
     found: dict[str, np.ndarray] = {}
     if isinstance(wanted, str) and wanted == "fdr":
         check_share("alpha", alpha)
-        tested = discover(criterion, problem)
+        tested = discover(criterion, problem, alpha=alpha)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
         real = tested.qvalues <= alpha
         ranking, last = rank(criterion, problem, among=real), int(real.sum())
