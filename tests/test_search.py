@@ -127,8 +127,10 @@ def test_many_rows_with_duplicates_give_ties_to_the_smaller_index(zeros):
         X[rng.random(X.shape) < 0.3] = -0.0
         X[rng.random(X.shape) < 0.3] = 0.0
     found, _, _ = find_neighbors(X, 5)
-    expected, _ = nearest_rows(row_distances(sp.csc_array(X)), 5)
-    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
+    for row in rng.choice(len(X), 300, replace=False):
+        squared = ((X - X[row]) ** 2).sum(axis=1).round(9)  # differences of tenths: what is nearer is nearer by more
+        squared[row] = np.inf
+        np.testing.assert_array_equal(np.sort(found[row]), np.sort(np.argsort(squared, kind="stable")[:5]))
 
 
 def test_sparse_rows_that_are_mostly_copies_are_searched_once():

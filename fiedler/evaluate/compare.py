@@ -30,9 +30,9 @@ from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .cells import Cells, Plan, run_cells
+from .checked import check_reads
 from .curves import Target, check_sizes, prepared, read_target, spread
 from .measures import top_k_overlap
-from .ranking import check_reads
 
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "rmse": ("rmse", "jaccard")}

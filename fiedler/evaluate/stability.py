@@ -17,9 +17,9 @@ from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
+from .checked import checked_ranking
 from .curves import Target, check_sizes, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
-from .ranking import checked_ranking
 
 
 @dataclass(frozen=True, eq=False, repr=False)

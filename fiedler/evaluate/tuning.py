@@ -25,8 +25,8 @@ from ..sets.forward import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
+from .checked import check_reads, checked_ranking
 from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread
-from .ranking import check_reads, checked_ranking
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:

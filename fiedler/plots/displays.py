@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..evaluate.compare import Comparison
-from ..evaluate.significance import Significance
+from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
