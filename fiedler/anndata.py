@@ -20,6 +20,7 @@ from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
 from .data.arrays import rows_of, validate_X
 from .data.containers import anndata_matrix
+from .distinct import Distinct
 from .graphs import Graph, Precomputed
 from .problem import Problem
 from .selection.choice import choose
@@ -282,7 +283,8 @@ def _in_batches(
         )
     if batches.isna().any():
         raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; name every batch.")
-    names, codes = np.unique(batches.astype(str), return_inverse=True)
+    seen = Distinct(batches.tolist())  # 1 and "1" are two batches
+    names, codes = seen.values, seen.codes
     found = []
     for code, name in enumerate(names):
         rows = np.flatnonzero(codes == code)

@@ -336,3 +336,12 @@ def test_batches_have_the_columns_of_scanpy(adata):
     assert shared <= set(theirs.columns)
     assert shared <= set(ours.columns)
     assert ours["highly_variable"].dtype == theirs["highly_variable"].dtype == bool
+
+
+def test_batches_that_print_alike_are_two(adata):
+    """1 and "1" are two names; scanpy and pandas tell them apart as well."""
+    sample = np.where(np.arange(adata.n_obs) % 2 == 0, 1, 0).astype(object)
+    sample[sample == 0] = "1"
+    adata.obs["sample"] = sample
+    found = select_genes(adata, n_top_genes=6, batch_key="sample", inplace=False)
+    assert found["highly_variable_nbatches"].max() == 2

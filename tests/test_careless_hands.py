@@ -1,5 +1,6 @@
 """What careless hands do to a library: wrong kinds of labels, distances for similarities, numbers without bounds."""
 
+import re
 import warnings
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from fiedler import KNN, METHODS, LaplacianScore, Precomputed, ReliefF, SpectralSelector, Supervision, Variance
 from fiedler.data.scaling import scaled, uneven_columns
-from fiedler.evaluate import compare
+from fiedler.evaluate import compare, jaccard_curve, stability
+from fiedler.report import summarize
 
 WINE = load_wine().data / load_wine().data.std(axis=0)
 
@@ -175,3 +177,76 @@ def test_a_label_per_row_warns_nobody_where_it_is_meant():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LaplacianScore().evaluate(WINE, np.arange(len(WINE)))
+
+
+# ---------------------------------------------------------------- every method, whatever is known about the rows
+
+_RNG = np.random.default_rng(0)
+_CLASSES = np.arange(30) % 3
+_X = _RNG.normal(size=(30, 6)) + np.outer(_CLASSES, np.linspace(1, 0, 6))
+_I, _J = np.array([pair for pair in _RNG.integers(30, size=(60, 2)) if pair[0] != pair[1]]).T
+_SAME = _CLASSES[_I] == _CLASSES[_J]
+KNOWN = {
+    "nothing": {},
+    "classes": {"y": _CLASSES},
+    "target": {"y": _X[:, 0] + 0.3 * _RNG.normal(size=30)},
+    "pairs": {"must_link": np.c_[_I, _J][_SAME][:8], "cannot_link": np.c_[_I, _J][~_SAME][:8]},
+}
+
+
+def suffices(reads, known):
+    """Whether a method has what it reads. Classes imply pairs, and classes that are numbers are a target too."""
+    enough = {"classes": {"classes"}, "target": {"target", "classes"}, "pairs": {"pairs", "classes"}}
+    return all(known in enough[kind] for kind in reads)
+
+
+def compared(name, known):
+    order = SpectralSelector(name, n_features_to_select=4).fit(_X, **known).order_
+    result = compare([name], _X, **known, n_features=[2, 4], n_draws=2, n_jobs=1)
+    if known.get("y") is None:  # the neighbourhoods of the first features
+        expected = jaccard_curve(_X, order[:4], n_features=[2, 4]).mean
+        np.testing.assert_array_equal(result.values(name, "jaccard"), [expected])
+    else:
+        assert set(result.settings["metrics"]) <= {"accuracy", "rmse"}
+    assert np.isfinite(result.table["value"]).all()
+
+
+def drawn(name, known):
+    result = stability(name, _X, **known, k=2, n_draws=3)
+    assert result.frequency.sum() == pytest.approx(2)
+
+
+def reported(name, known):
+    selector = SpectralSelector(name, n_features_to_select=2).fit(_X, **known)
+    summary = summarize(selector, _X, **known)
+    assert len(summary["features"]["feature"]) == 6
+    assert summary["stability"] is not None
+
+
+@pytest.mark.filterwarnings("ignore:.*reads no pairs")
+@pytest.mark.parametrize("entry", [compared, drawn, reported], ids=["compare", "stability", "report"])
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_right_or_says_in_its_own_name_what_it_needs(name, known, entry):
+    method = METHODS[name]()
+    if suffices(method.reads, known) and not (entry is compared and known == "classes" and "target" in method.reads):
+        entry(name, KNOWN[known])
+        return
+    with pytest.raises(ValueError, match=rf"^(method '{name}'|{re.escape(repr(method))}) (requires|reads) ") as caught:
+        entry(name, KNOWN[known])
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert message.count(". ") == 0  # one sentence
+    if entry is compared:
+        with pytest.raises(ValueError, match=f"^method '{name}' (requires|reads) "):
+            compare([name], _X, **KNOWN[known])
+
+
+def test_compare_shows_pairs_only_to_methods_that_read_them():
+    options = {"n_features": [2], "n_draws": 2, "n_jobs": 1, "y": _CLASSES}
+    result = compare(["constraint", "laplacian"], _X, **options, **KNOWN["pairs"])
+    assert result.settings["n_pairs"] == sum(len(np.unique(pairs, axis=0)) for pairs in KNOWN["pairs"].values())
+    alone = SpectralSelector("constraint", n_features_to_select=2).fit(_X, **KNOWN["pairs"]).order_[:2]
+    assert all(order == alone.tolist() for order in result.orders["constraint"])
+    with pytest.raises(ValueError, match="n_pairs=4 draws pairs from the labels, but must_link and cannot_link give"):
+        compare(["constraint"], _X, **options, **KNOWN["pairs"], n_pairs=4)

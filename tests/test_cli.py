@@ -3,9 +3,12 @@
 import json
 import os
 import pickle
+import re
+import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +17,28 @@ from click.testing import CliRunner
 
 from fiedler import METHODS, SpectralSelector
 from fiedler.cli import METHOD_NAMES, main
+from fiedler.evaluate import cells
 from fiedler.io import read_table
+
+SECONDS = 300  # that a process may take
+
+
+def said(err):
+    """What a command said on stderr, without progress: only a slow machine shows it."""
+    return "".join(line for line in err.splitlines(keepends=True) if not re.search(r": \d+ %(, .* left.*)?$", line))
 
 
 def run(*arguments):
     """A command in-process: exit code, stdout, stderr."""
     result = CliRunner().invoke(main, list(map(str, arguments)), prog_name="fiedler")
-    return result.exit_code, result.stdout, result.stderr
+    return result.exit_code, result.stdout, said(result.stderr)
 
 
 def spawn(*arguments, **options):
     """The same as a process of its own."""
     command = [sys.executable, "-m", "fiedler", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
-    return done.returncode, done.stdout, done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, **options)
+    return done.returncode, done.stdout, said(done.stderr)
 
 
 def fails(message, *arguments, code=1):
@@ -100,6 +111,40 @@ def test_rank_with_stability(data):
     assert header == ["feature", "score", "rank", "frequency"]
     assert all(0 <= float(row[3]) <= 1 for row in body)
     assert run(*arguments, "--seed", 1, "--jobs", 1)[1] == out
+
+
+@pytest.mark.parametrize(("method", "number"), [("fisher", 4), ("subset", None)])
+def test_stability_without_a_number_never_compares_all_features(data, method, number):
+    code, out, err = run("rank", data, *common("-m", method, "--stability", 5))
+    assert code == 0
+    found = re.search(r"5 draws of 80 % of the rows: the first (\d+) features \(--top sets this number\) overlap", err)
+    k, frequency = int(found[1]), [float(row[-1]) for row in rows(out)[1:]]
+    assert k < len(frequency) == 8
+    assert sum(frequency) == pytest.approx(k)
+    if number is None:  # as many as explain nine tenths
+        explained = [float(row[3]) for row in rows(out)[1:]]
+        number = next(place for place, share in enumerate(explained, 1) if share >= 0.9)
+    assert k == number
+
+
+def test_near_copies_are_passed_over_in_a_whole_ranking(folder, rng):
+    X = rng.normal(size=(40, 3)) * [3, 2, 1]
+    np.savetxt("t.csv", np.c_[X, 2.9 * X[:, 0]], delimiter=",", header="a,b,c,copy", comments="")
+    code, out, _ = run("rank", "t.csv", "-m", "variance", "--redundancy", "0.9")
+    assert code == 0
+    assert [(row[0], row[3]) for row in rows(out)[1:]] == [("copy", "a"), ("b", ""), ("c", ""), ("a", "")]
+
+
+@pytest.mark.parametrize(("carrying", "words"), [(29, "nearly all"), (18, "more than half")])
+def test_significance_speaks_of_the_alpha_that_was_asked_for(folder, rng, carrying, words):
+    X = rng.normal(size=(80, 30)) + np.outer(np.repeat([0.0, 3.0], 40), np.arange(30) < carrying)
+    np.savetxt("t.csv", X, delimiter=",", header=",".join(f"f{j}" for j in range(30)), comments="")
+    code, out, err = run("rank", "t.csv", "-m", "laplacian", "--significance", "--alpha", "0.01")
+    assert code == 0
+    found = sum(float(row[4]) <= 0.01 for row in rows(out)[1:])
+    assert f"{found} of 30 features are significant (q <= 0.01)" in err
+    assert f"and {words} of them carry it" in err
+    assert f"{found} of 30 features are more than noise at a false discovery rate of 0.01" in err
 
 
 KNOWN = {
@@ -232,6 +277,112 @@ def test_compare(data):
     assert json.loads(Path("summary.json").read_text())["settings"]["n_draws"] == 2
 
 
+def test_compare_without_labels_judges_neighbourhoods(data):
+    options = ("--id", "id", "--id", "kind", "--features", "2,4", "--jobs", 1)
+    code, out, err = run("compare", data, *options, "-m", "subset", "-m", "laplacian")
+    assert (code, err) == (0, "")
+    assert rows(out)[0][2] == "best_jaccard"
+    message = "method 'fisher' requires --target or --labels: it reads class labels; otherwise leave it out."
+    fails(message, "compare", data, *options, "-m", "fisher")
+    Path("pairs.txt").write_text("r0 r1 must\nr0 r20 cannot\nr4 r7 must\nr3 r40 cannot\n")
+    code, out, err = run("compare", data, *options, "-m", "constraint[variant=1]", "--pairs", "pairs.txt")
+    assert (code, rows(out)[0][2]) == (0, "best_jaccard"), err
+
+
+@pytest.fixture
+def few_cells(monkeypatch):
+    """Cells computed so far, and after how many of them Ctrl-C is pressed."""
+    cell, count = cells._cell, {"done": 0, "allowed": None}
+
+    def counted(*arguments):
+        if count["done"] == count["allowed"]:
+            raise KeyboardInterrupt
+        count["done"] += 1
+        return cell(*arguments)
+
+    monkeypatch.setattr(cells, "_cell", counted)
+    return count
+
+
+def test_an_interrupted_comparison_goes_on(data, folder, few_cells):
+    arguments = ("compare", data, *common("-m", "fisher", "--features", "2,4", "--draws", 2, "--jobs", 1))
+    code, expected, _ = run(*arguments)
+    total, few_cells["allowed"] = few_cells["done"], few_cells["done"] + 5
+    code, out, err = run(*arguments, "--out", "x.csv")
+    assert (code, out) == (130, "")
+    assert "note: finished cells are kept in x.csv.cells; the same command goes on from there" in err
+    assert sorted(path.name for path in folder.iterdir()) == [data, "x.csv.cells"]
+    few_cells |= {"done": 0, "allowed": None}
+    code, out, err = run(*arguments, "--out", "x.csv")
+    assert code == 0
+    assert err == (
+        "note: x.csv.cells has 5 finished cells of an earlier run; those of the same job are used again\nwrote x.csv\n"
+    )
+    assert few_cells["done"] == total - 5
+    assert [row[:4] for row in rows(out)] == [row[:4] for row in rows(expected)]
+    assert sorted(path.name for path in folder.iterdir()) == [data, "x.csv"]
+
+
+def test_cells_of_another_comparison_are_not_used(data, folder, few_cells):
+    arguments = ("compare", data, *common("-m", "fisher", "--features", "2,4", "--draws", 2, "--jobs", 1))
+    assert run(*arguments)[0] == 0
+    total, few_cells["allowed"] = few_cells["done"], few_cells["done"] + 5
+    assert run(*arguments, "--seed", 1, "--out", "x.csv")[0] == 130
+    few_cells |= {"done": 0, "allowed": None}
+    assert run(*arguments, "--out", "x.csv")[0] == 0
+    assert few_cells["done"] == total
+    assert sorted(path.name for path in folder.iterdir()) == [data, "x.csv"]
+
+
+def test_a_comparison_that_cannot_start_leaves_nothing(data, folder):
+    fails(
+        "--features must be integers between 1 and",
+        "compare",
+        data,
+        *common("-m", "fisher", "--features", 99, "--out", "x.csv"),
+    )
+    assert [path.name for path in folder.iterdir()] == [data]
+
+
+def test_a_folder_in_the_place_of_the_cells(data, folder):
+    Path("x.csv.cells").mkdir()
+    Path("x.csv.cells/thesis.tex").write_text("mine")
+    fails(
+        "x.csv.cells is no folder of an earlier run (thesis.tex is in the way)",
+        "compare",
+        data,
+        *common("-m", "fisher", "--out", "x.csv"),
+    )
+    assert Path("x.csv.cells/thesis.tex").read_text() == "mine"
+
+
+def commands_of(page):
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [line for line in "".join(blocks).splitlines() if line.startswith("fiedler ")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md"])
+def test_the_lines_of_a_page_run_in_order_in_one_folder(folder, rng, name):
+    page = Path(__file__).resolve().parent.parent / name
+    if not page.exists():
+        pytest.skip("the pages are not installed")
+    pd, anndata, zarr = map(pytest.importorskip, ("pandas", "anndata", "zarr"))
+    pytest.importorskip("distributed")
+    kind, names = np.repeat(["a", "b", "c"], 30), [f"gene{j}" for j in range(240)]
+    X = rng.normal(size=(90, 240)) + np.outer(np.repeat([0, 1, 2], 30), np.linspace(1, 0, 240))
+    pd.DataFrame(X, columns=names).assign(label=kind).to_csv("genes.csv", index=False)
+    pd.DataFrame(X, columns=names).assign(diagnosis=kind).to_csv("cells.csv", index=False)
+    rows_of, columns = pd.DataFrame({"kind": kind}, index=[f"s{i}" for i in range(90)]), pd.DataFrame(index=names)
+    anndata.AnnData(X, rows_of, columns).write_h5ad("cells.h5ad")
+    zarr.create_array("big.zarr", data=X, chunks=(90, 60))
+    commands = commands_of(page)
+    assert len(commands) >= 2
+    for line in commands:
+        code, _, err = spawn(*shlex.split(line, comments=True)[1:])
+        assert code == 0, f"{line}: {err}"
+
+
 def test_methods():
     code, out, err = run("methods")
     assert (code, err) == (0, "")
@@ -246,6 +397,13 @@ def test_demo():
     code, out, _ = run("demo")
     assert code == 0
     assert out
+
+
+def test_the_command_alone_shows_its_help():
+    code, out, err = run()
+    assert (code, out) == (2, "")  # as click does
+    assert err == run("--help")[1]
+    assert len(err.splitlines()) > 15
 
 
 def test_help_has_examples_and_completion_knows_the_methods():
@@ -305,7 +463,15 @@ def test_bad_labels(folder):
     for labels, message in [("aaaa", "needs at least two classes"), ("????", "all 4 labels in y are unknown")]:
         Path("t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 3},{c}\n" for i, c in enumerate(labels)))
         fails(message, "rank", "t.csv", "--target", "y", "-m", "fisher")
-    fails("requires y to be passed", "rank", "t.csv", "--id", "y", "-m", "fisher")
+    fails(
+        "FisherScore() requires --target or --labels: it reads class labels.",
+        "rank",
+        "t.csv",
+        "--id",
+        "y",
+        "-m",
+        "fisher",
+    )
 
 
 def test_too_many_features(data):
@@ -322,6 +488,8 @@ def test_bad_usage(data):
     fails("neither a number of features, nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
     fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
     fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")
+    fails("--shown=99 asks for 33 labels per class", "compare", data, *common("-m", "fisher", "--shown", 99))
+    fails("--metric=('rmse',) cannot be had with classes", "compare", data, *common("-m", "fisher", "--metric", "rmse"))
     fails("lam must be a number between 0 and 1", "rank", "no such file", "-m", "sselect[lam=7]")
 
 
@@ -379,23 +547,40 @@ def test_the_other_commands_as_processes(data):
     assert out.startswith("method,mean_rank")
 
 
+@pytest.mark.slow
+def test_ctrl_c_in_a_comparison_of_several_processes(data, folder):
+    arguments = ["compare", data, *common("-m", "fisher", "--features", "2,4", "--draws", "3000", "--jobs", "2")]
+    command = [sys.executable, "-m", "fiedler", *arguments, "--out", "x.csv"]
+    deadline, cells_folder = time.monotonic() + SECONDS, Path("x.csv.cells")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and len(list(cells_folder.glob("[!.]*.json"))) < 5:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (130, ""), err
+    assert "finished cells are kept in x.csv.cells; the same command goes on from there" in err
+    assert said(err).splitlines()[-1] == "fiedler: interrupted"
+    assert len(list(cells_folder.glob("[!.]*.json"))) >= 5
+
+
 def test_ctrl_c(data, folder):
     command = [sys.executable, "-m", "fiedler", "rank", data, *common("--stability", "100000", "--out", "r.csv")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr.readline().startswith("note: method subset")  # now it is at work
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err.strip()) == (130, "", "fiedler: interrupted")
+        out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out, said(err).strip()) == (130, "", "fiedler: interrupted")
     assert [p.name for p in folder.iterdir()] == ["data.csv"]
 
 
 def test_the_command_line_imports_nothing_heavy_before_it_must():
     code = "import sys, fiedler.cli; print(sorted({'numpy', 'scipy', 'sklearn', 'pandas', 'rich'} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=SECONDS) == "[]\n"
 
 
 def test_a_small_table_is_ranked_without_the_compiler(data):
     command = [sys.executable, "-X", "importtime", "-m", "fiedler", "rank", data, *common("-m", "laplacian", "-q")]
-    imported = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    imported = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stderr
     assert "| sklearn" in imported.replace("  ", "")
     assert "llvmlite" not in imported

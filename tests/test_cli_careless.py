@@ -1,17 +1,21 @@
 """Careless hands on the command line: what is decided is said, nothing is lost, every refusal names the way out."""
 
+import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from sklearn.datasets import load_diabetes
-from test_cli import data, fails, folder, rows, run  # noqa: F401
+from test_cli import SECONDS, data, fails, folder, rows, run  # noqa: F401
 
 from fiedler.cli import SCALES, screen
 from fiedler.data import scaling
+from fiedler.errors import ParameterError
 
 
 @pytest.fixture
@@ -115,17 +119,100 @@ def test_a_closed_output_is_said(data):  # noqa: F811
         shell=True,
         capture_output=True,
         text=True,
+        timeout=SECONDS,
     )
     assert (done.returncode, done.stderr) == (1, "fiedler: standard output is closed; use --out to name a file.\n")
 
 
-def test_progress_in_a_pipe_is_a_line_now_and_then(monkeypatch, capsys):
-    monkeypatch.setattr(screen, "_SECONDS_BETWEEN_LINES", 0.0)
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass only when a test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(screen.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
     with screen.Screen().progress("comparing") as move:
-        move(3, 12)
-    assert capsys.readouterr().err == "comparing: 3 of 12\n"
+        for done in range(0, 101, 10):
+            move(done, 100)
+            clock[0] += 6.0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "comparing: 20 %, about 1 min left"
+    assert len(lines) == 5  # every ten seconds at most
     with screen.Screen(quiet=True).progress("comparing") as move:
         assert move is None
+
+
+def test_draws_of_a_ranking_show_their_progress(data, monkeypatch):  # noqa: F811
+    moved = []
+
+    def stability(*_, progress, **__):
+        moved.append(progress)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fiedler.evaluate.stability", stability)
+    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5)[0] == 130
+    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5, "-q")[0] == 130
+    shown, quiet = moved
+    assert callable(shown)
+    assert quiet is None
+
+
+def test_the_time_left_is_that_of_what_remains(clock, capsys):
+    with screen.Screen().progress("comparing") as move:
+        move(60, 100)  # kept by an earlier run
+        clock[0] += 50.0
+        move(70, 100)
+    assert capsys.readouterr().err == "comparing: 70 %, about 2 min left\n"
+
+
+def test_progress_in_steps_says_which(clock, capsys):
+    with screen.Screen().progress("ranking", in_steps=True) as move:
+        for total in (2, 4):
+            for done in range(total + 1):
+                move(done, total)
+                clock[0] += 60.0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "ranking, step 1: 50 %, about 1 min left in this step"
+    assert lines[2:4] == ["ranking, step 2: 0 %", "ranking, step 2: 25 %, about 3 min left in this step"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "less than a minute"),
+        (29, "less than a minute"),
+        (130, "about 2 min"),
+        (3600, "about 60 min"),
+        (9000, "about 2 h"),
+    ],
+)
+def test_a_duration_in_words(seconds, words):
+    assert screen.time_left(seconds) == f"{words} left"
+
+
+def test_progress_in_a_terminal_has_a_percentage_and_the_time_left():
+    shown = io.StringIO()
+    with screen._bar(Console(file=shown, force_terminal=True, width=100)) as bar:
+        bar.update(bar.add_task("ranking [3] features", total=100), completed=37)
+        bar.refresh()
+    text = re.sub(r"\x1b\[[\d;?]*\w", "", shown.getvalue())
+    assert "ranking [3] features" in text
+    assert " 37% " in text
+    assert "-:--:-- left" in text
+
+
+def test_flags_stand_for_parameters_and_not_for_words():
+    settings = {"more memory": ("memory", ...), "unlabeled=None": ("unlabeled", None)}
+    text = (
+        "scale='standard' needs all; scale it before, give more memory, unlabeled=None, or lower n_features_to_select."
+    )
+    message = ParameterError(text, parameter=("scale", "n_features_to_select", "y"), way_out=settings)
+    assert screen.in_flags(message) == (
+        "--scale='standard' needs all; scale it before, give --memory, --unlabeled none, or lower --top."
+    )
+    assert screen.in_flags(ValueError(text)) == text
 
 
 def test_long_names_are_cut_in_a_terminal():

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn import config_context
 from stored import KINDS, write_hdf5, write_sparse, write_zarr
-from test_cli import fails, rows, run, spawn
+from test_cli import SECONDS, fails, rows, run, said, spawn
 
 import fiedler.cli.run
 from fiedler.cli import scale
@@ -236,10 +237,10 @@ def test_a_scheduler_that_does_not_answer(folder):
     script = _script(folder, "from fiedler.cli import scale", "scale._SECONDS = 1")
     for address in ("tcp://127.0.0.1:1", "nonsense"):
         done = _start(script, "rank", "x.zarr", "--scheduler", address)
-        out, err = done.communicate(timeout=120)
+        out, err = done.communicate(timeout=SECONDS)
         assert (done.returncode, out) == (1, ""), err
         assert err.startswith(f"fiedler: --scheduler {address}: no Dask scheduler answers there within 1 s; start one")
-        assert len(err.splitlines()) == 1
+        assert len(said(err).splitlines()) == 1
 
 
 # ---------------------------------------------------------------- interrupted
@@ -273,12 +274,12 @@ SLOW_BLOCKS = (
 
 
 def _stop_after_first_block(process, blocks, how):
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + SECONDS
     while process.poll() is None and not list(blocks.glob("[0-9]*.npy")):  # not the part of one that is being written
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(how)
-    return process.communicate(timeout=60)
+    return process.communicate(timeout=SECONDS)
 
 
 @pytest.fixture
@@ -296,15 +297,15 @@ def test_an_interrupted_command_goes_on(folder, files, in_blocks, how):
     assert out == ""
     if how == signal.SIGINT:
         kept = "note: finished blocks are kept in r.csv.blocks; the same command goes on from there"
-        assert err.split("\n") == [kept, "", "fiedler: interrupted", ""]
+        assert said(err).split("\n") == [kept, "", "fiedler: interrupted", ""]
         assert process.returncode == 130
     assert not (folder / "r.csv").exists()
     n_kept = len(list(blocks.glob("[0-9]*.npy")))
     assert n_kept >= 1
     process = _start(_script(folder, *SMALL_BLOCKS), *arguments)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (0, "")
-    note, done = err.splitlines()
+    note, done = said(err).splitlines()
     assert done == "wrote r.csv"
     assert note.endswith("finished blocks of an earlier run were used again")
     assert int(note.split()[1]) >= n_kept
@@ -331,10 +332,107 @@ def test_blocks_of_another_job_are_dropped(folder, files, change):
         chunk = folder / "data.zarr" / "c" / "0" / "0"
         chunk.write_bytes((folder / "other.zarr" / "c" / "0" / "0").read_bytes())
     process = _start(_script(folder, *SMALL_BLOCKS), "rank", data, "-m", method, *common)
-    _, err = process.communicate(timeout=100)
+    _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, err
     assert "used again" not in err
     assert not (folder / "r.csv.blocks").exists()
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """A number of reads after which Ctrl-C is pressed; None is never."""
+    read, allowed = Source._checked, {"reads": None}
+
+    def until(self, *part):
+        if allowed["reads"] is not None:
+            allowed["reads"] -= 1
+            if allowed["reads"] < 0:
+                raise KeyboardInterrupt
+        return read(self, *part)
+
+    monkeypatch.setattr(Source, "_checked", until)
+    return allowed
+
+
+@pytest.mark.parametrize("changed", [["--top", 3], ["--seed", 1], ["--redundancy", 0.5]], ids=str)
+def test_blocks_of_a_job_with_other_options_are_not_used(folder, files, in_blocks, interrupted, changed):
+    arguments = ("rank", "data.zarr", "-m", "subset")
+    expected = run(*arguments)[1]
+    interrupted["reads"] = 13
+    code, _, err = run(*arguments, *changed, "--out", "r.csv")
+    assert (code, "finished blocks are kept in r.csv.blocks" in err) == (130, True)
+    interrupted["reads"] = None
+    code, _, err = run(*arguments, "--out", "r.csv")
+    assert (code, "used again" in err) == (0, False)
+    assert (folder / "r.csv").read_text() == expected
+
+
+def test_blocks_of_the_same_job_are_used_wherever_its_output_goes_on(folder, files, in_blocks, interrupted):
+    arguments = ("rank", "data.zarr", "-m", "subset", "--out", "r.csv")
+    interrupted["reads"] = 13
+    assert run(*arguments)[0] == 130
+    interrupted["reads"] = None
+    code, _, err = run(*arguments, "--force", "--escape-formulas")
+    assert (code, "finished blocks of an earlier run were used again" in err) == (0, True)
+    assert (folder / "r.csv").read_text() == run("rank", "data.zarr", "-m", "subset")[1]
+
+
+def test_every_option_is_part_of_a_fingerprint(folder, files, in_blocks, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(
+        scale, "_fingerprint", lambda job, method, made=scale._fingerprint: jobs.append(job) or made(job, method)
+    )
+    assert run("rank", "data.zarr", "-m", "variance", "--out", "r.csv")[0] == 0
+    (job,) = jobs
+    monkeypatch.undo()
+
+    def fingerprint(command="rank", **changed):
+        return scale._fingerprint(replace(job, command=command, options=job.options | changed), "variance")
+
+    assert fingerprint() == fingerprint(out="other.csv", force=True, quiet=True, report="r.html", escape_formulas=True)
+    assert fingerprint(made_up=1) != fingerprint()  # an option that nobody has thought of
+    for name in set(job.options) - {"out", "force", "quiet", "report", "escape_formulas"}:
+        assert fingerprint(**{name: "another value"}) != fingerprint(), name
+    assert fingerprint("select") != fingerprint()
+    usual = fingerprint()
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.0")  # NumPy and the others
+    assert fingerprint() != usual
+
+
+LONG = "r" * 244 + ".csv"  # 248 characters, of the 255 that a file system takes
+
+
+@pytest.mark.parametrize("out", [LONG, "é" * 125 + ".csv"], ids=["ascii", "two bytes each"])
+def test_names_of_folders_beside_long_names_fit(folder, out):
+    for ending in ("blocks", "cells"):
+        kept = scale.beside(out, ending)
+        kept.mkdir()
+        assert kept.name.endswith(f".{ending}")
+    assert scale.beside(None, "blocks") is scale.beside("-", "blocks") is None
+    assert scale.beside("a/r.csv", "blocks") == Path("a/r.csv.blocks")
+
+
+def test_a_long_name_is_written_and_goes_on(folder, files, in_blocks, interrupted):
+    interrupted["reads"] = 13
+    assert run("rank", "data.zarr", "-m", "subset", "--out", LONG)[0] == 130
+    interrupted["reads"] = None
+    code, _, err = run("rank", "data.zarr", "-m", "subset", "--out", LONG)
+    assert (code, "used again" in err) == (0, True), err
+    assert sorted(path.name for path in folder.iterdir()) == ["data.zarr", "other.zarr", LONG]
+
+
+@pytest.mark.parametrize("command", [["rank"], ["compare", "-m", "variance"], ["report"]], ids=lambda words: words[0])
+def test_a_name_that_is_too_long_is_said_before_the_work(folder, monkeypatch, command):
+    monkeypatch.setattr("fiedler.cli.run.load", lambda *_: pytest.fail("the work began"))
+    name = "r" * 252 + (".html" if command == ["report"] else ".csv")
+    fails(
+        f"has {len(name)} bytes, but a name in this folder has at most 255; choose a shorter one",
+        *command,
+        "x.zarr",
+        "--out",
+        name,
+        code=2,
+    )
 
 
 def test_a_folder_in_the_place_of_the_blocks(folder, X, in_blocks):
@@ -363,7 +461,7 @@ def test_workers_give_the_same_ranking(folder, rng):
     code, expected, _ = run(*arguments)
     assert code == 0
     process = _start(_script(folder, *SMALL_BLOCKS), *arguments, "--workers", 2, "--out", "r.csv")
-    out, err = process.communicate(timeout=200)
+    out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (0, ""), err
     close((folder / "r.csv").read_text(), expected)
     assert not (folder / "r.csv.blocks").exists()

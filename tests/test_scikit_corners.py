@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fiedler import METHODS, FisherScore, LaplacianScore, SpectralSelector, Variance
-from fiedler.selection.ranking import importances
+from fiedler.criteria.order import importances
 
 X, Y = load_wine(return_X_y=True)
 _order = np.random.default_rng(0).permutation(len(X))

@@ -127,5 +127,19 @@ def test_many_rows_with_duplicates_give_ties_to_the_smaller_index(zeros):
         X[rng.random(X.shape) < 0.3] = -0.0
         X[rng.random(X.shape) < 0.3] = 0.0
     found, _, _ = find_neighbors(X, 5)
-    expected, _, _ = find_neighbors(sp.csc_array(X), 5)
-    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
+    for row in rng.choice(len(X), 300, replace=False):
+        squared = ((X - X[row]) ** 2).sum(axis=1).round(9)  # differences of tenths: what is nearer is nearer by more
+        squared[row] = np.inf
+        np.testing.assert_array_equal(np.sort(found[row]), np.sort(np.argsort(squared, kind="stable")[:5]))
+
+
+def test_sparse_rows_that_are_mostly_copies_are_searched_once():
+    X = sp.random_array((900, 4), density=0.02, rng=np.random.default_rng(0), format="csc")
+    X.data = np.round(X.data, 1)
+    found, squared, _ = find_neighbors(X, 4)
+    expected, apart = nearest_rows(row_distances(X), 4)
+    for near, far in ((found, squared), (expected, apart)):
+        order = np.argsort(near, axis=1)
+        near[:], far[:] = (np.take_along_axis(part, order, axis=1) for part in (near, far))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(squared, apart, rtol=1e-12)

@@ -88,7 +88,11 @@ def test_stability_keeps_the_shares_of_classes_and_the_names(blobs):
         ({"criterion": "laplacian", "resample": "labels"}, "needs labels that .* reads; use resample='rows'"),
         ({"resample": "pairs"}, "needs a criterion that reads pairs"),
         ({"criterion": "constraint", "resample": "pairs", "size": 400}, "n_pairs=400 asks for"),
-        ({"criterion": "constraint", "resample": "pairs", "y": None}, "needs must_link and cannot_link, or classes"),
+        (
+            {"criterion": "constraint", "resample": "pairs", "y": None},
+            r"ConstraintScore\(\) requires y .* pass must_link",
+        ),
+        ({"criterion": "subset", "resample": "pairs", "y": None}, "needs must_link and cannot_link, or classes"),
         ({"n_draws": 1}, "n_draws must be an integer of at least 2"),
     ],
 )
@@ -97,3 +101,9 @@ def test_stability_errors(few, change, message):
     given = {"criterion": "sselect", "X": X, "y": y, "k": 2} | change
     with pytest.raises(ValueError, match=message):
         stability(**given)
+
+
+def test_progress_counts_the_draws(few):
+    ticks = []
+    stability("laplacian", few[0], k=2, n_draws=3, progress=lambda *tick: ticks.append(tick))
+    assert ticks == [(1, 3), (2, 3), (3, 3)]

@@ -185,7 +185,7 @@ def test_one_clear_error_each(few):
         tune("laplacian", {}, X, by="accuracy", n_features=2)
     with pytest.raises(ValueError, match="reads a real target, but y holds classes"):
         tune("sls", {}, X, y, n_features=2, by="cv")
-    with pytest.raises(ValueError, match="reads classes, but y holds a real target"):
+    with pytest.raises(ValueError, match="reads class labels, but y holds a real target"):
         tune("fisher", {}, X, X[:, 0], n_features=2, by="cv")
     flat = np.hstack([X[:, :2], np.ones((45, 3))])
     with pytest.raises(ValueError, match=r"3 features are asked for, but LaplacianScore\(\) scores only 2 of 5"):

@@ -147,14 +147,12 @@ def python_lines(home: Path, blocks: list[str]) -> list[Told]:
 
 
 def command_line(home: Path, line: str) -> Told:
-    """Run a command by itself: what it writes is removed, for the next may write it too."""
+    """Run a command in the folder of those before it, as a reader does."""
     name, *options = shlex.split(line, comments=True)
     if name in SETTING_UP:
         return line, "not run", "sets up an environment"
-    before, command = set(home.iterdir()), [home / "env/bin" / name, *options]
+    command = [home / "env/bin" / name, *options]
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False, env=environment())
-    for path in set(home.iterdir()) - before:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
     if done.returncode == 0:
         return line, "runs", None
     extra = re.search(r"pip install '(fiedler\[\w+\])'", done.stderr)

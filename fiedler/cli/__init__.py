@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ..registry import METHODS
-from .scale import Size
+from .scale import Size, longest_name
 from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
@@ -76,37 +76,67 @@ def _options(*options: Any) -> Any:
 _file = click.Path(dir_okay=False)
 data_options = _options(
     click.argument("data", type=click.Path()),
-    click.option("--target", metavar="COL", help="Column of the labels: name, or number from 0."),
-    click.option("--labels", type=_file, help="File of labels: one per row, or 'row,label' for a few rows."),
-    click.option("--id", "id_columns", metavar="COL", multiple=True, help="Column that is no feature; names the rows."),
-    click.option("--names", type=_file, help="File of feature names, one per line."),
-    click.option("--layer", help="Layer of an h5ad file."),
-    click.option("--header/--no-header", default=None, help="Whether the first line of a CSV holds names."),
-    click.option("--sheet", help="Sheet of an .xlsx file: name, or number from 0."),
-    click.option("--drop", metavar="COL", multiple=True, help="Column to leave out; repeat it."),
+    click.option("--target", metavar="COL", help="Column that holds the labels: its name, or its number from 0."),
+    click.option(
+        "--labels", type=_file, help="File that holds the labels: one per line, or 'row,label' for some of the rows."
+    ),
+    click.option(
+        "--id",
+        "id_columns",
+        metavar="COL",
+        multiple=True,
+        help="Column that names the rows and is no feature. Can be repeated.",
+    ),
+    click.option("--names", type=_file, help="File that holds the names of the features, one per line."),
+    click.option("--layer", help="Layer of an .h5ad file to read instead of its X."),
+    click.option("--header/--no-header", default=None, help="Say whether the first line of a text file holds names."),
+    click.option("--sheet", help="Sheet of an .xlsx file: its name, or its number from 0."),
+    click.option("--drop", metavar="COL", multiple=True, help="Leave this column out. Can be repeated."),
     click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
-    click.option("--scale", type=click.Choice(SCALES), help="Bring columns to unit variance, or to [0, 1]."),
-    click.option("--task", type=click.Choice(TASKS), default="auto", help="What the labels are; auto decides."),
-    click.option("--unlabeled", metavar="V", help="Label that means unknown; 'none' when -1 is a class."),
-    click.option("--impute", type=click.Choice(["median", "mean", "zero"]), help="Fill missing cells."),
+    click.option(
+        "--scale",
+        type=click.Choice(SCALES),
+        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax).",
+    ),
+    click.option(
+        "--task",
+        type=click.Choice(TASKS),
+        default="auto",
+        help="Say whether the labels are classes or a real target; auto decides by their values.",
+    ),
+    click.option(
+        "--unlabeled", metavar="V", help="The label that means unknown, -1 by default; 'none' if -1 is a class."
+    ),
+    click.option(
+        "--impute",
+        type=click.Choice(["median", "mean", "zero"]),
+        help="Fill missing cells with this value of their column.",
+    ),
 )
 pair_options = _options(
-    click.option("--must-link", type=_file, help="Pairs of rows (ids, or numbers from 0) that belong together."),
-    click.option("--cannot-link", type=_file, help="Pairs of rows that do not."),
-    click.option("--pairs", type=_file, help="Both, with a third column: must or cannot."),
+    click.option(
+        "--must-link", type=_file, help="File of pairs of rows that belong together: row ids, or row numbers from 0."
+    ),
+    click.option("--cannot-link", type=_file, help="File of pairs of rows that do not belong together."),
+    click.option("--pairs", type=_file, help="File of both kinds of pairs; its third column says 'must' or 'cannot'."),
 )
 run_options = _options(
     click.option(
-        "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything random."
+        "--seed",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of everything that is random.",
     ),
-    click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="Threads; all cores by default."),
+    click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="Number of cores to use; by default all."),
     click.option("--force", is_flag=True, help="Replace existing files."),
-    click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
+    click.option("-q", "--quiet", is_flag=True, help="Show neither notes nor progress."),
 )
 method_option = click.option(
     *("-m", "--method"),
     shell_complete=complete_method,
-    help="name[param=value,...] of a method, or a formula of them; see 'fiedler methods'.",
+    help="A method, name[param=value,...], or a formula of several; 'fiedler methods' lists them.",
 )
 redundancy_option = click.option(
     "--redundancy",
@@ -114,7 +144,7 @@ redundancy_option = click.option(
     is_flag=False,
     flag_value=0.7,
     metavar="[R]",
-    help="Pass over features that correlate more than R (0.7) with a better one.",
+    help="Pass over features that correlate more than R with a better one; R is 0.7 unless given.",
 )
 screen_option = click.option(
     "--screen",
@@ -122,20 +152,27 @@ screen_option = click.option(
     help="Drop columns of noise first: those that agree with no other, or that are not significant.",
 )
 scale_options = _options(
-    click.option("--memory", type=Size(), help="Use about so much: 500MB, 2GB. Larger files are read in blocks."),
-    click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Share the blocks among N processes."),
-    click.option("--scheduler", metavar="ADDRESS", help="Share them among the workers of a Dask cluster."),
+    click.option("--memory", type=Size(), help="Memory to use, such as 500MB or 2GB. Larger files are read in blocks."),
+    click.option(
+        "--workers", metavar="N", type=click.IntRange(min=1), help="Read the blocks in N processes of this machine."
+    ),
+    click.option(
+        "--scheduler", metavar="ADDRESS", help="Read the blocks on the workers of the Dask cluster at this address."
+    ),
 )
-report_option = click.option("--report", type=_file, help="Also write an HTML report.")
+report_option = click.option("--report", type=_file, help="Write an HTML report to this file as well.")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="fiedler", message="fiedler %(version)s")
 def main() -> None:
-    """Spectral feature selection: which columns of a table respect the similarity of its rows?
+    """Spectral feature selection: find the columns of a table that respect the similarity of its rows.
 
-    Works without labels, with a few, with all, with real targets, and with must-link and cannot-link pairs. DATA is a
-    CSV, TSV (also .gz), Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 or Zarr file.
+    Labels may be missing, or known for some rows, or for all of them. They may be classes or real targets. Pairs of
+    rows that belong together, or do not, can take their place.
+
+    DATA is a CSV, TSV (also .gz), Excel, Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5
+    or Zarr file.
     """
 
 
@@ -155,22 +192,37 @@ def main() -> None:
 @redundancy_option
 @screen_option
 @scale_options
-@click.option("--top", metavar="K", type=click.IntRange(min=1), help="Only the best so many features.")
+@click.option("--top", metavar="K", type=click.IntRange(min=1), help="Show only the K best features.")
 @click.option(
-    "--stability", type=click.IntRange(min=2), metavar="N", help="Also how often each is selected in N draws."
+    "--stability",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Rank N random parts of the rows, and show how often each feature is among the best.",
 )
-@click.option("--significance", is_flag=True, help="Also p, q and effect: is a feature more than noise?")
+@click.option(
+    "--significance", is_flag=True, help="Test whether each feature is more than noise, and show p, q and effect."
+)
 @click.option(
     "--alpha",
+    metavar="A",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="False discovery rate of --significance and of --screen fdr; 0.1, and 0.01 where the screen feeds a set.",
+    help="False discovery rate for --significance and --screen fdr: 0.1, and 0.01 where the screen feeds a set.",
 )
-@click.option("--out", type=_file, help="Write .csv, .tsv, .json, .parquet or .feather; - is standard output.")
-@click.option("--escape-formulas", is_flag=True, help="Defuse names that a spreadsheet would run.")
+@click.option(
+    "--out",
+    type=_file,
+    help="Write the ranking to this .csv, .tsv, .json, .parquet or .feather file; - is standard output.",
+)
+@click.option(
+    "--escape-formulas", is_flag=True, help="Put a quote before names that a spreadsheet would run as formulas."
+)
 @report_option
 @run_options
 def rank(data: str, **options: Any) -> None:
-    """Rank the features of DATA, best first."""
+    """Rank the features of DATA, best first.
+
+    Without --method, a set of features is chosen by the method 'subset', which reads the labels or pairs there are.
+    """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(data, options)
@@ -181,14 +233,16 @@ def rank(data: str, **options: Any) -> None:
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
-            k = min(top or run.usual_number(criterion, options), m)
-            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
-                selector = job.fit(criterion, k)
-                drawn = run.frequencies(job, criterion, k, options["stability"]) if options["stability"] else None
+            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features") as move:
+                selector = job.fit(criterion, min(top or run.usual_number(criterion, job), m))
+                k, n_draws = run.number_to_compare(selector, top), options["stability"]
+                drawn = run.frequencies(job, criterion, k, n_draws, move) if n_draws else None
                 tested = run.tested(job, criterion, screen) if options["significance"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
         if drawn is not None:
-            screen.note(f"{drawn.n_draws} draws of 80 % of the rows: first {k} features overlap by {drawn.jaccard:.2f}")
+            number = f"{k} features" if top else f"{k} features (--top sets this number)"
+            share = f"{drawn.n_draws} draws of 80 % of the rows"
+            screen.note(f"{share}: the first {number} overlap by {drawn.jaccard:.2f} on average")
         if not run.deliver(columns, options, job.about(criterion)):
             screen.table(columns, run.title(job, criterion), top or 20)
         elif options["out"] != "-":
@@ -210,14 +264,21 @@ def rank(data: str, **options: Any) -> None:
 @method_option
 @redundancy_option
 @screen_option
-@click.option("--top", type=NumberOrShare(), required=True, help="How many to keep: 100, a share: 0.1, auto or fdr.")
-@click.option("--out", type=click.Path(), required=True, help="The reduced table, in the format of DATA.")
+@click.option(
+    "--top",
+    type=NumberOrShare(),
+    required=True,
+    help="Features to keep: a number (100), a share (0.1), auto (as many as a set needs) or fdr (those above noise).",
+)
+@click.option(
+    "--out", type=click.Path(), required=True, help="File to write the reduced table to, in the format of DATA."
+)
 @scale_options
 @run_options
 def select(data: str, **options: Any) -> None:
-    """Write DATA with only its best features.
+    """Write a copy of DATA that keeps only the best features.
 
-    Ids and labels are kept, columns stay in their order, values are those of DATA.
+    Row ids and labels are kept. Columns stay in their order, and values are those of DATA.
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
@@ -245,37 +306,68 @@ def select(data: str, **options: Any) -> None:
     """,
 )
 @data_options
+@pair_options
 @click.option(
-    "-m", "--method", "methods", multiple=True, required=True, shell_complete=complete_method, help="Repeat it."
+    "-m",
+    "--method",
+    "methods",
+    multiple=True,
+    required=True,
+    shell_complete=complete_method,
+    help="A method to compare, name[param=value,...]. Can be repeated.",
 )
-@click.option("--features", type=Numbers(), metavar="K,K", help="Numbers of features; 5, 10, ..., 50 by default.")
-@click.option("--draws", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="Repetitions.")
 @click.option(
-    "--shown", metavar="N", type=click.IntRange(min=1), help="Labels a draw shows; by default all but a fold."
+    "--features",
+    type=Numbers(),
+    metavar="K,K",
+    help="Numbers of features to compare at, such as 5,10,20; by default 5, 10, ..., 50.",
 )
 @click.option(
-    "--metric", "metrics", multiple=True, help="accuracy, clustering_accuracy, nmi, rmse or jaccard; repeat it."
+    "--draws",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How often labels are drawn, or folds dealt anew.",
 )
-@click.option("--out", type=_file, help="Write every value as .csv, .tsv, .parquet or .feather; a summary as .json.")
+@click.option(
+    "--shown",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Number of labels that methods see in a draw; by default all but those of the fold to predict.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Measure: accuracy, clustering_accuracy, nmi, rmse or jaccard. Can be repeated.",
+)
+@click.option(
+    "--out",
+    type=_file,
+    help="Write every value to this .csv, .tsv, .parquet or .feather file, or a summary to this .json file.",
+)
 @report_option
 @run_options
 def compare(data: str, **options: Any) -> None:
-    """Compare methods by what can be predicted.
+    """Compare methods by how well their features predict the labels.
 
-    Ranks with each method, predicts the labels from its first k features, beside random features, the variance, and
-    all features. Without labels, compares neighbourhoods.
+    Every method ranks the features, and the labels are predicted from its first k features. Random features, the
+    variance and all features are compared as well. Without labels, the comparison tells how many neighbours of each row
+    are kept. With --out, an interrupted comparison goes on where it stopped when the same command runs again.
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(data, options)
-        from . import run
+        from . import run, scale
 
         job = run.load(data, _checked(options, *options["methods"]), screen)
-        result = run.comparison(job, screen)
-        columns, about = run.comparison_columns(result)
-        screen.table(columns, about)
+        with scale.keeping_cells(options["out"], screen) as folder:
+            result = run.comparison(job, screen, folder)
+            if options["out"]:
+                run.write_comparison(options["out"], result, options["force"])
+        screen.table(*run.comparison_columns(result))
         if options["out"]:
-            run.write_comparison(options["out"], result, options["force"])
             screen.done(f"wrote {options['out']}")
         if options["report"]:
             first = job.fit(run.as_criterion(options["methods"][0]), max(result.settings["n_features"]))
@@ -291,12 +383,12 @@ def compare(data: str, **options: Any) -> None:
 @click.option(
     "--top",
     type=NumberOrShare(),
-    help="How many features to call selected; half, or as many as a set says, by default.",
+    help="Features to select, as in 'fiedler select'; by default as many as a set needs, or half in a ranking.",
 )
-@click.option("--out", type=_file, default="report.html", show_default=True, help="The report, one HTML file.")
+@click.option("--out", type=_file, default="report.html", show_default=True, help="File to write the report to.")
 @run_options
 def report(data: str, **options: Any) -> None:
-    """Rank the features of DATA, write an HTML report."""
+    """Rank the features of DATA and write an HTML report about them."""
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
         _early_errors(data, options, page=True)
@@ -306,15 +398,16 @@ def report(data: str, **options: Any) -> None:
             job, criterion = _prepare(data, options, screen)
             with screen.working("ranking"):
                 selector = job.fit(criterion, options["top"] or ("auto" if criterion.is_set else None))
-            _report(options["out"], job, selector, screen)
+            _report(options["out"], job, selector, screen, seed=options["seed"])
 
 
 @main.command()
 @click.argument("name", required=False, shell_complete=complete_method)
 def methods(name: str | None) -> None:
-    """List the methods, or explain one.
+    """List the methods, or explain one of them.
 
-    With formula, the supervision they need, the direction of the score, and the paper.
+    The list tells the formula of each method, the labels or pairs it needs, whether large or small scores are good, and
+    the paper it comes from.
     """
     from . import listing
 
@@ -326,11 +419,11 @@ def methods(name: str | None) -> None:
 
 
 @main.command()
-@click.option("-q", "--quiet", is_flag=True, help="No notes and no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Show neither notes nor progress.")
 def demo(quiet: bool) -> None:
-    """Rank real features with 10 labels.
+    """Show a ranking of real data.
 
-    The data are scikit-learn's breast cancer, 569 rows.
+    The data are scikit-learn's breast cancer set, with 569 rows and 30 features. Only 10 labels are used.
     """
     screen = Screen(quiet)
     with screen.warnings_as_notes(), screen.working("ranking 30 features with 10 labels"):
@@ -343,9 +436,9 @@ def demo(quiet: bool) -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a shell's completion script.
+    """Print a script that lets your shell complete commands and methods.
 
-    In bash: eval "$(fiedler completion bash)"
+    In bash, run: eval "$(fiedler completion bash)"
     """
     from click.shell_completion import get_completion_class
 
@@ -379,6 +472,12 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
     for path in (out, report):
         if path in (None, "-"):
             continue
+        size, most = len(os.fsencode(os.path.basename(path))), longest_name(os.path.dirname(path) or ".")
+        if size > most:
+            raise click.UsageError(
+                f"{path[:20]}...: this name has {size} bytes, but a name in this folder has at most {most}; choose a "
+                "shorter one."
+            )
         same = [given for given in inputs if given and _same_file(given, path)]
         if same:
             raise click.UsageError(f"{path} is {same[0]}, which is read; results never replace their own data.")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 
 from ..criteria import Criterion
@@ -30,7 +31,7 @@ from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
 
-_USUAL_SET = 50  # features of a set, where no number is asked for
+_USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
 
 
 @dataclass
@@ -41,6 +42,7 @@ class Job:
     X: Any
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
+    command: str
     options: dict[str, Any]
 
     @property
@@ -88,7 +90,8 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "none"), options, screen)
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
-    return Job(table, X, pairs, -1 if marker is None else None, options)
+    command = click.get_current_context().command.name or ""
+    return Job(table, X, pairs, -1 if marker is None else None, command, options)
 
 
 def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
@@ -127,9 +130,22 @@ def _usual_method(job: Job, screen: Screen) -> Criterion:
     return as_criterion(name)
 
 
-def usual_number(criterion: Criterion, options: dict[str, Any]) -> int:
-    """How many features are chosen where --top is not given: of a ranking the number changes nothing."""
-    return _USUAL_SET if criterion.is_set else 10 if options["stability"] else 1
+def usual_number(criterion: Criterion, job: Job) -> int:
+    """How many features are chosen where --top is not given: in a ranking all are, as far as the number matters."""
+    m = job.table.shape[1]
+    return min(_USUAL_SET, m) if criterion.is_set else m if job.options["redundancy"] else 1
+
+
+def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
+    """How many features --stability compares: --top, or what a set needs, or ten; never all, which always agree."""
+    from ..evaluate.tuning import enough
+
+    m, explained = len(selector.scores_), getattr(selector, "explained_", None)
+    if top is not None:
+        return min(top, m)
+    if explained is None:
+        return max(1, min(_FEW, m // 2))
+    return max(1, min(enough(explained)[0] or len(explained), m - 1))
 
 
 def known_task(job: Job, screen: Screen) -> str:
@@ -198,7 +214,7 @@ def ranking(
     return columns
 
 
-def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
+def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: Any = None) -> Any:
     """How often each feature is among the first k when the method sees part of the rows."""
     from ..evaluate import stability
 
@@ -212,6 +228,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
             n_draws=n_draws,
             unlabeled=job.unlabeled,
             random_state=job.options["seed"],
+            progress=progress,
             **job.pairs,
         )
 
@@ -222,13 +239,14 @@ def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
 
     alpha = job.options["alpha"] or ALPHA
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
-    found = significance(criterion, job.X, job.y, **options, **job.pairs)
+    found = significance(criterion, job.X, job.y, alpha=alpha, **options, **job.pairs)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
 
 
-def comparison(job: Job, screen: Screen) -> Any:
+def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
+    """Every method on every draw; finished cells are kept in a folder."""
     from ..evaluate import compare
 
     options = job.options
@@ -243,9 +261,11 @@ def comparison(job: Job, screen: Screen) -> Any:
             metrics=options["metrics"] or None,
             unlabeled=job.unlabeled,
             task=options["task"],
+            **job.pairs,
             random_state=options["seed"],
             n_jobs=options["jobs"] or -1,
             progress=progress,
+            resume_from=resume_from,
         )
 
 

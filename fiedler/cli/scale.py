@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,8 @@ _BASE = 400 * 2**20  # bytes the process takes before it reads anything: interpr
 _SHARE = 3.0  # how many times scikit-learn's working memory a job was seen to need at its largest moment
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SECONDS = 10  # a scheduler may take to answer
+# Options that say where results go and what is shown. Every other option is taken to change the blocks of a job.
+_CHANGES_NO_BLOCK = frozenset({"out", "report", "force", "quiet", "escape_formulas"})
 
 
 class Size(click.ParamType):
@@ -121,42 +124,90 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 
 
 @contextmanager
-def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
-    """Say what is done; of a large file per block, with finished blocks beside the output until the job is done."""
+def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[Any]:
+    """Say what is done. Finished blocks of a large file are kept beside the output until the job is done.
+
+    What it hands out shows how many of the draws of --stability are done; blocks of a large file show it by themselves.
+    """
     from ..data.keep import Run
     from ..data.source import Source
 
     if not isinstance(job.X, Source):
-        with screen.working(text):
-            yield
+        with screen.progress(text) if job.options.get("stability") else screen.working(text) as move:
+            yield move
         return
     if job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
-    out = job.options.get("out")
-    folder = None if not out else Path(f"{out}.blocks")
-    with screen.progress(text) as move:
+    folder = beside(job.options.get("out"), "blocks")
+    with screen.progress(text, in_steps=True) as move, _said_if_interrupted("blocks", folder, screen):
         progress = None if move is None else lambda done, total, what: move(done, total)
-        try:
-            with Run(progress, folder, _fingerprint(job, method)) as run:
-                yield
-        except BaseException:
-            if folder is not None and folder.exists():
-                screen.note(f"finished blocks are kept in {folder}; the same command goes on from there")
-            raise
+        with Run(progress, folder, _fingerprint(job, method)) as run:
+            yield None
     if run.n_reused:
         screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")
 
 
+@contextmanager
+def keeping_cells(out: str | None, screen: Screen) -> Iterator[Path | None]:
+    """The folder beside the output where a comparison keeps its finished cells until the output is written."""
+    from ..evaluate.cells import finished_cells, remove_cells
+
+    folder = beside(out, "cells")
+    if folder is None:
+        yield None
+        return
+    found = len(finished_cells(folder))
+    if found:
+        screen.note(f"{folder} has {found} finished cells of an earlier run; those of the same job are used again")
+    with _said_if_interrupted("cells", folder, screen):
+        try:
+            yield folder
+        except BaseException:
+            if not finished_cells(folder):
+                remove_cells(folder)
+            raise
+    remove_cells(folder)
+
+
+@contextmanager
+def _said_if_interrupted(what: str, folder: Path | None, screen: Screen) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if folder is not None and folder.exists():
+            screen.note(f"finished {what} are kept in {folder}; the same command goes on from there")
+        raise
+
+
+def beside(out: str | None, ending: str) -> Path | None:
+    """The folder for finished parts of a result: its name and an ending, cut to what the file system takes."""
+    if out in (None, "-"):
+        return None
+    path = Path(str(out))
+    name, most = path.name, longest_name(path.parent) - len(ending) - 1
+    while len(os.fsencode(name)) > most:
+        name = name[:-1]
+    return path.with_name(f"{name}.{ending}")
+
+
+def longest_name(folder: str | Path) -> int:
+    """Bytes a name in this folder may have."""
+    try:
+        return os.pathconf(folder, "PC_NAME_MAX")
+    except (AttributeError, ValueError, OSError):
+        return 255
+
+
 def _fingerprint(job: Any, method: str) -> str:
-    """Changes when the data, the labels, the method or the blocks do."""
+    """Changes with anything that can change a block: everything the job was told, but for ``_CHANGES_NO_BLOCK``."""
     import numpy as np
     from sklearn import get_config
 
-    from ..version import __version__
+    from ..version import software
 
-    digest = hashlib.blake2b(digest_size=16)
     y = None if job.y is None else [repr(value) for value in np.asarray(job.y, dtype=object).tolist()]
     pairs = {kind: values.tolist() for kind, values in job.pairs.items()}
-    about = (__version__, job.X.fingerprint(), method, y, pairs, job.unlabeled, get_config()["working_memory"])
-    digest.update(repr(about).encode())
-    return digest.hexdigest()
+    told = sorted((name, repr(value)) for name, value in job.options.items() if name not in _CHANGES_NO_BLOCK)
+    blocks = job.X.fingerprint(), get_config()["working_memory"]
+    about = (software(), job.command, method, told, blocks, y, pairs, job.unlabeled)
+    return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()

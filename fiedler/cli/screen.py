@@ -7,6 +7,7 @@ line and an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. ``FIEDL
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -16,13 +17,22 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from ..errors import Mentions
 
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
 # The flags of the command line by the parameters they set.
 _FLAGS = {
+    "y": "--target or --labels",
     "n_features_to_select": "--top",
+    "redundancy": "--redundancy",
+    "alpha": "--alpha",
+    "scale": "--scale",
+    "n_features": "--features",
+    "n_labels": "--shown",
+    "n_draws": "--draws",
+    "metrics": "--metric",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
     "unlabeled": "--unlabeled",
@@ -43,7 +53,10 @@ def in_flags(message: Any) -> str:
         for words, (name, value) in message.way_out.items():
             text = text.replace(words, _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
-            text = text.replace(name, _FLAGS[name]) if name in _FLAGS and _FLAGS[name] not in text else text
+            if name in _FLAGS:
+                # Names that are words as well, such as scale, are names where a value or a demand follows.
+                follows = r"\b" if "_" in name else "(?==| must )"
+                text = re.sub(rf"(?<![\w-]){name}{follows}", _FLAGS[name], text)
     return text
 
 
@@ -69,6 +82,9 @@ class Commands(click.Group):
             code = super().main(*args, **extra)
         except (click.Abort, KeyboardInterrupt):
             code = _fail("interrupted", 130)
+        except NoArgsIsHelpError as error:
+            error.show()  # the whole help, not a line of it
+            code = error.exit_code
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "fiedler"
             code = _fail(f"{error.format_message()} (see {command} --help)", 2)
@@ -145,20 +161,22 @@ class Screen:
             self._console = None
 
     @contextmanager
-    def progress(self, text: str) -> Iterator[Any]:
-        """A bar to move by calling ``move(done, total)``, in a terminal only."""
+    def progress(self, text: str, in_steps: bool = False) -> Iterator[Any]:
+        """What shows ``move(done, total)``: a bar in a terminal, a line now and then elsewhere.
+
+        Work ``in_steps`` counts to its end several times, and nobody knows how often.
+        """
         if self.quiet:
             yield None
             return
         if not sys.stderr.isatty():
-            yield _Lines(text)
+            yield _Lines(text, in_steps)
             return
         from rich.console import Console
-        from rich.progress import Progress
 
         self._console = Console(stderr=True)
         try:
-            with Progress(console=self._console, transient=True) as bar:
+            with _bar(self._console) as bar:
                 task = bar.add_task(one_line(text), total=None)
                 yield lambda done, total: bar.update(task, completed=done, total=total)
         finally:
@@ -203,16 +221,46 @@ class Screen:
             console.print(f"... {len(rows) - top} more; --top or --out shows them", style="dim", highlight=False)
 
 
+def _bar(console: Any) -> Any:
+    """A bar with its percentage and the time left."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    left = TimeRemainingColumn(), TextColumn("left")
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *left
+    return Progress(*columns, console=console, transient=True)
+
+
 class _Lines:
     """Progress for a log: a line now and then, none for what is done at once."""
 
-    def __init__(self, text: str):
-        self._text, self._said = one_line(text), time.monotonic()
+    def __init__(self, text: str, in_steps: bool):
+        self._text, self._in_steps, self._said = one_line(text), in_steps, time.monotonic()
+        self._step, self._start, self._last = 0, (self._said, 0), (1, 0)
 
     def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
-            self._said = time.monotonic()
-            click.echo(f"{self._text}: {done} of {total}", err=True)
+        now, (before, of) = time.monotonic(), self._last
+        self._last = done, total
+        if done < before or total != of:  # another step; what an earlier run has done of it took no time
+            self._step, self._start = self._step + 1, (now, done)
+        if now - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = now
+            step = f", step {self._step}" if self._in_steps else ""
+            click.echo(f"{self._text}{step}: {100 * done // max(total, 1)} %{self._left(now, done, total)}", err=True)
+
+    def _left(self, now: float, done: int, total: int) -> str:
+        began, already = self._start
+        if done == already:
+            return ""
+        left = time_left((now - began) / (done - already) * (total - done))
+        return f", {left} in this step" if self._in_steps else f", {left}"
+
+
+def time_left(seconds: float) -> str:
+    """A duration in words, as roughly as it is known."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute left"
+    return f"about {minutes} min left" if minutes < 90 else f"about {round(minutes / 60)} h left"
 
 
 def _cell(value: Any) -> str:

@@ -270,7 +270,7 @@ class Criterion(BaseEstimator):
         return scores if self.greater_is_better else -scores
 
     def check_problem(self, problem: Problem) -> None:
-        """Stop if the formula needs labels or pairs and there are none, or does not take the graph that came with X.
+        """Stop if the formula cannot read the labels or pairs there are, or does not take the graph that came with X.
 
         Parameters
         ----------
@@ -285,8 +285,14 @@ class Criterion(BaseEstimator):
             if known.has_pairs:
                 pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
             # The first clause is the one that scikit-learn's own estimators and checks use.
-            message = f"{self!r} requires y to be passed, but the target y is None: it reads {reads}{pairs}."
-            raise ParameterError(message, parameter=("y", "must_link", "cannot_link"))
+            absent = "y to be passed, but the target y is None"
+            message = f"{self!r} requires {absent}: it reads {reads}{pairs}."
+            raise ParameterError(message, parameter=("y", "must_link", "cannot_link"), way_out={absent: ("y", ...)})
+        if known.y is not None:  # read here, so that an error names this formula and not a part of it
+            if "target" in self.reads:
+                known.target(repr(self))
+            if "classes" in self.reads or ("pairs" in self.reads and not known.has_pairs):
+                known.classes(repr(self))
         if problem.given is None:
             return
         if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):

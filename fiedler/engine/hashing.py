@@ -62,8 +62,8 @@ def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
 def different_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:
     """First occurrence of every different row, in order, and which of them each row equals."""
     first, group = first_of_equal(row_hashes(X))
-    if not is_sparse(X) and not _all_equal(X, first[group]):  # two rows with one hash: once in 10^19 pairs
-        rows = np.ascontiguousarray(X + 0.0)
+    if not _all_equal(X, first[group]):  # two rows with one hash: once in 10^19 pairs
+        rows = np.ascontiguousarray((X.toarray() if is_sparse(X) else X) + 0.0)
         return first_of_equal(rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel())
     return first, group
 
@@ -83,9 +83,11 @@ def first_of_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first[order], rank[group.ravel()]
 
 
-def _all_equal(X: np.ndarray, twins: np.ndarray) -> bool:
+def _all_equal(X: Rows, twins: np.ndarray) -> bool:
     """Whether each row has the values of its twin."""
-    other = np.flatnonzero(twins != np.arange(len(X)))
+    other = np.flatnonzero(twins != np.arange(X.shape[0]))
+    if is_sparse(X):
+        return not (X[other] - X[twins[other]]).count_nonzero()
     step = max(1, _AT_ONCE // max(X.shape[1], 1))
     parts = (other[start : start + step] for start in range(0, len(other), step))
     return all(bool((X[part] == X[twins[part]]).all()) for part in parts)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..data.arrays import Matrix
+from ..data.arrays import Matrix, as_csr
 from ..data.source import Source
 from ..validation import is_sparse
 from . import approximate
@@ -26,6 +26,7 @@ from .threads import for_each
 from .trees import Tree
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
+_MANY_SPARSE_ROWS = 500  # from which duplicates are looked for, because it takes no time
 _EXACT_FROM_FILES, _PASSES = 20_000, 16  # the same for a file, where each block of distances is a pass over the data
 # Rows around a row up to which a k-d tree finds its neighbours faster than an approximate search, and the share of all
 # rows, one in so many, up to which it does so faster than the product.
@@ -50,10 +51,13 @@ def find_neighbors(
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
-    if not is_sparse(X) and len(X) >= _MANY_ROWS:
-        first, group = different_rows(X)
-        if len(first) < len(X):
-            near, squared, recall = find_neighbors(X[first], min(k, len(first) - 1), metric, algorithm)
+    if X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS):
+        rows = as_csr(X) if is_sparse(X) else X
+        first, group = different_rows(rows)
+        # Sparse rows are merged only if most are copies: then nearly all tie, and all pairs would be candidates.
+        if len(first) < (X.shape[0] / 2 if is_sparse(X) else X.shape[0]):
+            X = rows[first].tocsc() if is_sparse(X) else X[first]
+            near, squared, recall = find_neighbors(X, min(k, len(first) - 1), metric, algorithm)
             return (*_for_all_rows(near, squared, group, k), recall)
     distances = row_distances(X, metric) if known is None else known()
     wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)

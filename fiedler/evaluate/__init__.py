@@ -13,7 +13,7 @@ from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
 from .noise import Agreement, agreement
-from .significance import Significance, significance
+from .pvalues import Significance, significance
 from .stability import Stability, stability
 from .tuning import Suggestions, Tuning, cut_value, suggest_n_features, tune, tune_lambda
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -26,11 +28,14 @@ from ..problem import Problem
 from ..selection.ranking import rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
-from ..version import __version__
+from ..version import software
 from .curves import Target, clustered, folds, jaccard_curve, nearest_class, predicted, prepared, whole_seed
 
 RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
 _TREE, _ALL_PAIRS = 15, 5000  # columns up to which scikit-learn searches by a tree, rows whose distances are all kept
+_CELL = re.compile(
+    r"(\.\d+\.part\.)?[0-9a-f]{32}\.json"
+)  # the file of a cell, or the part of one that was being written
 Keep = tuple[Kept, str]  # where a cell is kept, and under which name
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
 
@@ -50,6 +55,7 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
+    pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, where they are given
     squared: np.ndarray | None = None  # distances between all rows on all features, where 1-NN on them is asked again
 
     @property
@@ -143,7 +149,8 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     rng = np.random.default_rng([plan.seed, number, _RANDOM])
     if isinstance(criterion, str):
         return np.arange(plan.X.shape[1]) if criterion == "all" else rng.permutation(plan.X.shape[1])
-    pairs, most = {}, int(plan.sizes[-1])
+    most = int(plan.sizes[-1])
+    pairs = plan.pairs if "pairs" in criterion.uses else {}
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
@@ -163,13 +170,34 @@ class Cells:
             X = plan.X
             values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
             self._key = _hash(
-                [__version__, values, [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]],
+                [software(), values, [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]],
                 "estimator",
             )
 
     def name(self, criterion: Criterion | str, number: int | None) -> str:
         """The name of a cell."""
         return "" if self.kept.folder is None else f"{_hash([self._key, criterion, number], 'method')}.json"
+
+
+def finished_cells(folder: Path) -> list[Path]:
+    """The cells in a folder; an error if the folder holds anything else."""
+    if not folder.exists() and not folder.is_symlink():
+        return []
+    found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
+    foreign = [path.name for path in found if not _CELL.fullmatch(path.name)]
+    if foreign:
+        raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
+    return [path for path in found if not path.name.startswith(".")]
+
+
+def remove_cells(folder: Path) -> None:
+    """Remove the cells from a folder, and the folder unless something else has come into it."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if _CELL.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _hash(value: Any, what: str) -> str:

@@ -22,15 +22,17 @@ from scipy.stats import rankdata
 
 from ..criteria import Criterion
 from ..data.scaling import scaled
+from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
+from ..supervision import Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .cells import Cells, Plan, run_cells
+from .checked import check_reads
 from .curves import Target, check_sizes, prepared, read_target, spread
 from .measures import top_k_overlap
-from .ranking import check_reads
 
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "rmse": ("rmse", "jaccard")}
@@ -156,6 +158,8 @@ def compare(
     n_draws: int = 10,
     n_labels: int | None = None,
     n_pairs: int | None = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
     metrics: Sequence[str] | None = None,
     estimator: Any = None,
     n_folds: int = 5,
@@ -192,6 +196,9 @@ def compare(
     n_pairs : int, optional
         Methods that read pairs get so many, drawn from the labels shown, half must-link and half cannot-link; by
         default every pair of labels shown counts.
+    must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
+        Pairs of rows that belong together, and that do not. Methods that read pairs get them in every draw, whichever
+        rows are predicted, and none from labels.
     metrics : sequence of str, optional
         "accuracy", "clustering_accuracy", "nmi", "jaccard" for classes; "rmse", "jaccard" for a target. By default the
         first; without y "jaccard".
@@ -242,6 +249,13 @@ def compare(
     problem = Problem.of(X)
     problem = problem if scale == "none" else Problem.of(scaled(problem.X, scale))
     target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled, task)
+    known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
+    if known.has_pairs and n_pairs is not None:
+        raise ParameterError(
+            f"n_pairs={n_pairs} draws pairs from the labels, but must_link and cannot_link give them; pass either.",
+            parameter=("must_link", "cannot_link"),
+        )
+    given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
     plan = Plan(
@@ -256,9 +270,10 @@ def compare(
         scored_rows,
         unscored,
         random_state,
+        {kind: pairs for kind, pairs in given.items() if pairs is not None},
     )
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
-    criteria = _named(methods, target)
+    criteria = _named(methods, target, known.has_pairs)
     results = run_cells(plan, criteria, n_draws, Cells(resume_from, plan), n_jobs, progress)
     _warn_once(results)
     settings = {
@@ -268,7 +283,7 @@ def compare(
         "n_features": plan.sizes.tolist(),
         "n_draws": n_draws,
         "n_labels": n_labels,
-        "n_pairs": n_pairs,
+        "n_pairs": sum(map(len, plan.pairs.values())) if plan.pairs else n_pairs,
         "metrics": list(plan.metrics),
         "estimator": None if target is None else repr(prepared(estimator, target, [0])),
         "n_folds": n_folds,
@@ -424,7 +439,7 @@ def _plain(values: Any) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def _named(methods: Any, target: Target | None) -> dict[str, Criterion | str]:
+def _named(methods: Any, target: Target | None, has_pairs: bool) -> dict[str, Criterion | str]:
     """Name to criterion, the baselines after the methods."""
     if isinstance(methods, (str, Criterion)):
         methods = [methods]
@@ -439,7 +454,7 @@ def _named(methods: Any, target: Target | None) -> dict[str, Criterion | str]:
         raise ValueError(f"methods uses the name {min(taken)!r}, which is a baseline; choose another name.")
     named = {str(name): as_criterion(method) for name, method in methods.items()}
     for name, criterion in named.items():
-        check_reads(criterion, target, f"method {name!r}")
+        check_reads(criterion, target, f"method {name!r}", has_pairs)
     named.setdefault("variance", Variance())
     return named | {"random": "random", "all": "all"}
 
@@ -450,28 +465,37 @@ def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
     wrong = [metric for metric in chosen if metric not in allowed]
     if wrong or not chosen:
         y = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
-        raise ValueError(f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}.")
+        message = f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}."
+        raise ParameterError(message, parameter="metrics", value=metrics)
     return chosen
 
 
 def _check_labels(n_labels: Any, target: Target | None) -> int | None:
+    """The number of labels a draw shows, if there are so many."""
     if n_labels is None or target is None:
         return None
-    known = len(target.known)
-    if target.metric == "rmse":
-        if not 2 <= check_integer("n_labels", n_labels, 2) <= known:
-            raise ValueError(f"n_labels={n_labels} is more than the {known} known targets in y; use at most {known}.")
-        return n_labels
-    sizes = np.bincount(target.values[target.known])
-    if check_integer("n_labels", n_labels, 1) < len(sizes):
-        raise ValueError(
-            f"n_labels={n_labels} is less than one label for each of the {len(sizes)} classes; use a multiple of "
-            f"{len(sizes)}."
-        )
-    most = -(-n_labels // len(sizes))
-    if sizes.min() < most:
-        raise ValueError(
-            f"n_labels={n_labels} asks for {most} labels per class, but the smallest of the {len(sizes)} classes has "
-            f"{sizes.min()} labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class."
-        )
+    check_integer("n_labels", n_labels, 1)
+    wrong = _too_few_targets(n_labels, target) if target.metric == "rmse" else _too_few_per_class(n_labels, target)
+    if wrong:
+        raise ParameterError(f"n_labels={n_labels} {wrong}.", parameter="n_labels", value=n_labels)
     return n_labels
+
+
+def _too_few_targets(n_labels: int, target: Target) -> str:
+    known = len(target.known)
+    if n_labels < 2:
+        return "is less than two targets; use 2 or more"
+    return f"is more than the {known} known targets in y; use at most {known}" if n_labels > known else ""
+
+
+def _too_few_per_class(n_labels: int, target: Target) -> str:
+    sizes = np.bincount(target.values[target.known])
+    most = -(-n_labels // len(sizes))
+    if n_labels < len(sizes):
+        return f"is less than one label for each of the {len(sizes)} classes; use a multiple of {len(sizes)}"
+    if sizes.min() < most:
+        return (
+            f"asks for {most} labels per class, but the smallest of the {len(sizes)} classes has {sizes.min()} "
+            f"labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class"
+        )
+    return ""

@@ -21,6 +21,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from ..data.arrays import validate_X
+from ..errors import ParameterError
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
 from ..words import to_frame
@@ -390,7 +391,8 @@ def check_sizes(n_features: Any, available: int) -> np.ndarray:
         return np.arange(5, min(50, available) + 1, 5) if available >= 5 else np.arange(1, available + 1)
     sizes = np.unique(np.atleast_1d(n_features))
     if not sizes.size or sizes.dtype.kind not in "iu" or sizes[0] < 1 or sizes[-1] > available:
-        raise ValueError(f"n_features must be integers between 1 and the {available} features, got {n_features!r}.")
+        message = f"n_features must be integers between 1 and the {available} features, got {n_features!r}."
+        raise ParameterError(message, parameter="n_features", value=n_features)
     return sizes
 
 

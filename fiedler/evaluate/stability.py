@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,9 @@ from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
+from .checked import checked_ranking
 from .curves import Target, check_sizes, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
-from .ranking import checked_ranking
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,6 +82,7 @@ def stability(
     cannot_link: Any = None,
     unlabeled: Any = -1,
     random_state: int = 0,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> Stability:
     """Rank again and again on part of what is known, and see what stays ([KA] sections 6 and 7.2.1).
 
@@ -105,6 +107,8 @@ def stability(
         The class label that means "unknown".
     random_state : int, default=0
         Seed of the draws.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each draw.
 
     Returns
     -------
@@ -123,10 +127,11 @@ def stability(
     'proline'
     """
     check_choice("resample", resample, ("rows", "labels", "pairs"))
-    criterion, names, problem = as_criterion(criterion), getattr(X, "columns", None), Problem.of(X)
-    m = problem.n_features
+    criterion = as_criterion(criterion)
+    problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    criterion.check_problem(problem)
+    m, known = problem.n_features, problem.supervision
     check_sizes([check_integer("k", k, 1)], m)
-    known = Supervision(problem.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
     all_orders, all_ranks = [], []
     for number in range(check_integer("n_draws", n_draws, 2)):
@@ -140,10 +145,13 @@ def stability(
             signed = np.empty(m)
             signed[order] = np.arange(m)
         all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
+        if progress is not None:
+            progress(number + 1, n_draws)
     orders, ranks = np.array(all_orders), np.array(all_ranks)
     frequency = np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws
     low, median, high = np.quantile(ranks, [0.05, 0.5, 0.95], axis=0)
     agreement = kendall_coefficient(ranks), top_k_overlap(orders, k, "jaccard"), top_k_overlap(orders, k, "kuncheva")
+    names = problem.feature_names
     columns = np.arange(m) if names is None else np.asarray(names, dtype=object)
     return Stability(k, n_draws, frequency, low, median, high, *agreement, columns)
 

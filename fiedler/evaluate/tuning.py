@@ -25,8 +25,8 @@ from ..sets.forward import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
+from .checked import check_reads, checked_ranking
 from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread
-from .ranking import check_reads, checked_ranking
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:
@@ -314,6 +314,7 @@ def suggest_n_features(
     criterion = as_criterion(criterion)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
+    criterion.check_problem(problem)
     ranking = checked_ranking(criterion, problem)
     if ranking.explained is not None:  # the first feature was chosen; a set goes on to the largest number
         ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
@@ -338,8 +339,7 @@ def _held_out(
     **pairs: Any,
 ) -> np.ndarray:
     """Accuracy or RMSE per seed and size, each fold predicted with features ranked without its labels."""
-    if criterion.reads != {"pairs"} or not any(given is not None for given in pairs.values()):
-        check_reads(criterion, target, repr(criterion))
+    check_reads(criterion, target, repr(criterion), any(given is not None for given in pairs.values()))
 
     def order(y: np.ndarray | None) -> np.ndarray:
         return checked_ranking(criterion, problem.with_supervision(y, **pairs), max(sizes)).order

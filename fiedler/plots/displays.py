@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..evaluate.noise import Agreement
 from ..evaluate.compare import Comparison
-from ..evaluate.significance import Significance
+from ..evaluate.noise import Agreement
+from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..data.atomic import replacing
 from ..evaluate.compare import Comparison
-from ..evaluate.significance import Significance
+from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
 from ..plots.svg import SvgFigure
 from ..selector import SpectralSelector

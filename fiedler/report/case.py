@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..criteria import Criterion, Sensitivity
 from ..data.arrays import validate_X
 from ..evaluate.compare import Comparison
-from ..evaluate.significance import Significance
+from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
 from ..methods import Variance
 from ..problem import Problem

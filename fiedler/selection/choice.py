@@ -85,7 +85,7 @@ def _chosen(
         )
     found: dict[str, np.ndarray] = {}
     if isinstance(wanted, str) and wanted == "fdr":
-        tested = discover(criterion, problem)
+        tested = discover(criterion, problem, alpha=alpha)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
         real = tested.qvalues <= alpha
         ranking, last = rank(criterion, problem, among=real), int(real.sum())

@@ -87,7 +87,7 @@ def screened(kind: str, criterion: Criterion, problem: Problem, alpha: float) ->
     if kind == "agreement":
         agreement = agreement_of(problem)
         return Screened(agreement.kept, agreement.order[agreement.n_kept :], {"kept": agreement.kept})
-    tested = discover(criterion, problem)
+    tested = discover(criterion, problem, alpha=alpha)
     kept = tested.qvalues <= alpha
     if not kept.any():
         message = f"screen='fdr' keeps every column: none is significant at a false discovery rate of {alpha:g}."

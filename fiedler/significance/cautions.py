@@ -12,20 +12,21 @@ from ..graphs import Graph
 from ..problem import Problem
 from ..validation import is_sparse
 
-_ALPHA = 0.1
+_NEARLY_ALL = 0.9  # share of the features
 _VECTORS, _IN_ORDER, _CHANCE = 3, 0.5, 4.0  # leading vectors, their autocorrelation, and its size in units of 1/√n
 _UNEQUAL = 0.2  # spread of the row totals of counts, relative to their mean
 _RARE = 10  # rows with the rarer of two values
 _SKEWED, _MANY = 0.5, 0.1  # skewness of the null, and the share of features with such a one
 
 
-def warn_of_structure(q: np.ndarray) -> None:
+def warn_of_structure(q: np.ndarray, alpha: float) -> None:
     """Where most features are found, being found says little."""
-    found, tested = int(np.sum(q <= _ALPHA)), int(np.sum(~np.isnan(q)))
+    found, tested = int(np.sum(q <= alpha)), int(np.sum(~np.isnan(q)))
     if 2 * found > tested:
+        share = "nearly all" if found >= _NEARLY_ALL * tested else "more than half"
         _warn(
-            f"{found} of {tested} features are significant (q <= {_ALPHA}): these features share structure, and almost "
-            "all carry it; rank by effect to choose among them."
+            f"{found} of {tested} features are significant (q <= {alpha:g}): these features share structure, and "
+            f"{share} of them carry it; rank by effect to choose among them."
         )
 
 

@@ -124,11 +124,13 @@ def discover(
     n_repeats: int = 5,
     groups: Any = None,
     correction: str = "bh",
+    alpha: float = 0.1,
     n_permutations: int | None = None,
     random_state: int = 0,
 ) -> Significance:
     """Is the score of a feature better than that of its own values in another order? As in evaluate.significance."""
     check_choice("correction", correction, ("bh", "by"))
+    check_share("alpha", alpha)
     check_integer("random_state", random_state, 0)
     if n_permutations is not None:
         check_integer("n_permutations", n_permutations, 19)  # fewer cannot reach .05
@@ -150,7 +152,7 @@ def discover(
     warn_of_rare_values(found.rarer)
     warn_of_heavy_tails(found.skewness)
     if folds[0] is not None:
-        warn_of_structure(q)
+        warn_of_structure(q, alpha)
     return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features))
 
 

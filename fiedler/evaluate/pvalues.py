@@ -31,6 +31,7 @@ def significance(
     n_repeats: int = 5,
     groups: Any = None,
     correction: str = "bh",
+    alpha: float = 0.1,
     unlabeled: Any = -1,
     n_permutations: int | None = None,
     random_state: int = 0,
@@ -60,6 +61,9 @@ def significance(
         Noise that columns share looks like structure otherwise. Identical columns share one in any case.
     correction : {"bh", "by"}, default="bh"
         Benjamini and Hochberg's step-up procedure, or that of Benjamini and Yekutieli, valid under any dependence.
+    alpha : float, default=0.1
+        The false discovery rate you have in mind. It changes no value: at this rate a warning tells if most features
+        are found.
     unlabeled : object, default=-1
         The class label that means "unknown".
     n_permutations : int, optional
@@ -88,7 +92,7 @@ def significance(
     """
     criterion = as_criterion(criterion)
     problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-    options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction}
+    options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction, "alpha": alpha}
     found = discover(criterion, problem, **options, n_permutations=n_permutations, random_state=random_state)
     names = problem.feature_names if problem.feature_names is not None else getattr(problem.X, "names", None)
     return found if names is None else replace(found, feature_names=np.asarray(names, dtype=object))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from ..criteria import Criterion
 from ..criteria.order import check_scored
+from ..errors import ParameterError
 from ..problem import Problem
 from ..selection.ranking import Ranking, rank
 from .curves import Target
+
+_KINDS = {"classes": "class labels", "target": "a real target", "pairs": "pairs or class labels"}
 
 
 def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
@@ -16,11 +19,14 @@ def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, w
     return ranking
 
 
-def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
+def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool = False) -> None:
     """Stop where y is not what a criterion reads: hidden classes are -1, which a target's reader would believe."""
-    reads = criterion.reads
+    reads = criterion.reads - ({"pairs"} if has_pairs else set())
+    what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y is None; pass y or leave it out.")
+        absent = "y to be passed, but the target y is None"  # as Criterion.check_problem says it
+        message = f"{who} requires {absent}: it reads {what}; otherwise leave it out."
+        raise ParameterError(message, parameter="y", way_out={absent: ("y", ...)})
     metric = None if target is None else target.metric
     if "target" in reads and metric == "accuracy":
         raise ValueError(
@@ -28,4 +34,4 @@ def check_reads(criterion: Criterion, target: Target | None, who: str) -> None:
             "KNeighborsRegressor(5), to read y as a target."
         )
     if reads & {"classes", "pairs"} and metric == "rmse":
-        raise ValueError(f"{who} reads {', '.join(sorted(reads))}, but y holds a real target; leave it out.")
+        raise ValueError(f"{who} reads {what}, but y holds a real target; leave it out.")
