@@ -1,7 +1,5 @@
 """What people keep a matrix in: AnnData, xarray and lazy frames go into fit, evaluate and transform as they are."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -73,21 +71,15 @@ def test_backed_and_lazy_anndata(tmp_path):
 
 
 @pytest.mark.parametrize("hold", [np.asarray, sp.csr_matrix])
-def test_a_view_of_a_file_that_runs_backwards_is_read_or_refused_in_plain_words(tmp_path, hold):
-    """anndata reads some of these views from 0.13 on; what it cannot read is refused."""
+def test_a_view_of_a_file_that_runs_backwards_is_refused_in_plain_words(tmp_path, hold):
+    """anndata 0.12 raises errors of h5py for such views; 0.13 loses a row of a sparse one without a word."""
     adata = cells(hold(X))
     adata.write_h5ad(tmp_path / "t.h5ad")
     backed = anndata.read_h5ad(tmp_path / "t.h5ad", backed="r")
-    refused = r"backed AnnData .*t\.h5ad cannot be read, .*; choose them by number"
-    for view, turned in ((backed[::-1], X[::-1]), (backed[:, ::-1], X[:, ::-1])):
-        try:
-            found = selected().fit(view).scores_
-        except ValueError as error:
-            assert re.search(refused, str(error))
-            with pytest.raises(ValueError, match=refused):
-                select_genes(view)
-        else:
-            np.testing.assert_allclose(found, selected().fit(turned).scores_, rtol=1e-6)
+    for view in (backed[::-1], backed[:, ::-1]):
+        for use in (selected().fit, select_genes):
+            with pytest.raises(ValueError, match=r"backed AnnData .*t\.h5ad cannot be read, .*; choose them by number"):
+                use(view)
     by_number = backed[np.arange(backed.n_obs)[::-1]]
     np.testing.assert_allclose(selected().fit(by_number).scores_, selected().fit(X[::-1]).scores_, rtol=1e-6)
     backed.file.close()

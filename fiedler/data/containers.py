@@ -42,7 +42,11 @@ def opened(X: Any) -> Opened:
 def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
     """X or a layer of an AnnData; a view of a file that anndata itself cannot read is refused in plain words."""
     try:
-        return adata.X if layer is None else adata.layers[layer]
+        matrix = adata.X if layer is None else adata.layers[layer]
+        # anndata 0.13 loses a row of such a view without a word.
+        if matrix is not None and tuple(matrix.shape) != tuple(adata.shape):
+            raise ValueError(f"the matrix has shape {matrix.shape}, but the AnnData {adata.shape}")
+        return matrix
     except Exception as error:
         if not (adata.isbacked and adata.is_view):
             raise
