@@ -1,6 +1,10 @@
-"""Pictures of the guide, drawn by the library in a light and a dark version: `name-light.svg`, `name-dark.svg`."""
+"""Pictures of the guide, drawn by the library in a light and a dark version: `name-light.svg`, `name-dark.svg`.
+
+Run as a program, this module draws the picture of the README again, `docs/result.png`.
+"""
 
 from contextlib import contextmanager
+from pathlib import Path
 
 import matplotlib
 
@@ -111,6 +115,32 @@ def recipes(ink, faint):
     return figure
 
 
+def result():
+    """Two moons among columns of noise: the graph on all columns, the scores, and the graph on the selected columns."""
+    rng = np.random.default_rng(4)
+    plane, moon = make_moons(240, noise=0.05, random_state=0)
+    repeats = np.repeat(plane, 3, axis=1) + 0.1 * rng.normal(size=(240, 6))
+    X = np.column_stack([repeats, rng.normal(size=(240, 30))])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    selector = SpectralSelector("laplacian", n_features_to_select=6).fit(X)
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.1), width_ratios=[1, 0.85, 1], layout="constrained")
+    graphs = {"all 36 columns": X, "the 6 best columns": selector.transform(X)}
+    for axis, (words, columns) in zip(axes[::2], graphs.items(), strict=True):
+        start, end, _ = KNN(5).build(columns).edges
+        crossing = moon[start] != moon[end]
+        lines = plane[np.column_stack([start, end])]
+        axis.add_collection(LineCollection(lines[~crossing], colors="0.7", linewidths=0.5))
+        axis.add_collection(LineCollection(lines[crossing], colors="tab:red", linewidths=0.5, alpha=0.6))
+        axis.scatter(*plane.T, c=np.where(moon, WARM, COOL), s=14, zorder=2, linewidths=0)
+        bare(axis, f"Neighbours in {words}:\n{crossing.mean():.0%} join different moons")
+    order = selector.order_
+    axes[1].bar(range(1, 37), selector.scores_[order], color=np.where(order < 6, "tab:green", "0.75"))
+    axes[1].set_title("Laplacian scores without labels:\n6 real columns (green), 30 of noise", fontsize=11)
+    axes[1].set(xlabel="rank, best first", ylabel="score, small is good")
+    axes[1].spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 PICTURES = (hero, energy, recipes)
 
 
@@ -122,3 +152,7 @@ def draw(folder):
                 figure = picture(ink, faint)
                 figure.savefig(folder / f"{picture.__name__}-{mode}.svg", metadata={"Date": None}, bbox_inches="tight")
                 plt.close(figure)
+
+
+if __name__ == "__main__":
+    result().savefig(Path(__file__).resolve().parents[1] / "result.png", dpi=140)
