@@ -48,7 +48,7 @@ def lines_of(graph, place, most=400):
 
 
 def hero(ink, faint):
-    """The same graph twice: the feature that respects it most, and the one that does least."""
+    """The same graph twice: the smoothest feature, and the least smooth one."""
     rng = np.random.default_rng(3)
     place = make_moons(130, noise=0.07, random_state=1)[0]
     X = np.column_stack([place, place @ [1, 1], place @ [1, -1], rng.normal(0, 0.3, size=(130, 4))])
@@ -58,7 +58,7 @@ def hero(ink, faint):
     selector = SpectralSelector(LaplacianScore(recipe)).fit(X)
     start, end, weight = graph.edges
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.1), layout="constrained")
-    for axis, j, words in zip(axes, selector.order_[[0, -1]], ("respects the graph", "does not"), strict=True):
+    for axis, j, words in zip(axes, selector.order_[[0, -1]], ("smooth feature", "noise feature"), strict=True):
         f = X[:, j]
         change = np.clip(weight * (f[start] - f[end]) ** 2, 0, 1.5) / 1.5
         colors = np.column_stack([np.tile(matplotlib.colors.to_rgb(WARM), (len(change), 1)), 0.12 + 0.88 * change])
