@@ -86,10 +86,11 @@ html_use_index = html_domain_indices = False  # the search and the reference are
 html_last_updated_fmt = None
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
-    "logo": {"text": "fiedler", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
+    "logo": {"text": f"fiedler {release}", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 10,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -97,6 +98,6 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "install", "quickstart", "search")}
+html_sidebars = {page: [] for page in ("index", "install", "quickstart", "cli", "search")}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

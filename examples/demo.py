@@ -1,9 +1,9 @@
-"""What `make demo` runs: sets and rankings of a real data set, a comparison of methods, a report to open in a browser.
+"""The program of `make demo`: sets and rankings of a real data set, a comparison of methods, and an HTML report.
 
-The data ship with scikit-learn: 569 breast cancer samples with 30 features. First features are chosen as a set, with no
-labels and with 10, and ranked with 10 labels and with 20 pairs; then methods are compared over draws of 10 labels,
-beside random features, the variance and all features; last the toy of the constraint paper, whose four Kendall
-coefficients are printed in it.
+The data come with scikit-learn: 569 breast cancer samples with 30 features. The program selects sets without labels and
+with 10 labels, and ranks the features with 10 labels and with 20 pairs. It compares methods over draws of 10 labels,
+together with random features, the variance and all features. Finally it repeats the toy example of the constraint paper
+and its four Kendall coefficients.
 """
 
 import itertools
@@ -32,7 +32,7 @@ def ten_labels(y, seed=0):
 
 
 def show_rankings(X, y, names):
-    """Print the first features of sets and of rankings, by what is known."""
+    """Print the first features of two sets and two rankings."""
     must_link, cannot_link = pairs_from_labels(y, n_pairs=20, random_state=0)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     fitted = {
@@ -48,7 +48,8 @@ def show_rankings(X, y, names):
         print(f"{place + 1:>4}  " + "".join(f"{names[selector.order_[place]]:<25}" for selector in fitted.values()))
     explained = fitted["a set, no labels"].explained_
     print(
-        f"\nThe set explains {explained[0]:.0%} with its first feature, {explained[-1]:.0%} with {TOP}, of what all do."
+        f"\nThe first feature of the set reaches {explained[0]:.0%} of J(all features), {TOP} features reach "
+        f"{explained[-1]:.0%}."
     )
     return fitted["a set, 10 labels"]
 
@@ -69,10 +70,10 @@ def show_comparison(X, y):
 
 
 def show_toy():
-    """Print the Kendall coefficients of C1 to C4 over the nine pairs of constraints of the paper's toy."""
+    """Print the Kendall coefficients of C1 to C4 over the nine choices of constraints in the paper's toy example."""
     X, _ = constraint_toy()
     choices = list(itertools.product([(0, 1), (0, 2), (1, 2)], [(0, 3), (1, 3), (2, 3)]))
-    print("\nKendall's coefficient on the toy of the constraint paper (printed: .4325 .2258 .3333 .4333)\n")
+    print("\nKendall's coefficient in the toy example of the constraint paper (printed: .4325 .2258 .3333 .4333)\n")
     for variant in (1, 2, 3, 4):
         criterion = ConstraintScore(variant, n_neighbors=2)
         scores = [criterion.evaluate(X, must_link=[m], cannot_link=[c]) for m, c in choices]
@@ -92,7 +93,7 @@ def main():
     )
     REPORT.parent.mkdir(exist_ok=True)
     write_html(REPORT, summary, force=True)
-    print(f"\nThe report, to open in a browser: {REPORT.resolve()}")
+    print(f"\nOpen the report in a browser: {REPORT.resolve()}")
 
 
 if __name__ == "__main__":

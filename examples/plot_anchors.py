@@ -1,12 +1,12 @@
 """
-Anchors: a graph for millions of rows, beside the exact one
-===========================================================
+Anchors: a graph for millions of rows
+=====================================
 
-A neighbour graph compares rows with rows; an anchor graph ties every row to a few of some hundred anchors and joins
-rows that share one. It is linear in the rows and needs them once. One learns what it looks like, and how close its
-scores come to those of exact neighbours as anchors are added.
+A neighbour graph compares rows with rows. An anchor graph connects every row to a few of some hundred anchors, and
+joins rows that share an anchor. Its cost is linear in the number of rows, and it reads them once. This example shows
+the graph, and how close its scores come to those of exact neighbours as the number of anchors grows.
 
-The rows are 1,500 points along a spiral, with forty features; the exact graph is still easy here, which is the point.
+The data are 1,500 points along a spiral with forty features, few enough for the exact graph.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 from fiedler import KNN, Anchors, LaplacianScore
 
 # %%
-# The first two features draw the spiral, the others are waves along it, slow and quick, in noise.
+# The first two features are the coordinates of the spiral. The others are slow and fast waves along it, with noise.
 
 rng = np.random.default_rng(2)
 along = np.sort(rng.uniform(0, 1, 1500))
@@ -27,7 +27,7 @@ waves = np.sin(np.pi * np.outer(along, speed) + rng.uniform(0, 6, 38))
 X = np.column_stack([curve, waves + 0.3 * rng.normal(size=waves.shape)])
 
 # %%
-# Scores on the exact graph, and on anchor graphs of growing size.
+# The Laplacian scores on the exact graph, and on anchor graphs of increasing size.
 
 exact = LaplacianScore(KNN(10, weight="binary")).evaluate(X)
 numbers = [10, 20, 50, 100, 200, 400]
@@ -37,8 +37,8 @@ results = {"agreement": dict(zip(numbers, agreement, strict=True))}
 print(*(f"{a:>4} anchors: rank correlation {rho:.3f}" for a, rho in results["agreement"].items()), sep="\n")
 
 # %%
-# The graph with 40 anchors on the plane of the curve: a row shares anchors with the rows around it. Of the many pairs
-# that share one, 1,500 are drawn.
+# The graph with 40 anchors, drawn in the plane of the spiral: a row shares anchors with the rows around it. The figure
+# has 1,500 of the many edges.
 
 graph = Anchors(40, 3).build(X[:, :2])
 W = np.triu(graph.toarray(), 1)

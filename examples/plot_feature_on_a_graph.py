@@ -2,11 +2,11 @@
 A feature on a graph: what smooth means
 =======================================
 
-All methods here rest on one sum: over the edges of a graph, how much does a feature differ between the two ends? One
-learns to see it. Every sample is a dot, every line joins neighbours, colours are the values of one feature, and a line
-is the redder the more of the sum it carries.
+All methods use one sum over the edges of a graph: the squared difference of a feature between the two ends of each
+edge. This example draws it. Every dot is a sample, lines join neighbours, and the colour of a dot is the value of one
+feature. The redder a line, the larger its share of the sum.
 
-The samples lie on a spiral. Eight features change along it, some slowly, some quickly, and four are noise.
+The samples lie on a spiral. Eight features change along it, some slowly and some fast, and four are noise.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from fiedler import KNN, LaplacianScore, SpectralSelector
 
 # %%
-# How far along the spiral a sample lies is never measured, only waves of it with four lengths, and their noise.
+# The position along the spiral is not a feature. The features are waves of four lengths along it, with noise.
 
 rng = np.random.default_rng(0)
 along = np.sort(rng.uniform(0.12, 1, 220))
@@ -28,8 +28,8 @@ X = np.column_stack([X, rng.normal(0, 0.35, size=(220, 4))])
 names = [*waves, *(f"noise {j}" for j in range(4))]
 
 # %%
-# The graph joins each sample with its ten nearest, measured in all twelve features. The Laplacian score is the sum over
-# the edges, divided by how much the feature varies at all.
+# The graph joins each sample with its ten nearest neighbours in all twelve features. The Laplacian score is the sum
+# over the edges, divided by the variance of the feature.
 
 graph = KNN(10).build(X)
 print(graph)
@@ -38,14 +38,14 @@ results = dict(zip(names, selector.scores_.tolist(), strict=True))
 print(*(f"{names[j]:<8} {selector.scores_[j]:.3f}" for j in selector.order_), sep="\n")
 
 # %%
-# The energy of a feature is the sum over the edges drawn here, each w (f_i - f_j)².
+# The energy of a feature is the sum of w (f_i - f_j)² over the edges.
 
 start, end, weight = graph.edges
 f = X[:, selector.order_[0]]
 assert np.isclose(np.sum(weight * (f[start] - f[end]) ** 2), graph.energy(f[:, None])[0])
 
 # %%
-# The best feature, one from the middle and the worst. Where the worst feature is drawn, nearly every line is red.
+# The best, a medium and the worst feature. For the worst feature nearly every line is red.
 
 grey_to_red = LinearSegmentedColormap.from_list("grey to red", ["0.85", "tab:red"])
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")

@@ -1,10 +1,10 @@
 """
-Gene expression with pairs: constraint scores and how stable they are
-=====================================================================
+Gene expression with pairs: constraint scores and their stability
+=================================================================
 
-Often nobody can name the class of a tissue, but an expert can say of two samples that they are alike or that they
-differ. One learns to rank genes from such must-link and cannot-link pairs, and to ask how much the ranking depends on
-the pairs that happened to be given: over all genes with Kendall's coefficient, and among the genes selected.
+The class of a tissue may be unknown while an expert can say that two samples belong together or do not. This example
+ranks genes from such must-link and cannot-link pairs. It measures how much the ranking depends on the pairs: over all
+genes with Kendall's coefficient, and among the selected genes with Kuncheva's index.
 
 The expression matrix is generated; with ``FIEDLER_DATA`` set it is the colon tumour data of Alon et al. (colon_alon).
 """
@@ -22,8 +22,8 @@ from fiedler.evaluate import stability
 TOP = 20
 
 # %%
-# Log expression of two tissues: five programmes of co-regulated genes that have nothing to do with the tissue, and 20
-# marker genes that have.
+# Log expression of two tissues: five programmes of co-regulated genes that do not depend on the tissue, and 20 marker
+# genes that do.
 
 
 def make_expression(n_samples=60, n_genes=400, random_state=0):
@@ -42,7 +42,7 @@ X, y, genes = load_paper_set("colon_alon") if real else make_expression()
 X = StandardScaler().fit_transform(np.log2(X) if real else X)
 
 # %%
-# C1 compares the pairs alone; C4 multiplies it by the Laplacian score, which sees every sample.
+# C1 uses the pairs only. C4 multiplies C1 by the Laplacian score, which uses all samples.
 
 scores = {"C1": ConstraintScore(1), "C4": ConstraintScore(4)}
 must_link, cannot_link = pairs_from_labels(y, n_pairs=40, random_state=0)
@@ -51,7 +51,7 @@ for name, score in scores.items():
     print(f"{name} = {score.formula()!r}: {', '.join(genes[selector.order_[:6]])}, ...")
 
 # %%
-# Draw the pairs again and again, 20 times for each number of pairs.
+# For each number of pairs, the pairs are drawn 20 times.
 
 numbers = [10, 20, 40, 80]
 draws = {name: [stability(s, X, y, k=TOP, resample="pairs", size=n) for n in numbers] for name, s in scores.items()}
@@ -62,14 +62,14 @@ results = {
     "markers": {name: [stable.frequency[markers].sum() for stable in found] for name, found in draws.items()},
 }
 if real:
-    del results["markers"]  # nobody planted any
+    del results["markers"]  # real data have no planted markers
 print("pairs:", numbers)
 for (what, name), found in {(what, name): results[what][name] for what in results for name in scores}.items():
     print(f"{name} {what}:", *(f"{value:.3f}" for value in found))
 
 # %%
-# The rankings of C4 agree more, because its graph is the same in every draw; the genes at the top, which are what is
-# used, gain much less or nothing. Kendall's coefficient counts the many genes at the bottom too.
+# The rankings of C4 agree more, because its graph is the same in every draw. The selected genes at the top agree hardly
+# more or not at all: Kendall's coefficient also counts the many genes at the bottom.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 4.4), layout="constrained", width_ratios=[1, 1, 1.15])
 for name, marker in (("C1", "o-"), ("C4", "s--")):

@@ -1,12 +1,13 @@
 """
-Images: where on the picture do unsupervised scores look
-========================================================
+Images: which pixels unsupervised scores select
+===============================================
 
-A pixel is a feature, so the scores of all features are a picture of their own. One learns what four unsupervised scores
-find important on the same images, and that a ranking judges pixels one by one, so that neighbours come together.
+A pixel is a feature, so the scores of all features form an image. This example compares four unsupervised scores on the
+same images. A ranking scores pixels one by one, so neighbouring pixels get similar ranks.
 
-The images are scikit-learn's digits; with ``FIEDLER_DATA`` set they are faces of 100 x 100 pixels (pixraw10P), where
-neighbours say the same: the best pixels are worse than random ones, and mostly better once they are kept apart.
+The images are scikit-learn's digits. If ``FIEDLER_DATA`` is set, they are faces of 100 x 100 pixels (pixraw10P).
+Neighbouring pixels of the faces are near-duplicates: the best pixels are worse than random pixels, and mostly better if
+they are forced apart.
 """
 
 import os
@@ -23,7 +24,7 @@ from fiedler.evaluate import accuracy_curve
 TOP = 10
 
 # %%
-# Grey values stay as they are: every pixel has the same scale, and a pixel that hardly changes should count little.
+# Grey values are not scaled: all pixels have the same unit, and a pixel that hardly changes should have little weight.
 
 if os.environ.get("FIEDLER_DATA"):
     X, y, _ = load_paper_set("pixraw10P")
@@ -36,7 +37,7 @@ else:
 X = X.astype(float)
 
 # %%
-# Pixels that are the same in every image have no score (NaN) and rank last.
+# Pixels that are equal in all images have no score (NaN) and rank last.
 
 scores = {"Laplacian score": LaplacianScore(), "SPEC, φ3": SPEC(phi=3, n_clusters=10)}
 scores |= {"EVSC": EVSC(RBF(scale=0.25)), "variance": Variance()}
@@ -44,7 +45,7 @@ fitted = {name: SpectralSelector(score, n_features_to_select=TOP).fit(X) for nam
 print("pixels without a score:", np.isnan(fitted["variance"].scores_).sum(), "of", X.shape[1])
 
 # %%
-# Keeping pixels apart takes a few lines: best first, leave out what is closer than ``gap`` to a pixel already taken.
+# To force pixels apart, go down the ranking and skip pixels that are closer than ``gap`` to a selected pixel.
 
 place = np.indices((side, side)).reshape(2, -1).T  # row and column of every pixel
 
@@ -66,11 +67,11 @@ def accuracy(pixels):
 results = {name: (accuracy(s.order_[:TOP]), accuracy(apart(s.order_))) for name, s in fitted.items()}
 drawn = np.random.default_rng(0).permuted(np.tile(np.arange(X.shape[1]), (10, 1)), axis=1)
 results["random"] = tuple(np.mean([(accuracy(o[:TOP]), accuracy(apart(o))) for o in drawn], axis=0))
-print(f"1-NN accuracy with {TOP} of {X.shape[1]} pixels: the first, and the first that lie apart")
+print(f"1-NN accuracy with {TOP} of {X.shape[1]} pixels: the first pixels, and the first pixels that lie apart")
 print(*(f"  {name:<16} {first:.3f}  {spaced:.3f}" for name, (first, spaced) in results.items()), sep="\n")
 
 # %%
-# Bright is a good rank, white has no score; the dots are the best pixels.
+# Bright pixels have good ranks, white pixels have no score, and dots are the best pixels.
 
 figure, axes = plt.subplots(2, 3, figsize=(10, 6.2), layout="constrained")
 axes[0, 0].imshow(X.mean(axis=0).reshape(side, side), cmap="gray")

@@ -1,12 +1,12 @@
 """
-Is it real? P-values that hold on noise, and those that do not
-==============================================================
+Is it real? Valid and invalid p-values on noise
+===============================================
 
-A ranking of pure noise has a first feature too. One learns how not to test it: a graph built from all features is bent
-towards each of them, so that noise looks smooth on it. ``significance`` deals the features into folds and tests each on
-a graph of the others, where noise looks like noise.
+A ranking of pure noise also has a first feature. This example shows a wrong and a right way to test it. A graph built
+from all features is biased towards each of them, so noise looks smooth on it. ``significance`` divides the features
+into folds and tests each fold on a graph that was built from the other folds.
 
-The data are made: 400 columns of noise, then the same with twenty that follow three hidden groups.
+The data are generated: 400 columns of noise, and the same columns with twenty that follow three hidden groups.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from fiedler import KNN, Precomputed, Rayleigh, SignificanceDisplay
 from fiedler.evaluate import significance
 
 # %%
-# The naive way hands over a graph that has read the features and says nothing about it.
+# The naive test uses a graph that was built from the tested features.
 
 rng = np.random.default_rng(0)
 noise = rng.normal(size=(150, 400))
@@ -25,7 +25,7 @@ planted[:, :20] += 1.5 * rng.integers(3, size=150)[:, None]
 
 
 def naive(X):
-    """Tests on the graph of all features, as if it had been given."""
+    """Test on the graph of all features, as if it came from elsewhere."""
     return significance(Rayleigh(Precomputed(KNN().build(X))), X)
 
 
@@ -36,8 +36,9 @@ tests = {
 }
 
 # %%
-# P-values of noise are uniform where the test is honest: one in twenty below 0.05. The features are dealt once here; by
-# default they are dealt five times and the median counts, which is steadier and errs on the safe side.
+# If a test is valid, p-values of noise are uniform: one in twenty is below 0.05. Here the features are divided into
+# folds once. By default this is repeated five times and the median p-value is used, which is more stable and
+# conservative.
 
 below = {key: float(np.mean(test.pvalues <= 0.05)) for key, test in tests.items()}
 found = np.flatnonzero(tests["20 planted", "cross-fitted"].qvalues <= 0.1)
@@ -46,7 +47,7 @@ print(f"noise below 0.05: {results['naive']:.0%} naively, {results['honest']:.1%
 print(f"with a false discovery rate of 0.1: {len(found)} found, {np.sum(found < 20)} of them planted")
 
 # %%
-# The dashed line of a histogram is what noise alone should look like; below, in colour, the effects of what was found.
+# The dashed line is the expected histogram for noise. Below, effect sizes; significant features are coloured.
 
 figure, axes = plt.subplots(2, 3, figsize=(12, 6.4), layout="constrained")
 titles = ["Noise, naive", "Noise, cross-fitted", "20 of 400 planted, cross-fitted"]

@@ -1,12 +1,13 @@
 """
-The λ of sSelect: sliding from labels to graph
-==============================================
+The λ of sSelect: from labels to graph
+======================================
 
-sSelect adds two wishes: a feature shall be smooth on the graph of all samples, and split the few labelled ones by
-class. λ weighs them. One learns to read a ranking as a function of λ: labels alone are followed by chance, the graph
-alone follows what is loudest, and between the two each corrects the other.
+sSelect is a weighted sum of two terms. One is small if a feature is smooth on the graph of all samples, the other if it
+separates the few labelled samples by class. λ weights them. This example shows the ranking as a function of λ. With
+labels only, noise features agree with the labels by chance. With the graph only, the strongest structure wins. In
+between, each term corrects the other.
 
-Two splits are planted: a loud one that nobody asked for, and a quieter one that the labels follow.
+Two splits of the samples are planted: a strong one without labels ("loud"), and a weaker one with labels ("asked").
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ import numpy as np
 from fiedler import SpectralSelector, SSelect
 
 # %%
-# Ten features follow the loud split, ten the one that is asked for, a hundred none. Six samples are labelled.
+# Ten features follow the loud split, ten the labelled split, and a hundred neither. Six samples are labelled.
 
 rng = np.random.default_rng(5)
 asked, loud = rng.integers(2, size=(2, 200))
@@ -34,7 +35,7 @@ def six_labels():
 
 
 # %%
-# Ten draws of labels, and one ranking per draw and λ.
+# There are ten draws of labels, and one ranking per draw and λ.
 
 lambdas = np.linspace(0, 1, 16)
 draws = [six_labels() for _ in range(10)]
@@ -45,7 +46,7 @@ for name, mean in results.items():
     print(f"{name:<5} among the first ten, by λ:", *(f"{value:.1f}" for value in mean))
 
 # %%
-# Left, the features of the first draw, a line each; right, what the first ten are, on average over the draws.
+# Left: ranks in the first draw, one line per feature. Right: kinds of the first ten features, mean over the draws.
 
 colors = {"noise": "0.8", "loud": "tab:orange", "asked": "tab:blue"}
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")

@@ -1,13 +1,12 @@
 """
-Two moons in noise: the graph before and after
-==============================================
+Two moons in noise: the graph before and after selection
+========================================================
 
-Two moons are easy to tell apart in the plane they lie in, and hard among columns of noise: neighbours then are
-neighbours by chance. One learns that features can be judged on such a spoilt graph all the same, because every real
-feature bends it a little and each noise column hardly at all, and that a graph built again on what was selected is
-clean.
+Two moons are easy to separate in their plane. With many columns of noise it is hard, because many neighbours are
+neighbours by chance. This example shows that features can still be scored on such a graph: each real feature has some
+influence on it, each noise column hardly any. A graph built from the selected features separates the moons.
 
-Both coordinates of the moons are measured three times, with errors, among thirty columns of noise.
+Both coordinates of the moons are measured three times with errors. Thirty more columns are noise.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +17,7 @@ from sklearn.datasets import make_moons
 from fiedler import KNN, SpectralSelector
 
 # %%
-# All columns have unit variance: no single one stands out.
+# All columns have unit variance, so the variance does not tell them apart.
 
 rng = np.random.default_rng(4)
 plane, moon = make_moons(240, noise=0.05, random_state=0)
@@ -27,7 +26,7 @@ X = np.column_stack([copies, rng.normal(size=(240, 30))])
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 
 # %%
-# No label is used.
+# No labels are used.
 
 selector = SpectralSelector("laplacian", n_features_to_select=6).fit(X)
 graphs = {"all 36 columns": KNN(5).build(X), "the 6 selected": KNN(5).build(selector.transform(X))}
@@ -37,7 +36,7 @@ print("selected:", sorted(results["selected"].tolist()), "- the first six column
 print("edges from one moon to the other:", {name: f"{share:.1%}" for name, share in across.items()})
 
 # %%
-# Both graphs are drawn in the plane of the moons, which neither has seen; lines from moon to moon are red.
+# Both graphs are drawn in the plane of the moons. Lines between the moons are red.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.9), width_ratios=[1, 1, 0.8], layout="constrained")
 for axis, (name, graph) in zip(axes, graphs.items(), strict=False):

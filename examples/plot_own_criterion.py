@@ -2,11 +2,12 @@
 A criterion of your own: graphs, formulas and a spectral function
 =================================================================
 
-A method is a graph and a criterion, and criteria can be added, multiplied and scaled. One learns to bring a graph that
-does not come from X, to join it with pairs in one formula, and to choose with a function γ of the graph's eigenvalues
-at which scale a feature should vary.
+A method is a graph and a criterion, and criteria can be added, multiplied and scaled. This example uses a graph that
+does not come from X, combines it with pairs in one formula, and selects features that vary at a certain scale with a
+function γ of the eigenvalues of the graph.
 
-The samples are places on a map, the features are 1003 fields measured there, and the graph says which places are close.
+The samples are places on a map, the features are 1003 quantities measured there ("fields"), and the graph joins places
+that are close.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from sklearn.neighbors import kneighbors_graph
 from fiedler import SPEC, ConstraintScore, Graph, Precomputed, Rayleigh, SpectralSelector, pairs_from_labels
 
 # %%
-# Three fields have a meaning: a slow trend, the border between two soils, and ridges. The other 1000 are noise.
+# Three fields are planted: a slow trend, the border between two soils, and ridges. The other 1000 are noise.
 
 rng = np.random.default_rng(3)
 east, north = rng.uniform(size=(2, 300))
@@ -27,15 +28,15 @@ X = np.column_stack([*planted.values(), rng.normal(size=(300, 1000))])
 X[:, :3] = X[:, :3] / X[:, :3].std(axis=0) + 0.3 * rng.normal(size=(300, 3))
 
 # %%
-# The graph is our own: each place and its six nearest on the map, whatever was measured there.
+# The graph joins each place with its six nearest places on the map. It does not use X.
 
 near = kneighbors_graph(np.column_stack([east, north]), 6)
 W = near.maximum(near.T)
 print(Graph.from_weights(W))
 
 # %%
-# A surveyor compared the soils of eight pairs of places: four alike, four different. A product is small where both its
-# factors are, and the repr of a criterion is its formula.
+# A surveyor compared the soils of eight pairs of places: four pairs have the same soil, four have different soils. A
+# product is small if both factors are small. The repr of a criterion is its formula.
 
 must_link, cannot_link = pairs_from_labels((soil > 0).astype(int), n_pairs=8, random_state=0)
 smooth, pairs = Rayleigh(Precomputed(W)), ConstraintScore(1)
@@ -43,7 +44,7 @@ both = smooth * pairs
 print(both, "reads", both.reads)
 
 # %%
-# Directions are checked: a criterion where large is good joins one where small is good only with a negative sign.
+# Directions are checked. If large is good in one criterion and small in the other, one needs a negative factor.
 
 rough = -1.0 * smooth
 print(rough, "- large is good:", rough.greater_is_better)
@@ -53,8 +54,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %%
-# γ(λ) = λ is the Laplacian score: the slower, the better. A γ that is small only around λ = 0.3 asks for fields that
-# vary at just that scale.
+# γ(λ) = λ is the Laplacian score: the slower a field varies, the better. A γ that is small only around λ = 0.3 prefers
+# fields that vary at this scale.
 
 
 def band(eigenvalues):
@@ -72,14 +73,14 @@ for name, criterion in criteria.items():
     print(f"{name:<15} first is {names[first[name]]:<10} ranks of the planted fields: {results[name]}")
 
 # %%
-# The field that each criterion puts first, and the functions γ above the graph's eigenvalues.
+# The functions γ and the eigenvalues of the graph, and the field that each criterion ranks first.
 
 figure, axes = plt.subplots(1, 5, figsize=(14, 3.4), layout="constrained", width_ratios=[1.25, 1, 1, 1, 1])
 values, scale = Graph.from_weights(W).spectrum(300)[0], np.linspace(0, 2, 400)
 axes[0].plot(scale, scale, label="γ = λ (smooth)")
 axes[0].plot(scale, band(scale), "--", label="γ = band")
 axes[0].plot(values, np.full(len(values), -0.1), "|", color="0.4", label="eigenvalues")
-axes[0].set(xlabel="eigenvalue λ", ylabel="penalty γ(λ)", title="What a field pays for varying")
+axes[0].set(xlabel="eigenvalue λ", ylabel="penalty γ(λ)", title="Penalty by eigenvalue")
 axes[0].legend(loc="upper left", fontsize=8)
 for axis, (name, column) in zip(axes[1:], first.items(), strict=True):
     axis.scatter(east, north, c=X[:, column], s=18, cmap="coolwarm")

@@ -1,13 +1,13 @@
 """
-Pairs move a ranking: from the graph alone to what experts say
-==============================================================
+Pairs move a ranking: from the graph to the experts
+===================================================
 
-Without labels a ranking follows the graph, and the graph follows whatever is loudest: here the day of the measurement.
-One learns how a ranking moves when somebody says of two, four, eight, ... pairs of samples that they belong together or
-apart.
+Without labels a ranking follows the graph, and the graph follows the strongest structure: here the day of the
+measurement. This example shows how the ranking changes when an expert gives two, four, eight, ... pairs of samples that
+belong together or do not.
 
-The data are made: 120 patients measured on two days. Six substances shift with the day, six with the disease that the
-pairs are about, eight with neither.
+The data are generated: 120 patients are measured on two days. Six substances depend on the day, six on the disease that
+the pairs are about, and eight on neither.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ import numpy as np
 from fiedler import ConstraintScore, LaplacianScore, SpectralSelector, pairs_from_labels
 
 # %%
-# The day shifts a substance more than the disease does.
+# The effect of the day is larger than that of the disease.
 
 rng = np.random.default_rng(7)
 day, ill = rng.integers(2, size=(2, 120))
@@ -24,14 +24,15 @@ kind = np.repeat(["day", "disease", "neither"], [6, 6, 8])
 X = rng.normal(size=(120, 20)) + 3.0 * np.outer(day, kind == "day") + 2.0 * np.outer(ill, kind == "disease")
 
 # %%
-# The criterion without pairs is the Laplacian score, with pairs it is multiplied by the first constraint score: small
-# differences in must-link pairs, large ones in cannot-link pairs. Ten experts draw their pairs independently.
+# Without pairs the criterion is the Laplacian score. With pairs it is multiplied by the first constraint score, which
+# is small if must-link pairs differ little and cannot-link pairs differ much. Ten experts draw their pairs
+# independently.
 
 numbers = [0, 2, 4, 8, 16, 32, 64]
 
 
 def ranking(number, expert):
-    """Ranks of the twenty substances, given so many pairs of one expert."""
+    """Ranks of the twenty substances, given a number of pairs of one expert."""
     if not number:
         return SpectralSelector(LaplacianScore()).fit(X).ranking_
     must_link, cannot_link = pairs_from_labels(ill, n_pairs=number, random_state=expert)
@@ -46,7 +47,7 @@ for name, mean in results.items():
     print(f"{name:<8} among the first six, by number of pairs:", *(f"{value:.1f}" for value in mean))
 
 # %%
-# Left, the substances as one expert moves them; right, what the first six are, on average.
+# Left: ranks of the substances with the pairs of one expert. Right: kinds of the first six, mean over the experts.
 
 colors = {"day": "tab:orange", "disease": "tab:blue", "neither": "0.75"}
 place = np.arange(len(numbers))

@@ -1,10 +1,10 @@
 """
-Pipeline and grid search: parameters of a graph, whole criteria, and pairs
-==========================================================================
+Pipeline and grid search: graphs, criteria and pairs
+====================================================
 
-The number of neighbours of a graph, and even the criterion itself, are parameters that a grid search can choose. One
-learns how to name them, and how ``Pairs`` travel with the rows through splits and cross-validation by scikit-learn's
-metadata routing, where plain row numbers would point at the wrong rows.
+A grid search can choose the number of neighbours of a graph, and also the criterion itself. This example shows the
+names of these parameters. It also shows how ``Pairs`` are split together with the rows in cross-validation, with
+scikit-learn's metadata routing. Plain row numbers would refer to the wrong rows.
 """
 
 import matplotlib.pyplot as plt
@@ -19,14 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from fiedler import KNN, ConstraintScore, Pairs, SpectralSelector, pairs_from_labels
 
 # %%
-# The 30 features of the breast cancer data and 150 probes: the same columns shuffled, so that they say nothing.
+# The 30 features of the breast cancer data, and 150 shuffled copies of them, which carry no information (probes).
 
 rng = np.random.default_rng(0)
 X, y = load_breast_cancer(return_X_y=True)
 X = np.hstack([X, *(rng.permuted(X, axis=0) for _ in range(5))])
 
 # %%
-# Somebody compared 120 pairs of patients. ``Pairs`` has one entry per sample and is split like any other array.
+# 120 pairs of patients were compared. ``Pairs`` has one entry per sample and is split like any other array.
 
 must_link, cannot_link = (Pairs(found, len(y)) for found in pairs_from_labels(y, n_pairs=120, random_state=0))
 parts = train_test_split(X, y, must_link, cannot_link, test_size=0.4, stratify=y, random_state=0)
@@ -34,15 +34,15 @@ X_train, X_test, y_train, y_test, must_train, _, cannot_train, _ = parts
 print(f"{must_link} and {cannot_link}; in the training part {must_train} and {cannot_train}")
 
 # %%
-# The selector asks for the pairs; scaler and classifier do not.
+# The selector requests the pairs; the scaler and the classifier do not.
 
 sklearn.set_config(enable_metadata_routing=True)
 select = SpectralSelector().set_fit_request(must_link=True, cannot_link=True)
 pipeline = Pipeline([("scale", StandardScaler()), ("select", select), ("classify", KNeighborsClassifier(5))])
 
 # %%
-# The first grid varies the graph of one criterion, the second whole criteria, both the number of features. Every
-# criterion here reads pairs; one that does not would warn that they are ignored.
+# The first grid varies the graph of one criterion, the second the criterion. Both vary the number of features. Every
+# criterion here uses pairs; other criteria would warn that the pairs are ignored.
 
 sizes, neighbors = [2, 5, 10, 20, 180], [3, 10, 30]
 others = {"C1": ConstraintScore(1), "C2": ConstraintScore(2), "C4, full graph": ConstraintScore(4)}
@@ -60,7 +60,7 @@ chosen = search.best_estimator_["select"]
 print("best:", chosen.criterion, "with", chosen.n_features_, "features")
 
 # %%
-# The probes are the test of the selection, the patients set aside the test of the whole pipeline.
+# The probes test the selection, and the held-out patients test the whole pipeline.
 
 plain = Pipeline([("scale", StandardScaler()), ("classify", KNeighborsClassifier(5))]).fit(X_train, y_train)
 results = {"selected": chosen.get_support(indices=True), "pairs": (len(must_train.pairs), len(cannot_train.pairs))}
@@ -68,8 +68,8 @@ results |= {"accuracy": search.score(X_test, y_test), "all features": plain.scor
 print(results)
 
 # %%
-# Each cell is a cross-validated accuracy: how many neighbours the graph has matters little here, how many features are
-# kept and by which criterion matters more.
+# Each cell is a cross-validated accuracy. The number of neighbours matters little here; the criterion and the number of
+# features matter more.
 
 scores = search.cv_results_["mean_test_score"].reshape(-1, len(sizes))
 figure, axis = plt.subplots(figsize=(7.5, 4.2), layout="constrained")

@@ -1,10 +1,10 @@
 """
-Near copies: a ranking, a pruned ranking, a set
-===============================================
+Near-duplicate features: a ranking, a pruned ranking, a set
+===========================================================
 
-Radius, perimeter and area of a cell say the same thing three times, and a ranking that likes one likes all. One learns
-two ways out: ``redundancy=True`` passes over what correlates with a better feature, and a set is chosen together, so
-that a near copy has nothing left to add.
+Radius, perimeter and area of a cell are highly correlated, and a ranking gives them similar ranks. This example shows
+two solutions. ``redundancy=True`` skips features that correlate with a better feature. A set is selected together, so
+a near-duplicate adds almost nothing to it.
 
 The data are scikit-learn's breast cancer samples: ten measurements of cells, each with mean, error and worst value.
 """
@@ -19,7 +19,7 @@ from fiedler import SpectralSelector
 TOP = 8
 
 # %%
-# Three selections of eight features, none of which sees a label.
+# Three selections of eight features without labels.
 
 data = load_breast_cancer()
 X, names = StandardScaler().fit_transform(data.data), data.feature_names
@@ -30,18 +30,18 @@ fitted = {
 }
 
 # %%
-# ``stands_for_`` tells for whom a kept feature stands.
+# For each skipped feature, ``stands_for_`` is the kept feature it correlates with most.
 
 pruned = fitted["the same, pruned"]
 for j in pruned.order_[:3]:
     print(f"{names[j]} stands for", ", ".join(names[pruned.stands_for_ == j]) or "itself alone")
 
 # %%
-# How much of all thirty features do the eight tell? The share of their variance that a linear map recovers.
+# The share of the variance of all thirty features that a linear map recovers from the eight.
 
 
 def recovered(columns):
-    """Share of the variance of all features in the span of some."""
+    """Share of the variance of all features in the span of some columns."""
     basis = np.linalg.qr(X[:, columns])[0]
     return float(np.sum((basis.T @ X) ** 2) / np.sum(X**2))
 
@@ -55,7 +55,7 @@ for name, selector in fitted.items():
     print(f"{name:<18} mean |correlation| {mean:.2f}, recovers {results[name]['recovered']:.0%} of all 30")
 
 # %%
-# Dark squares off the diagonal are features that say the same.
+# Dark squares off the diagonal are near-duplicate features.
 
 figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.7), layout="constrained")
 for axis, (name, selector) in zip(axes, fitted.items(), strict=True):

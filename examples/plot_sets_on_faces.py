@@ -1,13 +1,13 @@
 """
-Sets, not lists: which pixels tell faces apart
-==============================================
+Sets and rankings of pixels
+===========================
 
-A ranking judges features one by one, so its top is one patch of the picture told many times. A set is chosen together:
-each feature beside those before it. One learns where four ways to choose put their pixels, and how well a nearest
-neighbour recognises people from these pixels alone.
+A ranking scores features one by one, so its best pixels lie close together and are redundant. A set is selected
+together: each pixel must add something to those selected before. This example shows the pixels that four methods
+select, and the accuracy of a nearest-neighbour classifier on these pixels.
 
-The images are scikit-learn's digits; with ``FIEDLER_DATA`` set they are 400 faces of forty people (ORL).
-On a single set any of the last three ways may be ahead; docs/which-method.md has the averages over many.
+The images are scikit-learn's digits. If ``FIEDLER_DATA`` is set, they are 400 faces of forty people (ORL). On a single
+data set any of the last three methods may be ahead; docs/which-method.md has averages over many data sets.
 """
 
 import os
@@ -35,8 +35,8 @@ else:
 X = X.astype(float)
 
 # %%
-# CUR is what a user of public set selectors would take: the column with the largest leverage on the first singular
-# vector, then again on what that column leaves of all others. It is ten lines; scikit-matter has it ready to use.
+# CUR is a common method to select a set. It takes the column with the largest leverage on the first singular vector,
+# removes this column from all others, and repeats. scikit-matter also implements it.
 
 
 def cur(X, k):
@@ -52,7 +52,7 @@ def cur(X, k):
 
 
 # %%
-# ``redundancy=True`` passes over pixels that correlate more than 0.7 with a better one. No method sees a label.
+# ``redundancy=True`` skips pixels whose correlation with a better pixel is above 0.7. No method uses labels.
 
 most = max(SIZES)
 orders = {
@@ -68,7 +68,7 @@ for name, curve in results.items():
     print(f"  {name:<24} {curve[SIZES.index(10)]:.3f}  {curve[SIZES.index(SHOWN)]:.3f}")
 
 # %%
-# The first pixels of each, on the mean image, and accuracy against their number.
+# The first pixels of each method on the mean image, and the accuracy by number of pixels.
 
 colors = {"Laplacian score": "tab:gray", "Laplacian score, pruned": "tab:olive", "CUR": "tab:blue", "subset": "tab:red"}
 figure, axes = plt.subplots(1, 5, figsize=(13, 3.1), width_ratios=[1, 1, 1, 1, 1.7], layout="constrained")

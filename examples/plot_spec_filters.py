@@ -2,11 +2,11 @@
 SPEC's three scores on one spectrum
 ===================================
 
-The eigenvectors of a graph are its vibrations, from slow to fast, and every feature is a mixture of them. SPEC's scores
-φ1, φ2 and φ3 are three ways to weigh this mixture. One learns to read a feature as a spectrum, and what each score
-makes of it.
+Every feature is a combination of the eigenvectors of a graph, which vary from slowly to fast. The scores φ1, φ2 and φ3
+of SPEC weight this combination in three ways. This example shows the spectrum of three features, and how each score
+weights it.
 
-The samples lie along a line. Three features vary slowly, quickly, and at random.
+The samples lie along a line. The features vary slowly, fast, and at random.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import numpy as np
 from fiedler import SPEC, Graph, Precomputed
 
 # %%
-# The graph is given: a path of 120 places, each joined with the next three.
+# The graph is a path of 120 places. Each place is joined with the next three.
 
 n = 120
 rng = np.random.default_rng(0)
@@ -28,7 +28,7 @@ X = np.column_stack(list(features.values()))
 X = X / X.std(axis=0) + 0.5  # the same offset for all: φ1 and φ3 see it, φ2 does not
 
 # %%
-# α_j² is the share of a feature on the j-th eigenvector; the first, λ = 0, holds its mean.
+# α_j² is the share of a feature on the j-th eigenvector. The first eigenvector, λ = 0, holds the mean of the feature.
 
 values, vectors = graph.spectrum()
 scaled = np.sqrt(graph.degree)[:, None] * X
@@ -45,8 +45,8 @@ for name, found in scores.items():
     print(name, ", ".join(f"{feature} {score:.3f}" for feature, score in zip(features, found, strict=True)))
 
 # %%
-# Above, the features and their spectra. Below, what a score pays or gives for each eigenvalue: φ1 pays λ for all, φ2
-# for all but the mean, φ3 gives 2 - λ for the first few and nothing for the rest.
+# Above: the features and their spectra. Below: the weight of each eigenvalue in the three scores. φ1 has the weight λ
+# for all eigenvectors, φ2 for all except the mean. φ3 has the weight 2 - λ for the first few and 0 for the others.
 
 figure, axes = plt.subplots(3, 3, figsize=(11, 6.6), layout="constrained", sharex="row")
 colors = ["tab:blue", "tab:orange", "0.45"]

@@ -2,12 +2,14 @@
 Spectra and a real target: SSLS with ten known values
 =====================================================
 
-Spectra are cheap and reference analyses are dear, so the target is known for a handful of samples only. One learns how
-SSLS joins the ten known values with the shape of all spectra, and why neither the values alone (correlation) nor the
-spectra alone (Laplacian score) find the wavelengths that matter as well.
+Spectra are cheap and reference analyses are expensive, so the target is known for a few samples only. The
+semi-supervised Laplacian score (SSLS) combines ten known values with all spectra. This example compares it with the
+correlation, which uses the values only, and with the Laplacian score (LS), which uses the spectra only. SSLS finds the
+relevant wavelengths better than both.
 
-The near-infrared spectra are generated; with ``FIEDLER_DATA`` set they are those of orange juice (juice). There random
-wavelengths do best: the best of a ranking lie side by side and say the same, and no score here looks at redundancy.
+The near-infrared spectra are generated. If ``FIEDLER_DATA`` is set, they are spectra of orange juice (juice). There
+random wavelengths do best: the best wavelengths of a ranking are near-duplicates, and no score here considers
+redundancy.
 """
 
 import os
@@ -21,7 +23,7 @@ from fiedler.datasets import load_paper_set
 from fiedler.evaluate import compare
 
 # %%
-# Three substances absorb in two bands each, the instrument adds an offset and noise, and only sugar is asked for.
+# Three substances absorb in two bands each. The instrument adds an offset and noise. The target is the amount of sugar.
 
 BANDS = {"sugar": [(1440, 30), (2080, 40)], "water": [(1200, 40), (1940, 50)], "fat": [(1730, 25), (2310, 30)]}
 
@@ -43,7 +45,7 @@ nm = np.arange(X.shape[1]) if real else nm  # the channels have no wavelength
 inside = np.any([abs(nm - centre) < 1.5 * width for centre, width in BANDS["sugar"]], axis=0)
 
 # %%
-# SSLS compares distances between spectra with distances between targets, so both are standardised.
+# SSLS combines distances between spectra with distances between targets, so both are standardised.
 
 spectra, X, y = X, StandardScaler().fit_transform(X), (y - y.mean()) / y.std()
 shown = np.random.default_rng(0).choice(len(y), 10, replace=False)
@@ -53,18 +55,18 @@ methods = {"SSLS": SemiSupervisedLaplacianScore(), "correlation": Correlation(),
 ranking = {name: SpectralSelector(m, n_features_to_select=30).fit(X, ten_values) for name, m in methods.items()}
 
 # %%
-# Twenty draws of ten values: the error of 5-NN on the selected wavelengths, and how many of them lie in the bands.
+# Twenty draws of ten values: the error of 5-NN on the selected wavelengths, and the share of them in the bands.
 
 result = compare(methods, X, y, n_features=[10, 20, 30], n_labels=10, n_draws=20, n_jobs=1)
 print(result)
 results = {name: result.values(name)[:, -1].mean() for name in [*methods, "random", "all"]}
 if not real:
-    orders = {name: result.orders[name] or [ranking[name].order_] for name in methods}  # LS reads no values: one order
+    orders = {name: result.orders[name] or [ranking[name].order_] for name in methods}  # LS uses no values: one order
     results["in bands"] = {name: np.mean([inside[order[:30]] for order in found]) for name, found in orders.items()}
     print("share of the first 30 in the bands of sugar:", {k: f"{v:.2f}" for k, v in results["in bands"].items()})
 
 # %%
-# Above, some spectra and what each method chose with the first ten values; below, the error against their number.
+# Above: some spectra, and the wavelengths selected with the first ten values. Below: the error by their number.
 
 colors = {"SSLS": "tab:blue", "correlation": "tab:orange", "LS": "tab:green", "random": "0.5"}
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4), layout="constrained", height_ratios=[1.2, 1])

@@ -1,9 +1,9 @@
 """
-How stable: the same ranking with other labels
-==============================================
+Stability: the same method with other labels
+============================================
 
-Ten labels are an accident: ten others would have given another ranking. One learns to see how far a feature's rank
-moves over draws of labels, and that the graph, which sees every sample in every draw, holds a ranking together.
+Ten labels are a random choice, and ten other labels would give another ranking. This example shows how much the rank
+of a feature changes over draws of labels. A method that also uses the graph of all samples is more stable.
 
 The data are scikit-learn's breast cancer samples, 30 features of 569 samples.
 """
@@ -16,13 +16,14 @@ from fiedler import FisherScore, SSelect, StabilityDisplay
 from fiedler.evaluate import stability
 
 # %%
-# The Fisher score sees the labelled samples alone; sSelect with λ = 0.5 sees the graph of all 569 besides.
+# The Fisher score uses the labelled samples only. sSelect with λ = 0.5 also uses the graph of all 569 samples.
 
 data = load_breast_cancer()
 X, y, names = StandardScaler().fit_transform(data.data), data.target, data.feature_names
 
 # %%
-# Thirty draws of labels each. Kuncheva's index compares the first eight of two draws: 0 is chance, 1 the same.
+# Thirty draws of labels per method. Kuncheva's index compares the first eight features of two draws: 0 is chance, 1
+# equal.
 
 methods = {"Fisher, 10 labels": (FisherScore(), 10), "sSelect, 10 labels": (SSelect(lam=0.5), 10)}
 methods |= {"Fisher, 100 labels": (FisherScore(), 100)}
@@ -33,8 +34,8 @@ for name, (criterion, n_labels) in methods.items():
 results = {name: found.kuncheva for name, found in drawn.items()}
 
 # %%
-# On the left the ten most frequent features of each method, on the right the ranks they had: the median is a dot on a
-# line from the 5 % to the 95 % quantile.
+# Left: the ten features that each method selects most often. Right: their ranks. The dot is the median, and the line
+# goes from the 5 % to the 95 % quantile.
 
 figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
 for (left, right), (name, found) in zip(axes, drawn.items(), strict=True):

@@ -1,12 +1,13 @@
 """
-Text with few labels: sSelect between Fisher and Laplacian score
-================================================================
+Text with few labels: sSelect, Fisher and Laplacian score
+=========================================================
 
-The Fisher score knows only the ten labelled documents, and the Laplacian score follows whatever structure is strongest.
-One learns how sSelect takes from the labels *which* structure is meant and from all documents which words carry it.
+The Fisher score uses only the ten labelled documents, and the Laplacian score follows the strongest structure. This
+example shows sSelect, which uses both: the labels tell *which* structure is meant, and all documents tell which words
+carry it.
 
-The documents are generated; with ``FIEDLER_DATA`` set they are the newsgroups baseball and hockey (BASEHOCK), where
-sSelect and Fisher come out even, and neither beats the plain variance.
+The documents are generated. If ``FIEDLER_DATA`` is set, they are the newsgroups on baseball and hockey (BASEHOCK).
+There sSelect and Fisher are equally good, and neither is better than the variance.
 """
 
 import os
@@ -20,7 +21,7 @@ from fiedler.datasets import load_paper_set
 from fiedler.evaluate import compare
 
 # %%
-# Every document has a topic, which is what we want, and a genre, which shows more in the words but is not asked for.
+# Every document has a topic, which is the class, and a genre, which influences the words more but is not the class.
 
 
 def make_documents(n_documents=300, n_words=1000, random_state=0):
@@ -43,7 +44,7 @@ X, y, words = load_paper_set("BASEHOCK") if real else make_documents()
 print(f"{X.shape[0]} documents x {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} of the counts are not zero")
 
 # %%
-# Rank the words with five labelled documents of each class; -1 marks the others.
+# The words are ranked with five labelled documents of each class; -1 means unknown.
 
 rng = np.random.default_rng(1)
 shown = np.concatenate([rng.choice(np.flatnonzero(y == label), 5, replace=False) for label in np.unique(y)])
@@ -55,8 +56,9 @@ for name, selector in ranked.items():
     print(f"{name:<10}", ", ".join(words[selector.order_[:8]]))
 
 # %%
-# One draw of labels proves little: repeat it, and predict the class of the documents whose label was not shown. Words
-# that no labelled document tells apart have no Fisher score; they are taken at random where it runs out of words.
+# One draw of labels shows little. Therefore the draw is repeated, and the class of the unlabelled documents is
+# predicted. Words that are constant on the labelled documents have no Fisher score. They follow the others in random
+# order.
 
 protocol = {"n_features": [10, 20, 40], "n_labels": 10, "n_draws": 6, "scored_rows": "hidden", "unscored": "random"}
 result = compare(methods, X, y, n_jobs=1, **protocol)
@@ -64,12 +66,12 @@ print(result)
 results = {name: result.values(name)[:, -1].mean() for name in [*methods, "random", "all"]}
 if not real:
     topical = np.char.startswith(words, "topic")
-    orders = {name: result.orders[name] or [ranked[name].order_] for name in methods}  # one where labels are not read
+    orders = {name: result.orders[name] or [ranked[name].order_] for name in methods}  # one if no labels are used
     results["topical"] = {name: np.mean([topical[order[:40]].sum() for order in orders[name]]) for name in methods}
     print("topical words among the first 40:", {name: f"{mean:.1f}" for name, mean in results["topical"].items()})
 
 # %%
-# Left, the words of the first draw; right, what they are worth.
+# Left: the best words of the first draw. Right: the accuracy by number of words.
 
 colors = {"sSelect": "C0", "Fisher": "C1", "Laplacian": "C2", "variance": "C4", "random": "0.5"}
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")

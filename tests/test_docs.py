@@ -1,15 +1,20 @@
 """The pages for people: links lead somewhere, their code runs, and the map of the house is the house."""
 
 import ast
+import contextlib
 import doctest
 import importlib
+import io
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import fiedler
+from fiedler.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = [page for page in sorted(ROOT.glob("docs/**/*.md")) if not {"_made", "gallery"} & set(page.parts)]
@@ -53,6 +58,22 @@ def test_sessions_in_pages_say_what_they_show(page, tmp_path, monkeypatch):
     said = []
     failed, _ = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
     assert not failed, "".join(said)
+
+
+def test_the_readme_shows_what_its_lines_print(tmp_path, monkeypatch):
+    """The Python of the README prints the text below it, and writes the file that its first command ranks."""
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "README.md"
+    printed, ranked = re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(python_of(page)[0], {})
+    assert out.getvalue() == printed
+    command = re.search(r"```sh\nfiedler (rank .*)\n", page.read_text(encoding="utf-8"))[1]
+    result = CliRunner().invoke(main, shlex.split(command))
+    rows = [line.split(",") for line in result.stdout.splitlines()]
+    shown = [re.split(r" {2,}", line) for line in ranked.splitlines()[1:]]
+    assert shown[0] == rows[0]
+    assert [[name, *(f"{float(cell):g}" for cell in cells)] for name, *cells in rows[1:]] == shown[1:]
 
 
 def test_the_reference_lists_all_that_is_public():

@@ -51,8 +51,8 @@ def prepare(app, what, name, obj, options, lines):
 
 
 def skip(app, what, name, obj, skipped, options):
-    """The routing methods that scikit-learn generates."""
-    return True if re.fullmatch(r"set_\w+_request", name) else None
+    """Leave out scikit-learn's methods for routing and output, which all its estimators share."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name) else None
 
 
 def setup(app):

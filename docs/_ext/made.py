@@ -1,14 +1,17 @@
-"""Pages that the package knows itself, made when the site is built, and small repairs of those written for GitHub.
+"""Parts of pages that are generated from the package when the site is built, and repairs of pages written for GitHub.
 
-`_made/` gets the pictures, the drawing of the house and the papers; pages include them.
+The folder `_made/` holds the pictures, the drawing of the layers, the papers and the reference of the command line.
 """
 
 import re
+from inspect import cleandoc
 from pathlib import Path
 
 import architecture
+import click
 import pictures
 
+from fiedler.cli import main
 from fiedler.papers import PAPERS
 
 ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
@@ -34,12 +37,27 @@ def papers():
     return "\n".join(parts)
 
 
+def commands():
+    """A section per command of the command line, from the texts that ``--help`` prints."""
+    parts = []
+    for name, command in main.commands.items():
+        context = click.Context(command, info_name=f"fiedler {name}")
+        parts += [f"## fiedler {name}", f"```text\n{command.get_usage(context).partition(': ')[2]}\n```"]
+        parts.append(cleandoc(command.help or ""))
+        for parameter in command.params:
+            record = parameter.get_help_record(context)
+            parts += [f"`{record[0]}`\n: {record[1]}"] if record and record[1] else []
+        if command.epilog:
+            parts.append(f"Examples:\n\n```sh\n{cleandoc(command.epilog)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def make(app):
     """Write `_made/`; what has not changed is left alone, so that pages are not built again for nothing."""
     folder = Path(app.srcdir) / "_made"
     folder.mkdir(exist_ok=True)
     pictures.draw(folder)
-    texts = {"papers.md": papers(), "rooms.md": architecture.table()}
+    texts = {"papers.md": papers(), "rooms.md": architecture.table(), "cli.md": commands()}
     for name, drawing in {"house.md": architecture.svg(), "flow.md": architecture.flow()}.items():
         texts[name] = f"```{{raw}} html\n{drawing}\n```\n"
     for name, text in texts.items():

@@ -1,6 +1,10 @@
-"""Pictures of the guide, drawn by the library in a light and a dark version: `name-light.svg`, `name-dark.svg`."""
+"""Pictures of the guide, drawn by the library in a light and a dark version: `name-light.svg`, `name-dark.svg`.
+
+Run as a program, this module draws the picture of the README again, `docs/result.png`.
+"""
 
 from contextlib import contextmanager
+from pathlib import Path
 
 import matplotlib
 
@@ -44,7 +48,7 @@ def lines_of(graph, place, most=400):
 
 
 def hero(ink, faint):
-    """The same graph twice: the feature that respects it most, and the one that does least."""
+    """The same graph twice: the smoothest feature, and the least smooth one."""
     rng = np.random.default_rng(3)
     place = make_moons(130, noise=0.07, random_state=1)[0]
     X = np.column_stack([place, place @ [1, 1], place @ [1, -1], rng.normal(0, 0.3, size=(130, 4))])
@@ -54,7 +58,7 @@ def hero(ink, faint):
     selector = SpectralSelector(LaplacianScore(recipe)).fit(X)
     start, end, weight = graph.edges
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.1), layout="constrained")
-    for axis, j, words in zip(axes, selector.order_[[0, -1]], ("respects the graph", "does not"), strict=True):
+    for axis, j, words in zip(axes, selector.order_[[0, -1]], ("smooth feature", "noise feature"), strict=True):
         f = X[:, j]
         change = np.clip(weight * (f[start] - f[end]) ** 2, 0, 1.5) / 1.5
         colors = np.column_stack([np.tile(matplotlib.colors.to_rgb(WARM), (len(change), 1)), 0.12 + 0.88 * change])
@@ -111,6 +115,32 @@ def recipes(ink, faint):
     return figure
 
 
+def result():
+    """Two moons among columns of noise: the graph on all columns, the scores, and the graph on the selected columns."""
+    rng = np.random.default_rng(4)
+    plane, moon = make_moons(240, noise=0.05, random_state=0)
+    repeats = np.repeat(plane, 3, axis=1) + 0.1 * rng.normal(size=(240, 6))
+    X = np.column_stack([repeats, rng.normal(size=(240, 30))])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    selector = SpectralSelector("laplacian", n_features_to_select=6).fit(X)
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.1), width_ratios=[1, 0.85, 1], layout="constrained")
+    graphs = {"all 36 columns": X, "the 6 best columns": selector.transform(X)}
+    for axis, (words, columns) in zip(axes[::2], graphs.items(), strict=True):
+        start, end, _ = KNN(5).build(columns).edges
+        crossing = moon[start] != moon[end]
+        lines = plane[np.column_stack([start, end])]
+        axis.add_collection(LineCollection(lines[~crossing], colors="0.7", linewidths=0.5))
+        axis.add_collection(LineCollection(lines[crossing], colors="tab:red", linewidths=0.5, alpha=0.6))
+        axis.scatter(*plane.T, c=np.where(moon, WARM, COOL), s=14, zorder=2, linewidths=0)
+        bare(axis, f"Neighbours in {words}:\n{crossing.mean():.0%} join different moons")
+    order = selector.order_
+    axes[1].bar(range(1, 37), selector.scores_[order], color=np.where(order < 6, "tab:green", "0.75"))
+    axes[1].set_title("Laplacian scores without labels:\n6 real columns (green), 30 of noise", fontsize=11)
+    axes[1].set(xlabel="rank, best first", ylabel="score, small is good")
+    axes[1].spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 PICTURES = (hero, energy, recipes)
 
 
@@ -122,3 +152,7 @@ def draw(folder):
                 figure = picture(ink, faint)
                 figure.savefig(folder / f"{picture.__name__}-{mode}.svg", metadata={"Date": None}, bbox_inches="tight")
                 plt.close(figure)
+
+
+if __name__ == "__main__":
+    result().savefig(Path(__file__).resolve().parents[1] / "result.png", dpi=140)
