@@ -1,13 +1,13 @@
-"""The permutation null in closed form: is a feature smoother on a graph than its own values in another order?
+"""The permutation null distribution in closed form: is a feature smoother on a graph than its permuted values?
 
     P(R <= r) = P(Q <= 0),   R = f'Lf / f̃'D f̃,   Q = f'A f,   A = L - r (D - dd'/V)          V = Σ_i d_i
 
-over all orders of the values of f on the n active nodes; for a quotient f'L₁f / f'L₂f it is A = L₁ - r L₂. Mean,
-variance and third moment of Q are exact: they follow from s_k = Σ_i f_i^k of the centred feature and from seven
-invariants of A, each cubic in r, so that four values of r give them for all features. The tail is that of the
-Pearson III distribution (a shifted gamma) with these moments.
+The probability is over all permutations of the values of f on the n active nodes. For a quotient f'L₁f / f'L₂f,
+A = L₁ - r L₂. Mean, variance and third moment of Q are exact. They follow from s_k = Σ_i f_i^k of the centred feature
+and from seven invariants of A. Each invariant is cubic in r, so that four values of r give it for all features. The
+tail is that of the Pearson III distribution (a shifted gamma distribution) with these moments.
 
-The graph must not have read the feature: on one that did, the best of noise looks real.
+The graph must not be built from the feature; otherwise even noise looks significant.
 """
 
 from __future__ import annotations
@@ -27,26 +27,28 @@ from ..graphs import Graph
 from ..validation import is_sparse
 from .weights import WeightSums, mixed, summed, weights_between
 
-_DEGENERATE = 1e-9  # variance, relative to that of a typical feature, below which every order gives the same quotient
-_NORMAL = 1e-6  # skewness below which a Pearson III distribution is a normal one
-_FEWEST = 6  # nodes that a third moment needs
+_DEGENERATE = 1e-9  # with a smaller relative variance, all permutations give the same quotient
+_NORMAL = 1e-6  # with a smaller skewness, the normal distribution is used
+_FEWEST = 6  # smallest number of nodes for a third moment
 
 
 class Verdict(NamedTuple):
-    """What a null says about the columns of a block.
+    """The test results for the columns of a block.
 
     Attributes
     ----------
     p : ndarray
-        Probability of a quotient as small as the feature's.
+        Probability of a quotient at least as small as that of the feature.
     z : ndarray
-        Standard deviations from the mean, negative where it is smaller.
+        Number of standard deviations from the mean, negative if the quotient is smaller.
     effect : ndarray
-        1 - r / r₀ with r₀ the quotient at which Q is 0 on average: 1 is a feature that is constant on each component.
+        Effect size 1 - r / r₀, where r₀ is the quotient at which Q is 0 on average; 1 for a feature that is constant
+        on each component.
     rarer : ndarray
-        Of a column of two values the rows that hold the rarer one, else inf.
+        Number of rows with the rarer value of a column with two values, else inf.
     skewness : ndarray
-        Of Q at the null mean: where it is large, the larger of two tails is far too large. 0 without a closed form.
+        Skewness of Q at the null mean. If it is large, the maximum of the two tails is much too large. 0 without a
+        closed form.
     """
 
     p: np.ndarray
@@ -57,18 +59,18 @@ class Verdict(NamedTuple):
 
 
 class Null(ABC):
-    """The null of a quotient of energies, for any number of features.
+    """The null distribution of a quotient of energies, for any number of features.
 
     Parameters
     ----------
     rows : ndarray of bool
-        The nodes whose values are exchanged.
+        The nodes whose values are permuted.
     matrix : callable
         t in [0, last] -> the invariants of A.
     last : float
     """
 
-    normal_too: bool  # whether p is at least that of the normal distribution
+    normal_too: bool  # whether p is bounded below by the p-value of the normal distribution
     centre: float  # t of the null mean
 
     def __init__(self, rows: np.ndarray, matrix: Callable[[float], Invariants], last: float):
@@ -82,10 +84,10 @@ class Null(ABC):
 
     @abstractmethod
     def quotient(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """t of each column, and its quotient in units of the null mean."""
+        """The parameter t of each column, and its quotient in units of the null mean."""
 
     def __call__(self, F: Block) -> Verdict:
-        with np.errstate(divide="ignore", invalid="ignore"):  # constants are 0 / 0, and so are degenerate graphs
+        with np.errstate(divide="ignore", invalid="ignore"):  # constants and degenerate graphs give 0 / 0
             t, share = self.quotient(F)
             t = np.where(is_constant(F, self.rows), np.nan, t)
             sums = standard_sums(F, self.rows)
@@ -101,12 +103,12 @@ class Null(ABC):
         return Verdict(p, z, effect, rarer_value(*sums[:2], self.n), skewness)
 
     def invariants(self, t: np.ndarray) -> Invariants:
-        """Those of A at each t."""
+        """The invariants of A at each t."""
         cubed, squared, linear, constant = self._cubic[:, :, None]
         return Invariants(*(((cubed * t + squared) * t + linear) * t + constant))
 
     def moments(self, t: np.ndarray, s3: np.ndarray, s4: np.ndarray, s6: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Mean, variance and third central moment of Q over all orders of features with Σf² = n."""
+        """Mean, variance and third central moment of Q over all permutations of features with Σf² = n."""
         of, n = self.invariants(t), float(self.n)
         mean = of.trace * n / (n - 1)
         q4 = n * (n - 1) * (n - 2) * (n - 3)
@@ -130,7 +132,7 @@ class Null(ABC):
 
 
 class RayleighNull(Null):
-    """The null of f'Lf / f̃'D f̃ on one graph; p is never below the normal one, which the far tail needs.
+    """The null distribution of f'Lf / f̃'D f̃ on one graph; p is at least the normal p-value, which fits the far tail.
 
     Examples
     --------
@@ -166,7 +168,7 @@ class RayleighNull(Null):
 
 
 class RatioNull(Null):
-    """The null of f'L₁f / f'L₂f on two graphs, L₁ and L₂ scaled to mean degree 1.
+    """The null distribution of f'L₁f / f'L₂f on two graphs, scaled to mean degree 1.
 
     The quotient has no upper bound, so A = (1 - t) L₁ - t L₂ with t = r / (1 + r).
     """
@@ -200,9 +202,9 @@ class RatioNull(Null):
 
 
 class Invariants(NamedTuple):
-    """What the moments of f'Af read off a symmetric A with A1 = 0, for A' = A - τ (I - 11'/n) with trace 0.
+    """The invariants of a symmetric A with A1 = 0 in the moments of f'Af, for A' = A - τ (I - 11'/n) with trace 0.
 
-    ``trace`` is that of A itself; ``square`` and ``cube`` are tr A'², tr A'³; with a' = diag A', centred,
+    ``trace`` is the trace of A; ``square`` and ``cube`` are tr A'², tr A'³; with a' = diag A', centred,
     ``diagonal_square`` and ``diagonal_cube`` are Σ a'², Σ a'³, ``mixed`` is Σ a'_i (A'²)_ii, and ``entries`` is
     3 a''A'a' + 2 Σ_ij a'_ij³.
     """
@@ -248,13 +250,13 @@ def invariants(W: WeightSums, shift: np.ndarray, e: float, d: np.ndarray) -> Inv
 
 
 def standard_sums(F: Block, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Σf³, Σf⁴, Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n; zeros are never filled in."""
+    """Σf³, Σf⁴, Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n; sparse columns stay sparse."""
     nodes = np.flatnonzero(rows)
     with np.errstate(divide="ignore", invalid="ignore"):  # a constant column is 0 / 0
         if is_sparse(F):
             return _sparse_standard_sums(F if rows.all() else sp.csc_array(F.tocsr()[nodes]))
         f = F[nodes]
-        f -= f[0]  # relative to one sample the mean is exact at large offsets
+        f -= f[0]  # after subtracting one sample, the mean is exact at large offsets
         f -= f.mean(axis=0)
         f /= np.abs(f).max(axis=0)  # so that no power overflows
         f /= np.sqrt(np.mean(f * f, axis=0))
@@ -280,7 +282,10 @@ def _sparse_standard_sums(F: sp.csc_array) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def rarer_value(s3: np.ndarray, s4: np.ndarray, n: int) -> np.ndarray:
-    """Rows with the rarer of two values; inf for columns of more. Kurtosis is skewness² + 1 of two values alone."""
+    """Number of rows with the rarer of two values; inf for columns with more values.
+
+    The kurtosis equals skewness² + 1 only for columns with two values.
+    """
     skewness, kurtosis = s3 / n, s4 / n
     two = np.abs(kurtosis - skewness**2 - 1.0) <= 1e-9 * kurtosis
     share = (1.0 - np.sqrt(1.0 - 4.0 / (skewness**2 + 4.0))) / 2.0
@@ -291,7 +296,7 @@ def rarer_value(s3: np.ndarray, s4: np.ndarray, n: int) -> np.ndarray:
 
 
 def pearson_tail(z: np.ndarray, skewness: np.ndarray) -> np.ndarray:
-    """P(Z <= z) of the Pearson III distribution with mean 0, variance 1 and a skewness.
+    """P(Z <= z) for the Pearson III distribution with mean 0, variance 1 and the given skewness.
 
     Examples
     --------
@@ -302,7 +307,7 @@ def pearson_tail(z: np.ndarray, skewness: np.ndarray) -> np.ndarray:
     z, skewness = np.asarray(z, dtype=np.float64), np.asarray(skewness, dtype=np.float64)
     normal = np.abs(skewness) < _NORMAL
     shape = 4.0 / np.where(normal, 1.0, skewness) ** 2
-    # With a positive skewness Z is a gamma variable, centred and scaled; with a negative one its mirror image.
+    # With positive skewness Z is a centred and scaled gamma variable; with negative skewness it is its mirror image.
     away = np.maximum(shape + np.sign(skewness) * z * np.sqrt(shape), 0.0)
     gamma = np.where(skewness > 0, gammainc(shape, away), gammaincc(shape, away))
     return np.where(np.isnan(z + skewness), np.nan, np.where(normal, ndtr(z), gamma))
