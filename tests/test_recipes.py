@@ -109,7 +109,7 @@ def test_isolated_nodes_are_left_out():
 
 
 def test_phi3_says_when_its_cut_is_arbitrary():
-    with pytest.warns(UserWarning, match="n_clusters=2 cuts through a repeated eigenvalue"):
+    with pytest.warns(UserWarning, match="n_clusters=2 splits a repeated eigenvalue"):
         SPEC(ClassGraph(), 3, n_clusters=2).evaluate(X, Y)
 
 
@@ -145,7 +145,7 @@ def test_graphs_of_the_wrong_kind():
         KNN(3, weight="cosine").build(X)
     with pytest.raises(ValueError, match="metric must be one of"):
         KNN(3, metric="manhattan").build(X)
-    with pytest.raises(ValueError, match=r"Sensitivity differentiates RBF weights, but .* use RBF\(\)"):
+    with pytest.raises(ValueError, match=r"Sensitivity needs RBF weights, but .* use RBF\(\)"):
         EVSC(KNN(3, "binary")).evaluate(X)
     with pytest.raises(ValueError, match=r"RBF needs a full 20000 x 20000 matrix \(3 GiB\).*KNN\(\)"):
         RBF().build(np.zeros((20000, 1)) + np.arange(20000)[:, None])

@@ -74,7 +74,7 @@ def test_a_class_with_one_member():
     y[5] = 2
     for method in (FisherScore(), SSelect(), ReliefF(4), SPEC(ClassGraph()), ConstraintScore(1)):
         assert np.isfinite(method.evaluate(X, y)).all()
-    with pytest.raises(ValueError, match="two labelled rows of the same class, but y has one of each"):
+    with pytest.raises(ValueError, match="two labelled rows of the same class, but y has one row of each"):
         ConstraintScore(1).evaluate(X, np.arange(30))
 
 
