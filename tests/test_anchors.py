@@ -262,7 +262,7 @@ def test_the_default_number_grows_with_the_root_of_the_rows():
         (Anchors(60), "n_anchors=60 is more than the 40 rows of X; use n_anchors=None"),
         (Anchors(3), r"n_anchors=3 is fewer than n_neighbors=5.*raise n_anchors or lower n_neighbors"),
         (Anchors(n_neighbors=0), "n_neighbors must be an integer of at least 1, got 0"),
-        (Anchors(bandwidth=-1.0), r"bandwidth must be a positive number, got -1.0; None chooses it"),
+        (Anchors(bandwidth=-1.0), r"bandwidth must be a positive number, got -1.0; use None to choose it"),
         (Anchors(random_state=-1), "random_state must be an integer of at least 0, got -1"),
         (Anchors(random_state=np.random.RandomState(0)), "random_state must be an integer"),
     ],
@@ -338,7 +338,7 @@ def test_sums_over_blocks_of_rows_equal_the_graph(n_blocks, offset, kind):
 
 
 @each_formula
-@pytest.mark.filterwarnings("ignore:n_clusters=60 cuts")
+@pytest.mark.filterwarnings("ignore:n_clusters=60 splits")
 @pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
 @pytest.mark.parametrize("memory", [64, 0.02, 0.0095])  # MiB, at which there are two blocks, some, many
 def test_scores_by_rows_equal_scores_by_columns(name, kind, memory):

@@ -143,7 +143,7 @@ def test_significance_speaks_of_the_alpha_that_was_asked_for(folder, rng, carryi
     assert code == 0
     found = sum(float(row[4]) <= 0.01 for row in rows(out)[1:])
     assert f"{found} of 30 features are significant (q <= 0.01)" in err
-    assert f"and {words} of them carry it" in err
+    assert f"and {words} of them follow it" in err
     assert f"{found} of 30 features are more than noise at a false discovery rate of 0.01" in err
 
 

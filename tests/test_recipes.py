@@ -59,7 +59,7 @@ def test_wrong_n_neighbors(bad):
 @pytest.mark.parametrize("bad", [0, -1.0, np.inf, np.nan, "wide", True])
 def test_wrong_bandwidth(bad):
     for recipe in (KNN(3, bandwidth=bad), RBF(bad)):
-        with pytest.raises(ValueError, match=r"bandwidth must be a positive number, got .*None chooses it"):
+        with pytest.raises(ValueError, match=r"bandwidth must be a positive number, got .*use None to choose it"):
             recipe.build(X)
     for recipe, name in ((TargetKNN(t=bad), "t"), (SemiTarget(t=bad), "t"), (Diffusion(beta=bad), "beta")):
         with pytest.raises(ValueError, match=f"{name} must be a positive number"):
@@ -126,7 +126,7 @@ def test_graph_is_immutable():
     [
         (np.ones((30, 29)), r"W must be a square matrix .* got shape \(30, 29\)"),
         (np.ones(30), r"W must be a square matrix"),
-        (np.ones((29, 29)), "W is 29 x 29, but X has 30 rows.*Cross-validation"),
+        (np.ones((29, 29)), "W is 29 x 29, but X has 30 rows.*cross-validation"),
         (np.triu(np.ones((30, 30))), "W is not symmetric .*Pass symmetrize='max'"),
         (sp.csr_array(np.triu(np.ones((30, 30)))), "W is not symmetric"),
         (-np.eye(30), "W holds negative weights such as -1"),

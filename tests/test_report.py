@@ -201,7 +201,7 @@ def test_nothing_is_warned_of_where_nothing_is_wrong(blobs):
 def test_what_would_be_slow_is_left_out_with_a_note():
     X, y = np.random.default_rng(0).normal(size=(5001, 2)), np.arange(5001) % 2
     summary = summarize(SpectralSelector("fisher").fit(X, y), X, y)
-    assert "these are 5,001" in summary["graph"]["note"]
+    assert "X has 5,001" in summary["graph"]["note"]
     assert [s["rule"] for s in summary["suggestions"]] == ["turning"]
     assert "turning point" in " ".join(summary["notes"])
     assert "not drawn for more than 5,000 rows" in render_html(summary)

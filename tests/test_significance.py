@@ -623,8 +623,8 @@ def test_what_is_not_covered_is_refused(rng):
     few = {"must_link": [(0, 1), (2, 3)], "cannot_link": [(i, i + 1) for i in range(10, 30)]}
     refused(r"has 2 and 20 pairs, fewer than the 10 \+ 10.*n_permutations", ConstraintScore(1), X, **few)
     assert significance(ConstraintScore(1), X, n_permutations=39, **few).pvalues.min() >= 1 / 40
-    refused(r"X has 1 column\(s\).*no others to build a graph.*Precomputed", "laplacian", X[:, :1])
-    refused("no others to build a graph", "laplacian", np.repeat(X[:, :1], 4, axis=1))
+    refused(r"all 1 column\(s\) of X .*no others are left to build a graph.*Precomputed", "laplacian", X[:, :1])
+    refused("no others are left to build a graph", "laplacian", np.repeat(X[:, :1], 4, axis=1))
     refused("name smaller groups", "laplacian", X, groups=np.zeros(5))
     refused("n_folds=1 would test features on a graph built from them", "laplacian", X, n_folds=1)
     refused("no null distribution in closed form", Rayleigh(ReliefGraph(3)), X, y)
@@ -644,7 +644,7 @@ def test_rows_in_order_are_noticed(rng):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         significance("laplacian", walk, n_repeats=1)
-    assert any("rows that follow each other are alike" in str(w.message) for w in said)
+    assert any("successive rows are similar" in str(w.message) for w in said)
     significance("laplacian", rng.normal(size=(120, 8)), n_repeats=1)  # warns of nothing
 
 
