@@ -509,7 +509,7 @@ def test_pair_budget(blobs):
         ({"n_draws": 0}, "n_draws must be an integer of at least 1"),
         ({"unscored": "drop"}, "unscored must be one of 'raise', 'random'"),
         ({"scored_rows": "some"}, "scored_rows must be one of"),
-        ({"n_pairs": 100, "n_labels": 6, "methods": ["constraint"]}, "n_pairs=100 asks for 50 must-link"),
+        ({"n_pairs": 100, "n_labels": 6, "methods": ["constraint"]}, "n_pairs=100 needs 50 must-link"),
     ],
 )
 def test_one_clear_error_each(blobs, change, message):

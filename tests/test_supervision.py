@@ -180,7 +180,7 @@ def test_drawing_pairs():
     assert not np.array_equal(pairs_from_labels(y, 21, random_state=1)[0], must)
     everything = pairs_from_labels(y, 180, random_state=0)
     assert len(everything[0]) == 90
-    with pytest.raises(ValueError, match="n_pairs=200 asks for 100 must-link and 100 cannot-link pairs, but the 20"):
+    with pytest.raises(ValueError, match="n_pairs=200 needs 100 must-link and 100 cannot-link pairs, but the 20"):
         pairs_from_labels(y, 200)
     with pytest.raises(ValueError, match="n_pairs must be an integer of at least 2, got 0"):
         pairs_from_labels(y, 0)
