@@ -1,4 +1,4 @@
-"""The version, in a module without imports, so that every room can use it."""
+"""The version, in a module that imports no room, so that every room can use it."""
 
 __version__ = "0.1.0.dev0"
 _DECIDE_DIGITS = ("numpy", "scipy", "scikit-learn", "numba")

@@ -210,8 +210,8 @@ def read_table(
         same places as the lines below, unless these are increasing integers; a warning is issued.
     memory : float, optional
         Memory limit for X in bytes. A larger X of a Zarr, HDF5, h5ad or Parquet file stays in the file, and is read
-        block by block as a :class:`fiedler.sources.Source`. NPY files are always memory-mapped. A file that declares
-        more than this limit, or by default more than half of the free memory, raises an error.
+        block by block as a :class:`fiedler.sources.Source`. NPY files are always memory-mapped. A file raises an error
+        if it declares more than both this limit and half of the free memory.
     sheet : str or int, optional
         Sheet of an Excel file, by name or by number from 0; by default the first sheet.
     drop : str, int or several, optional
