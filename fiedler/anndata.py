@@ -324,9 +324,8 @@ def _write(adata: Any, columns: Any, key: str, told: dict[str, Any], subset: boo
     if adata.is_view:
         adata._init_as_actual(adata.copy())  # writing into a view would copy it with a warning
     ours = [_CHOSEN, *(f"{_CHOSEN}_{name}" for name in _BATCHES), *(f"{key}_{name}" for name in _OF_A_GENE)]
-    var = adata.var.drop(
-        columns=[name for name in ours if name in adata.var.columns]
-    )  # including columns of an earlier call
+    # Including columns of an earlier call.
+    var = adata.var.drop(columns=[name for name in ours if name in adata.var.columns])
     for name in columns:
         var[name] = columns[name].to_numpy()  # by position, because names may repeat
     adata.var = var

@@ -15,12 +15,8 @@ from .validation import check_choice, check_integer
 __all__ = ["constraint_toy", "load_paper_set", "make_target_problem", "paper_set_info"]
 
 _MAIN = ("X", "y", "feature_names", "data", "indices", "indptr", "shape")
-_GROUPS = {
-    "PCMAC_18828": (0, 1),
-    "HOCKBASE_18828": (2, 3),
-    "MACBASE": (1, 2),
-    "RELATHE_18828": (4, 5),
-}  # groups in NEWS6
+# Groups in NEWS6.
+_GROUPS = {"PCMAC_18828": (0, 1), "HOCKBASE_18828": (2, 3), "MACBASE": (1, 2), "RELATHE_18828": (4, 5)}
 
 
 def constraint_toy() -> tuple[np.ndarray, np.ndarray]:

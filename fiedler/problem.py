@@ -152,9 +152,8 @@ class Problem:
             X = cls(validate_X(X), given=graph, reuse=reuse)
             X.feature_names = names
         elif graph is not None:
-            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(
-                X
-            )  # a new graph may change the others
+            # A new graph may change the others.
+            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)
         return X.with_supervision(y, **known)
 
     def with_supervision(

@@ -137,9 +137,8 @@ def _validate_source(source: Source, column_names: Any) -> Source:
     n, m = source.shape
     if n < 2 or m < 1:
         raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
-    check_size(
-        source.label, f"{n} rows and {m} columns", 16.0 * (n + m)
-    )  # at least one vector per row and per column is needed
+    # At least one vector per row and per column is needed.
+    check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))
     if column_names is not None:
         source.names = column_names
     return source

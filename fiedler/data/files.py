@@ -109,9 +109,8 @@ class SparseFile(FileSource):
     ):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
         n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
-        for part in (
-            ("data", "indices", "indptr") if stored else ()
-        ):  # otherwise indptr is all zeros, which are not stored
+        # Otherwise indptr is all zeros, which are not stored.
+        for part in ("data", "indices", "indptr") if stored else ():
             check_chunks(group[part], f"{label}, {part}", missing_chunks)
         if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")

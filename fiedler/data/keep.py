@@ -28,9 +28,8 @@ import numpy as np
 
 from .atomic import whole
 
-_OURS = re.compile(
-    r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))"
-)  # names of files that this module writes
+# Names of files that this module writes.
+_OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")
 _START = b'{"fingerprint"'  # the first bytes of a manifest
 Value = np.ndarray | tuple  # an array or a tuple of arrays
 

@@ -26,13 +26,8 @@ from .tables import Contents, Request, Table, flat, labels_of, matrix_name, name
 _MATRIX, _COMPRESSED = 14, 15
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
-_CELL, _CHAR, _SPARSE, _FIRST, _LAST = (
-    1,
-    4,
-    5,
-    6,
-    15,
-)  # classes of matrices; numbers have the classes from _FIRST to _LAST
+# Classes of matrices; numbers have the classes from _FIRST to _LAST.
+_CELL, _CHAR, _SPARSE, _FIRST, _LAST = 1, 4, 5, 6, 15
 _COMPLEX = 0x08
 _CELL_BYTES = 512  # bytes of memory per cell while it is read
 _EMPTY = np.empty((0, 0), dtype=object)  # the value of an empty cell

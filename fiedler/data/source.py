@@ -379,9 +379,8 @@ def check_finite(
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(
-            np.sum(values, dtype=np.float64)
-        ):  # one pass without a temporary array is enough for nearly all data
+        # One pass without a temporary array is enough for nearly all data.
+        if np.isfinite(np.sum(values, dtype=np.float64)):
             return
     if is_sparse(part):
         part = sp.csc_array(part)

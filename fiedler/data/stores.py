@@ -178,9 +178,8 @@ def read_hdf5(request: Request) -> Contents:
         sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else matrix_name(arrays, request.path)
         X = _matrix(request, name)
-        rest = {
-            key: item for key, item in arrays.items() if key != name
-        }  # read only if needed, because it may be large
+        # Read only if needed, because it may be large.
+        rest = {key: item for key, item in arrays.items() if key != name}
         y, names, row_ids = (_values(item, request) for item in beside(rest, request))
     return Contents(X, flat(names), y, flat(row_ids))
 
@@ -200,9 +199,8 @@ def read_zarr(request: Request) -> Contents:
         return without_column(_matrix(request, None), request)
     if "obs" in store and "var" in store:
         return _read_anndata(store, request, require("anndata.io", "anndata", request.path).read_elem)
-    arrays = dict(store.attrs) | dict(
-        store.arrays()
-    )  # Zarr has no standard type for text, so text is stored in attributes
+    # Zarr has no standard type for text, so text is stored in attributes.
+    arrays = dict(store.attrs) | dict(store.arrays())
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
     X = _matrix(request, name)

@@ -157,9 +157,8 @@ def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tupl
     def weighted(values: np.ndarray, z: Any) -> np.ndarray:
         return values if binary else values * z
 
-    entries = (
-        None if _overlap(Z) else list(stored())
-    )  # only a single layer is stored; several layers would be several copies
+    # Only a single layer is stored; several layers would be several copies.
+    entries = None if _overlap(Z) else list(stored())
     reference, shift, scatter, weight, count = np.zeros((5, r * m))
     for cell, values, z in entries or stored():
         reference[cell] = values  # any stored value of the cell is a valid reference

@@ -31,10 +31,8 @@ _EXACT_FROM_FILES, _PASSES = 20_000, 16  # limits for a file: rows for an exact 
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
-_CANDIDATES, _SAMPLE = (
-    2**25,
-    256,
-)  # pairs whose distances are computed again at a time, and rows of the sample for the recall
+# Pairs whose distances are computed again at a time, and rows of the sample for the recall.
+_CANDIDATES, _SAMPLE = 2**25, 256
 
 
 def find_neighbors(

@@ -135,9 +135,8 @@ def sparse_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any = np.float
     first[order.tocsc().data] = np.arange(rows.nnz)
     gram, threads = np.zeros((n, n), dtype=dtype), n_threads()
     arrays = (rows.indptr, rows.indices, rows.data, first, columns.indptr, columns.indices, columns.data)
-    shares = [
-        np.arange(t, n, threads) for t in range(threads)
-    ]  # early rows need more work, so rows are distributed evenly
+    # Early rows need more work, so rows are distributed evenly.
+    shares = [np.arange(t, n, threads) for t in range(threads)]
     for_each(lambda some: compiled.sparse_gram(some, some, *arrays, gram), shares, np.inf)
     for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
     return gram

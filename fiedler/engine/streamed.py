@@ -60,9 +60,8 @@ class StreamedDistances(Distances):
         self._integer = not self._cosine and _is_integer(X)
         self._centred = not (self._integer or self._cosine or X.sparse)
         gram, norms = self._products()
-        if (
-            self._integer and norms.max(initial=0.0) >= EXACT_BELOW
-        ):  # too large to be exact, so they are centred like other numbers
+        # Too large to be exact, so they are centred like other numbers.
+        if self._integer and norms.max(initial=0.0) >= EXACT_BELOW:
             self._integer, self._centred = False, not X.sparse
             gram, norms = self._products()
         if self._cosine:

@@ -16,10 +16,8 @@ from .adjacency import adjacency, is_foreign
 from .graph import Graph
 from .recipe import Recipe
 
-_SEEN, _ALIKE = (
-    200,
-    0.5,
-)  # number of entries of W compared with X, and the rank correlation above which they are taken for distances
+# Number of entries of W compared with X, and the rank correlation above which they are taken for distances.
+_SEEN, _ALIKE = 200, 0.5
 
 
 class Precomputed(Recipe):

@@ -54,9 +54,8 @@ def paint(name: str) -> str:
     if name not in _SETTINGS:
         return name
     colour = rcParams[_SETTINGS[name]]
-    if (
-        name == "muted" and colour == rcParams["text.color"]
-    ):  # a style has only one text colour, so it is mixed with the background
+    # A style has only one text colour, so it is mixed with the background.
+    if name == "muted" and colour == rcParams["text.color"]:
         return colors.to_hex(np.mean([colors.to_rgb(colour), colors.to_rgb(rcParams["axes.facecolor"])], axis=0))
     return colour
 

@@ -32,9 +32,8 @@ def _compute(case: Case) -> dict[str, Any]:
     if kind == "classes" and values is not None and classes is not None:
         groups, names = _merged(values, classes)
         known = np.flatnonzero(groups >= 0)
-        known = known[
-            np.argsort(groups[known], kind="stable")
-        ]  # rows sorted by class, so that an even spacing is stratified
+        # Rows sorted by class, so that an even spacing is stratified.
+        known = known[np.argsort(groups[known], kind="stable")]
     else:
         names, known = [], np.arange(case.problem.n_samples)
         if kind == "target" and values is not None:

@@ -15,11 +15,8 @@ from .section import Section
 
 CORRELATED_ROWS = 20_000  # largest number of rows for correlations between features
 REDUNDANT = 0.9  # two features with at least this absolute correlation are redundant
-_EXAMINED, _SHOWN, _LISTED = (
-    200,
-    24,
-    14,
-)  # largest numbers of features compared, of features in the figure, of repeats in the table
+# Largest numbers of features compared, of features in the figure, of repeats in the table.
+_EXAMINED, _SHOWN, _LISTED = 200, 24, 14
 
 
 def compute_redundancy(case: Case) -> dict[str, Any]:

@@ -13,11 +13,8 @@ from ..problem import Problem
 from ..validation import is_sparse
 
 _NEARLY_ALL = 0.9  # share of the features that counts as nearly all
-_VECTORS, _IN_ORDER, _CHANCE = (
-    3,
-    0.5,
-    4.0,
-)  # number of leading vectors; limits of their autocorrelation, absolute and in 1/√n
+# Number of leading vectors; limits of their autocorrelation, absolute and in 1/√n.
+_VECTORS, _IN_ORDER, _CHANCE = 3, 0.5, 4.0
 _UNEQUAL = 0.2  # relative standard deviation of the row totals of counts that gives a warning
 _RARE = 10  # fewer rows with the rarer of two values give a warning
 _SKEWED, _MANY = 0.5, 0.1  # limits of the skewness of the null, and of the share of features above it

@@ -39,10 +39,8 @@ def permuted_features(
     def test(F: Block) -> Verdict:
         raw = np.where(is_constant(F, rows), np.nan, score(F))
         drawn = Draws(sign * raw)
-        rng, order = (
-            np.random.default_rng(seed),
-            np.arange(F.shape[0]),
-        )  # the same permutations for every block of columns
+        # The same permutations for every block of columns.
+        rng, order = np.random.default_rng(seed), np.arange(F.shape[0])
         for _ in range(n_permutations):
             order[nodes] = rng.permutation(nodes)
             drawn.add(sign * score(reordered(F, order)))

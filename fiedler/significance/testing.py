@@ -34,9 +34,8 @@ from .crossfit import CrossFit, InMemory
 from .permutations import permuted_features, permuted_labels
 
 Test: TypeAlias = Callable[[Block], Verdict]
-Builder: TypeAlias = Callable[
-    [Problem, Any], Test
-]  # a problem whose graphs were not built from the columns, and a seed
+# A problem whose graphs were not built from the columns, and a seed.
+Builder: TypeAlias = Callable[[Problem, Any], Test]
 
 _VALUES = len(Verdict._fields)  # number of values per feature
 FEWEST_ROWS, _FEWEST_PAIRS = 20, 10  # for smaller numbers the closed forms were found to be inaccurate
