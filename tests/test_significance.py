@@ -625,7 +625,7 @@ def test_what_is_not_covered_is_refused(rng):
     assert significance(ConstraintScore(1), X, n_permutations=39, **few).pvalues.min() >= 1 / 40
     refused(r"all 1 column\(s\) of X .*no others are left to build a graph.*Precomputed", "laplacian", X[:, :1])
     refused("no others are left to build a graph", "laplacian", np.repeat(X[:, :1], 4, axis=1))
-    refused("name smaller groups", "laplacian", X, groups=np.zeros(5))
+    refused("use smaller groups", "laplacian", X, groups=np.zeros(5))
     refused("n_folds=1 would test features on a graph built from them", "laplacian", X, n_folds=1)
     refused("no null distribution in closed form", Rayleigh(ReliefGraph(3)), X, y)
     refused("no null distribution in closed form", SSelect(lam="auto"), X, y)
