@@ -1,6 +1,6 @@
-"""Spectral feature selection: build a similarity graph over the samples, keep the features that respect it.
+"""Spectral feature selection: build a similarity graph over the samples, and select features that are smooth on it.
 
-One primitive carries everything, the energy of a feature f on a graph W with Laplacian L = D - W::
+All methods use one primitive, the energy of a feature f on a graph with weights W and Laplacian L = D - W::
 
     f'Lf = ½ Σ_ij w_ij (f_i - f_j)²
 
@@ -10,20 +10,20 @@ One primitive carries everything, the energy of a feature f on a graph W with La
 
 - ``graphs``       graphs over the samples and the recipes that build them: KNN RBF Anchors ClassGraph MustLink ...
 - ``criteria``     formulas over graphs and their algebra: Energy Ratio Rayleigh Phi Explained Relevance ...
-- ``sets``         what features explain together, and how sets of them grow
-- ``significance`` is a feature more than noise
-- ``selection``    from scores to a choice
-- ``methods``      the papers' methods by name, ``METHODS``;  ``syntax``  the same as text;  ``registry``  the one table
-- ``problem``      X, what is known about its rows (``supervision``), and every graph built once
-- ``selector``     the scikit-learn estimator;  ``anndata``  genes of an AnnData, chosen in place
-- ``evaluate``     how good, how stable, how real; tuning, comparing
-- ``report``       a summary, and one HTML file of it;  ``plots``  figures
+- ``sets``         sets of features: what they explain together, and forward selection
+- ``significance`` tests of features against noise
+- ``selection``    from scores to a selection
+- ``methods``      the methods by name, ``METHODS``;  ``syntax``  criteria as text;  ``registry``  the table of names
+- ``problem``      X, its labels and pairs (``supervision``), and a cache of graphs
+- ``selector``     the scikit-learn estimator;  ``anndata``  selection of genes in an AnnData
+- ``evaluate``     quality, stability and significance of a selection; tuning and comparison
+- ``report``       a summary of a ranking as text, JSON or HTML;  ``plots``  figures
 - ``cli``          the command line
-- ``engine``       the work on plain arrays: blocks, distances, neighbours, moments, compiled loops
+- ``engine``       computations on plain arrays: blocks, distances, neighbours, moments, compiled loops
 - ``data``         arrays and files, read whole or in blocks; ``io`` and ``sources`` are its public names
-- ``datasets``     the papers' toys;  ``papers``  what the equation numbers refer to
+- ``datasets``     data sets of the papers;  ``papers``  the papers as data
 
-The papers behind the equation numbers in the docstrings: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
+Equation numbers in the docstrings refer to these papers: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
 2007; [DV] Doquire & Verleysen 2011 (SLS, SSLS); [KA] Kalakech et al. 2011 (constraint scores); [EV] Jiang & Ren, ICML
 2011 (EVSC).
 """
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME de
     from .selector import SpectralSelector
     from .supervision import Pairs, Supervision, pairs_from_labels
 
-# Where each public name lives; modules are imported when first asked for, because scikit-learn alone takes seconds.
+# The module of each public name. Modules are imported at first use, because importing scikit-learn takes seconds.
 _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],

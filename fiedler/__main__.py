@@ -6,9 +6,9 @@ from .cli import main
 
 
 def command() -> None:
-    """The command in a process of its own, where little but importing scikit-learn takes time.
+    """Run the command in its own process, where most of the time is spent on importing scikit-learn.
 
-    Modules leave no garbage, so it is rarely looked for, and not once more through everything at the end.
+    Imported modules leave no garbage, so garbage is collected rarely, and not at the end.
     """
     gc.set_threshold(100_000)
     try:

@@ -1,12 +1,12 @@
-"""Genes of an AnnData, chosen in place the way scanpy does it: ``var["highly_variable"]``, which ``sc.pp.pca`` reads.
+"""Selection of genes in an AnnData, written to ``var["highly_variable"]`` as in scanpy, where ``sc.pp.pca`` reads it.
 
-    select_genes(adata, n_top_genes=2000)                             smooth over the neighbours of the cells
+    select_genes(adata, n_top_genes=2000)                             smooth over neighbouring cells
     select_genes(adata, graph="spatial_connectivities")               spatially variable
-    select_genes(adata, "sselect", target="cell_type")                with a few labels; missing ones are unknown
-    select_genes(adata, batch_key="sample", significance=True)        in each batch; which are more than noise
+    select_genes(adata, "sselect", target="cell_type")                with few labels; missing values are unknown
+    select_genes(adata, batch_key="sample", significance=True)        in each batch, with tests
 
-No gene is scaled and no count is normalised: X, or the layer, is taken as it is. Give logarithms of normalised counts,
-``sc.pp.normalize_total`` and ``sc.pp.log1p``: on raw counts the distances between cells are those of their depths.
+X, or the layer, is used without scaling and normalisation. Apply ``sc.pp.normalize_total`` and ``sc.pp.log1p`` first:
+on raw counts the distances between cells mainly reflect their sequencing depths.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .syntax import as_criterion, short_text
 from .validation import check_integer
 from .words import did_you_mean
 
-_CHOSEN = "highly_variable"  # the column that scanpy's functions look for
+_CHOSEN = "highly_variable"  # the column that functions of scanpy read
 _BATCHES = ("nbatches", "intersection")
 _OF_A_GENE = ("rank", "score", "pvalue", "qvalue", "effect")
-_FEWEST = 3  # cells of a batch
+_FEWEST = 3  # smallest number of cells in a batch
 
 
 def select_genes(
@@ -50,53 +50,53 @@ def select_genes(
     subset: bool = False,
     inplace: bool = True,
 ) -> Any:
-    """Choose the genes that respect a graph over the cells, and mark them as scanpy marks highly variable ones.
+    """Select genes that vary smoothly over a graph of the cells, and mark them as scanpy marks highly variable genes.
 
     Parameters
     ----------
     adata : AnnData
-        In memory, backed (``read_h5ad(path, backed="r")``) or with a Dask array as X; only what is named under Returns
-        is changed, and nothing where an error is raised.
+        The data, in memory, backed (``read_h5ad(path, backed="r")``) or with a Dask array as X. Only the entries listed
+        under Returns are changed; nothing is changed if an error is raised.
     criterion : str, Criterion or SpectralSelector, default="laplacian"
         A name in ``fiedler.METHODS``, text such as ``"laplacian[graph=knn[n_neighbors=20,metric=cosine]]"``, or a
-        criterion. The default reads a graph, so that ``graph`` and ``significance`` mean something. By agreement with
-        known kinds of cells it is ahead of scanpy's default, and the plain "variance" is as good or better
+        criterion. The default uses a graph, so that ``graph`` and ``significance`` have an effect. In agreement with
+        known cell types it is better than the default of scanpy, but "variance" is as good or better
         (docs/single-cells.md). A selector is fitted again on these genes, with its ``redundancy``, ``unlabeled``,
-        ``alpha``, ``threshold``, ``screen`` and, where it is set, ``n_features_to_select``.
+        ``alpha``, ``threshold``, ``screen`` and, if it is set, ``n_features_to_select``.
     n_top_genes : int or "fdr", default=2000
-        How many; "fdr" takes those that are more than noise, as in :class:`fiedler.SpectralSelector`.
+        Number of genes; "fdr" selects the significant genes, as in :class:`fiedler.SpectralSelector`.
     layer : str, optional
         A key of ``adata.layers`` instead of X.
     graph : str, or what :meth:`fiedler.Graph.of` takes, optional
         The graph over the cells: a key of ``adata.obsp`` such as "connectivities" or "spatial_connectivities". A key
-        that ends with "distances" holds distances, which become weights exp(-d² / 2δ²), δ their mean. An edge is there
-        where either cell has it. By default the graph of the criterion, neighbours by the genes themselves.
+        that ends with "distances" holds distances, which become weights exp(-d² / 2δ²) with δ their mean. An edge in
+        either direction is kept. By default the graph of the criterion, which is built from the genes.
     target : str, optional
-        A column of ``adata.obs`` with classes or numbers, for criteria that read some; missing values are unknown.
+        A column of ``adata.obs`` with classes or numbers, for criteria that read labels; missing values are unknown.
     batch_key : str, optional
-        A column of ``adata.obs``: genes are chosen in every batch by itself, with the edges between its cells, and
-        then ordered by the number of batches that chose them and by their median rank in all.
+        A column of ``adata.obs`` with batches. Genes are selected in every batch separately, with the edges between its
+        cells. Then they are ordered by the number of batches that selected them and by their median rank.
     significance : bool, default=False
-        Whether to add p- and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not with batches.
-        They hold on a graph that has not read the genes, such as one of places; on "connectivities", which was made of
-        the same genes, they are too small.
+        Whether to add p-values and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not possible
+        with batches. They are valid if the graph was not built from the genes, as for a spatial graph. On
+        "connectivities", which was built from the same genes, they are too small.
     key_added : str, default="fiedler"
         Prefix of the columns, and the key of the parameters in ``adata.uns``.
     subset : bool, default=False
-        Keep only the chosen genes.
+        Whether to keep only the selected genes in ``adata``.
     inplace : bool, default=True
-        Write into ``adata``, or return the columns.
+        Whether to write into ``adata``; otherwise the columns are returned.
 
     Returns
     -------
     DataFrame or None
-        The columns that ``adata.var`` gets in place, indexed by gene; with ``subset`` those of the chosen genes:
+        The new columns of ``adata.var``, indexed by gene; with ``subset`` only the selected genes:
 
-        - ``highly_variable``: the choice
-        - ``fiedler_rank``: 1 for the best, of all genes
-        - ``fiedler_score``: the criterion's own value; the median over batches
+        - ``highly_variable``: whether the gene is selected
+        - ``fiedler_rank``: the rank among all genes, 1 for the best
+        - ``fiedler_score``: the score of the criterion, or its median over batches
         - ``fiedler_pvalue``, ``fiedler_qvalue``, ``fiedler_effect``: with ``significance`` or "fdr"
-        - ``highly_variable_nbatches``, ``highly_variable_intersection``: with ``batch_key``, as scanpy names them
+        - ``highly_variable_nbatches``, ``highly_variable_intersection``: with ``batch_key``, with the names of scanpy
 
         ``adata.uns["fiedler"]`` gets the parameters and the direction of the score.
 
@@ -141,7 +141,7 @@ def select_genes(
 
 
 class GeneChoice(NamedTuple):
-    """Per gene: the score, the rank, whether it is chosen; and by column what some ways of choosing add."""
+    """Score, rank and selection of every gene, and the additional columns of some kinds of selection."""
 
     score: np.ndarray
     rank: np.ndarray
@@ -165,7 +165,7 @@ def _matrix(adata: Any, layer: str | None) -> Any:
 
 
 def _check_writable(adata: Any, inplace: bool, subset: bool) -> None:
-    """Stop before the work where its result could not be written."""
+    """Raise an error before the computation if its result could not be written."""
     if inplace and adata.isbacked and (subset or adata.is_view):
         what = "subset=True" if subset else "writing into a view"
         raise ValueError(f"{what} needs adata in memory, but it is backed; use adata.to_memory(), or inplace=False.")
@@ -195,11 +195,11 @@ def _unknown(parameter: str, key: str, known: Any, what: str) -> ValueError:
 
 
 def _listed(keys: Any) -> str:
-    return ", ".join(str(key) for key in keys if key is not None) or "none"  # anndata lists X as a layer without a name
+    return ", ".join(str(key) for key in keys if key is not None) or "none"  # anndata lists X as a layer named None
 
 
 def _selector(criterion: Any, n_top_genes: Any, n_genes: int) -> SpectralSelector:
-    """The selector whose parameters count, with a number of genes."""
+    """The selector with the parameters to use, including the number of genes."""
     given = isinstance(criterion, SpectralSelector)
     selector = clone(criterion) if given else SpectralSelector(criterion)
     if selector.n_features_to_select is None:
@@ -209,17 +209,17 @@ def _selector(criterion: Any, n_top_genes: Any, n_genes: int) -> SpectralSelecto
         return selector  # "fdr", "auto" and shares are checked where they are used
     selector.n_features_to_select = check_integer("n_top_genes", wanted, 1)
     if selector.n_features_to_select > n_genes:
-        raise ValueError(f"n_top_genes={wanted}, but adata has only {n_genes} genes; ask for fewer.")
+        raise ValueError(f"n_top_genes={wanted}, but adata has only {n_genes} genes; use a smaller number.")
     return selector
 
 
 def _called(graph: Any) -> str | None:
-    """A graph by its key, or by what it is."""
+    """The name of a graph: its key, or its type."""
     return graph if graph is None or isinstance(graph, str) else type(graph).__name__
 
 
 def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | None, Criterion]:
-    """The graph that is given, and the criterion with a place for it."""
+    """The given graph, and the criterion that uses it."""
     if graph is None:
         return None, criterion
     if isinstance(graph, str):
@@ -239,7 +239,7 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     if same or placed.reads != criterion.reads:
         raise ValueError(
             f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace; use 'laplacian', "
-            "'subset' or 'sselect', or write Precomputed() where it belongs in a formula."
+            "'subset' or 'sselect', or use Precomputed() in a formula."
         )
     return given, placed
 
@@ -250,7 +250,7 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
 def _chosen(
     criterion: Criterion, problem: Problem, selector: SpectralSelector
 ) -> tuple[GeneChoice, dict[str, np.ndarray]]:
-    """The genes of one problem, and what else was found."""
+    """The selected genes of one problem, with the additional columns."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
     scores, order, n, more = choose(criterion, problem, *wanted)
     rank = ranks_of(order)
@@ -274,16 +274,16 @@ def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelect
 def _in_batches(
     criterion: Criterion, problem: Problem, selector: SpectralSelector, batches: Any, significance: bool
 ) -> GeneChoice:
-    """Every batch by itself; then by how many chose a gene, by its median rank, and by place."""
+    """Select in every batch; then order by number of batches, by median rank, and by position."""
     wanted, key = selector.n_features_to_select, batches.name
     if significance or not isinstance(wanted, int):
         raise ValueError(
-            f"batch_key={key!r} has no p-values and takes a number of genes: a test in one batch says nothing of the "
-            "others. Call select_genes on adata[rows] of every batch for its own."
+            f"batch_key={key!r} has no p-values and needs a number of genes: a test in one batch does not apply to "
+            "the others. Call select_genes on adata[rows] of every batch instead."
         )
     if batches.isna().any():
-        raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; name every batch.")
-    seen = Distinct(batches.tolist())  # 1 and "1" are two batches
+        raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; every cell needs a batch.")
+    seen = Distinct(batches.tolist())  # 1 and "1" are different batches
     names, codes = seen.values, seen.codes
     found = []
     for code, name in enumerate(names):
@@ -322,11 +322,12 @@ def _columns(found: GeneChoice, genes: Any, key: str) -> Any:
 
 def _write(adata: Any, columns: Any, key: str, told: dict[str, Any], subset: bool) -> None:
     if adata.is_view:
-        adata._init_as_actual(adata.copy())  # writing would copy it anyway, with a warning
+        adata._init_as_actual(adata.copy())  # writing into a view would copy it with a warning
     ours = [_CHOSEN, *(f"{_CHOSEN}_{name}" for name in _BATCHES), *(f"{key}_{name}" for name in _OF_A_GENE)]
-    var = adata.var.drop(columns=[name for name in ours if name in adata.var.columns])  # those of an earlier call too
+    # Including columns of an earlier call.
+    var = adata.var.drop(columns=[name for name in ours if name in adata.var.columns])
     for name in columns:
-        var[name] = columns[name].to_numpy()  # by place: names may repeat
+        var[name] = columns[name].to_numpy()  # by position, because names may repeat
     adata.var = var
     adata.uns[key] = told
     if subset:

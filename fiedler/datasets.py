@@ -1,4 +1,4 @@
-"""Data with a known truth: the papers' toys and generators."""
+"""Data sets of the papers: toy data, generators with known informative features, and stored sets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from .validation import check_choice, check_integer
 __all__ = ["constraint_toy", "load_paper_set", "make_target_problem", "paper_set_info"]
 
 _MAIN = ("X", "y", "feature_names", "data", "indices", "indptr", "shape")
-_GROUPS = {"PCMAC_18828": (0, 1), "HOCKBASE_18828": (2, 3), "MACBASE": (1, 2), "RELATHE_18828": (4, 5)}  # of NEWS6
+# Groups in NEWS6.
+_GROUPS = {"PCMAC_18828": (0, 1), "HOCKBASE_18828": (2, 3), "MACBASE": (1, 2), "RELATHE_18828": (4, 5)}
 
 
 def constraint_toy() -> tuple[np.ndarray, np.ndarray]:
-    """The four samples A, B, C, D of [KA] section 6.1 with their classes; only the third feature tells D apart.
+    """The four samples A, B, C, D of [KA] section 6.1 with their classes; only the third feature separates D.
 
     Returns
     -------
@@ -49,11 +50,11 @@ def make_target_problem(
     Parameters
     ----------
     problem : {1, 2}, default=1
-        Which.
+        Number of the problem.
     n_samples : int, default=1000
-        Rows to draw.
+        Number of rows.
     random_state : int, RandomState or None, default=None
-        Seed of the draw.
+        Random seed.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def make_target_problem(
     y : ndarray of shape (n_samples,)
         The target.
     informative : ndarray
-        The columns the target depends on.
+        The columns on which the target depends.
 
     Examples
     --------
@@ -81,24 +82,24 @@ def make_target_problem(
 
 
 def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[Any, Any, Any]:
-    """One of the papers' data sets, from the folder that the environment variable ``FIEDLER_DATA`` names.
+    """Load a data set of the papers from the folder in the environment variable ``FIEDLER_DATA``.
 
-    A set is a file ``<name>.npz`` with the array X, or the parts data, indices, indptr and shape of a CSR matrix, and
-    where there are any y and feature_names. Nothing in it is unpickled. MACBASE, PCMAC_18828, HOCKBASE_18828 and
-    RELATHE_18828 are pairs of groups of NEWS6, with the terms in five posts or more; a name that ends with ``_gf5``
-    takes those that occur five times or more.
+    A set is a file ``<name>.npz`` with the array X, or with data, indices, indptr and shape of a CSR matrix, and
+    optionally y and feature_names. Pickled objects are not loaded. MACBASE, PCMAC_18828, HOCKBASE_18828 and
+    RELATHE_18828 are pairs of groups of NEWS6, with the terms that occur in five posts or more. A name that ends with
+    ``_gf5`` takes the terms that occur five times or more.
 
     Parameters
     ----------
     name : str
-        Such as "BASEHOCK", "colon_alon", "juice" or "pixraw10P".
+        Name of the set, such as "BASEHOCK", "colon_alon", "juice" or "pixraw10P".
     folder : path, optional
-        Instead of ``FIEDLER_DATA``.
+        The folder, instead of ``FIEDLER_DATA``.
 
     Returns
     -------
     X : ndarray or csr_array of shape (n_samples, n_features)
-        In the type it is stored in; convert small integers before doing arithmetic on them.
+        The data in the stored type; convert small integers before arithmetic.
     y : ndarray of shape (n_samples,) or None
         Classes or targets, as stored.
     feature_names : ndarray of shape (n_features,) or None
@@ -123,7 +124,7 @@ def load_paper_set(name: str, folder: str | os.PathLike | None = None) -> tuple[
 
 
 def paper_set_info(name: str, folder: str | os.PathLike | None = None) -> dict[str, np.ndarray]:
-    """What else is stored with a set of :func:`load_paper_set`: train flags, class names, corrected labels.
+    """Other arrays stored with a set of :func:`load_paper_set`, such as train flags, class names, corrected labels.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def paper_set_info(name: str, folder: str | os.PathLike | None = None) -> dict[s
     Returns
     -------
     info : dict of str to ndarray
-        By the names under which they are stored; often empty.
+        The arrays by name; often empty.
     """
     with _stored("NEWS6" if name.removesuffix("_gf5") in _GROUPS else name, folder) as stored:
         return {part: stored[part] for part in stored.files if part not in _MAIN}
@@ -145,7 +146,7 @@ def _stored(name: str, folder: str | os.PathLike | None) -> Any:
     folder = os.environ.get("FIEDLER_DATA") if folder is None else folder
     if not folder:
         raise FileNotFoundError(
-            f"load_paper_set({name!r}) needs the folder of the papers' data sets; set the environment variable "
+            f"load_paper_set({name!r}) needs the folder with the data sets of the papers; set the environment variable "
             "FIEDLER_DATA to it, or pass folder."
         )
     path = Path(folder) / f"{name}.npz"
@@ -162,7 +163,7 @@ def _matrix(stored: Any) -> Any:
 
 
 def _two_groups(stored: Any, first: int, second: int, by_count: bool) -> tuple[Any, Any, Any]:
-    """Two newsgroups as classes 1 and 2, with the terms in five posts or more, or five times or more."""
+    """Two newsgroups as classes 1 and 2, with terms that occur in five posts or more, or five times or more."""
     group = stored["y"].astype(int) - 1
     rows = np.flatnonzero((group == first) | (group == second))
     X = _matrix(stored)[rows]

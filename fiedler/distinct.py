@@ -1,4 +1,4 @@
-"""The different values among many: what is decided once per value need not be decided once per row."""
+"""The different values among many labels, so that work is done once per value instead of once per row."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 
 class Distinct:
-    """Labels of rows, each value once and where it occurs.
+    """The different values of some labels, and the rows in which they occur.
 
-    Values are the same where they are equal and of one type. What cannot be hashed is told apart by its place.
+    Two values are the same if they are equal and of the same type. Values that cannot be hashed are all different.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Distinct:
         return np.array([holds(value) for value in self.values], dtype=bool)[self.codes]
 
     def spread(self, results: Iterable[Any], dtype: Any = object) -> np.ndarray:
-        """What was found for each value, as an array with one entry per row."""
+        """Results for the different values, as an array with one entry per row."""
         table = np.empty(len(self.values), dtype=dtype)
         table[:] = list(results)
         return table[self.codes]

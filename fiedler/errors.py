@@ -1,4 +1,4 @@
-"""Errors and warnings that carry what they are about as data. This module imports nothing, so that all may."""
+"""Errors and warnings that carry the parameter, its value and the way out as data. This module imports nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Mentions(Exception):  # noqa: N818 - warnings are among its kinds
-    """What a message is about, as data: whoever shows it can name the parameters in other words.
+    """A message with its parameters as data, so that the command line can replace them by its options.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class Mentions(Exception):  # noqa: N818 - warnings are among its kinds
     value : object, optional
         The value that cannot be used.
     way_out : dict, optional
-        Words of the message that name a setting, and that setting: ``{"force=True": ("force", True)}``.
+        Parts of the message that name a setting, and the setting: ``{"force=True": ("force", True)}``.
     """
 
     def __init__(
@@ -41,4 +41,4 @@ class ParameterTypeError(Mentions, TypeError):
 
 
 class ParameterWarning(Mentions, UserWarning):
-    """A value that can be used, though hardly as intended."""
+    """A value that can be used, but probably not as intended."""

@@ -1,6 +1,6 @@
-"""Files in and out: one call reads a table with its labels, whatever the format; one writes a ranking.
+"""Reading and writing of files: one function reads a table with its labels in any format, one writes a ranking.
 
-``FORMATS`` is the table of file formats; :func:`register_format` adds to it.
+``FORMATS`` is the table of file formats; :func:`register_format` adds a format.
 """
 
 from .data.formats import FORMATS, Format, file_format, read_table, register_format, write_table

@@ -1,7 +1,7 @@
-"""The named methods: flat parameters, the paper's equation, and a ``formula()`` over graphs and criteria.
+"""The named methods of the literature, each written as a formula over graphs and criteria.
 
-A named method is one short expression; read ``formula`` to see which. ``METHODS`` maps the names used by
-:class:`fiedler.SpectralSelector` to the classes.
+Every method has flat parameters, the equation of its paper, and ``formula()``, which returns the expression that is
+computed. ``METHODS`` maps the names that :class:`fiedler.SpectralSelector` accepts to the classes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .validation import check_choice, check_positive, check_share, is_sparse
 
 
 class Method(Criterion):
-    """A criterion with a name: everything follows from its formula."""
+    """A criterion with a name; its formula determines all its properties."""
 
     def formula(self) -> Criterion:
         """The method as an expression over graphs.
@@ -55,7 +55,7 @@ class Method(Criterion):
         Returns
         -------
         criterion : Criterion
-            Made of primitives and recipes.
+            An expression built from primitive criteria and graph recipes.
         """
         raise TypeError(f"{type(self).__name__} has no formula.")
 
@@ -68,7 +68,7 @@ class Method(Criterion):
         return self.formula().nonnegative
 
     def parts(self) -> Iterator[Criterion | Recipe]:
-        # The parameters have their place inside it.
+        # The parameters of the method already appear inside the formula.
         yield self.formula()
 
     def scorer(self, problem: Problem) -> Scorer:
@@ -81,22 +81,24 @@ class Method(Criterion):
         return self.formula().null()
 
     def _recipe(self, name: str) -> Recipe:
-        """The graph parameter of that name, or what None stands for: the class attribute ``_default_<name>``."""
+        """The graph parameter ``name`` as a recipe; None stands for the class attribute ``_default_<name>``."""
         value = getattr(self, name)
         return getattr(self, f"_default_{name}")() if value is None else as_recipe(value)
 
     def set_params(self, **params: Any) -> Method:
-        """Set parameters, nested ones too; a graph left at None becomes the default graph when one of its is set.
+        """Set parameters, including nested ones.
+
+        A graph that is None becomes the default graph when one of its parameters is set.
 
         Parameters
         ----------
         **params : object
-            Such as ``lam=0.5`` or ``graph__n_neighbors=7``.
+            New values, such as ``lam=0.5`` or ``graph__n_neighbors=7``.
 
         Returns
         -------
         self : Method
-            This one.
+            The method itself.
         """
         for key in params:
             name, _, nested = key.partition("__")
@@ -106,28 +108,29 @@ class Method(Criterion):
 
 
 class SmoothSubset(Method):
-    """Features that together predict everyone's neighbour averages of all features; with labels, relevant ones first.
+    """Chooses features that together best reconstruct the locally averaged data; labels add a relevance weight.
 
         J(S) = tr[(C_S'C_S)⁻¹ C_S'K C_S],   K = F C C'F,   C = X - means
         F: one step of averaging over neighbours, A = D^-½WD^-½ without its negative part and its trivial vector
-        add argmax_j r_j · c̃_j'K c̃_j / (c̃_j'c̃_j)^power,   c̃_j: what the chosen features leave of column j
+        add argmax_j r_j · c̃_j'K c̃_j / (c̃_j'c̃_j)^power,   c̃_j: residual of column j on the chosen ones
 
-    A set, not a ranking: near copies of a chosen feature have nothing left to add. One run gives all sizes. Without
-    labels r = 1; with classes, real targets or pairs r is :class:`fiedler.Relevance`, which is 1 again where there is
-    one label per class, one kind of pair, or fewer than four targets. Features enter in the scale they have. Ours.
+    This method chooses a set and does not only rank: near-duplicates of a chosen feature have nothing left to add. One
+    run gives the sets of all sizes. Without labels r = 1. With classes, real targets or pairs, r is
+    :class:`fiedler.Relevance`. r is also 1 if every class has one label, if there is only one kind of pair, or if fewer
+    than four targets are known. Features are not rescaled, so their scale matters. Introduced in this library.
 
     Parameters
     ----------
     graph : Recipe, default=KNN(5)
-        Over whose neighbours features are averaged.
+        The graph whose neighbours are averaged.
     power : float in [0, 1], default=0.5
-        1 is the exact gain of J; 0.5 multiplies it by the norm of what is left of the feature.
+        1 is the exact gain of J; 0.5 multiplies the gain by the norm of the residual of the feature.
     supervised : bool, default=True
-        Whether labels, targets and pairs enter where there are some.
+        Whether labels, targets and pairs are used if they are given.
     task : {"auto", "classes", "target"}, default="auto"
-        What y holds; by default the rule of :meth:`fiedler.Supervision.task`.
+        What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`.
     filter : {"smooth", "walk"}, float or callable, default="smooth"
-        F, as in :class:`fiedler.Explained`.
+        The filter F, as in :class:`fiedler.Explained`.
 
     Examples
     --------
@@ -159,12 +162,12 @@ class SmoothSubset(Method):
 
 
 class LaplacianScore(Method):
-    """Laplacian score f'Lf / f̃'Df̃ (He, Cai, Niyogi 2005; [DV] eq. 2, [ZL] eq. 3.4). Unsupervised, small is good.
+    """Laplacian score (LS) f'Lf / f̃'Df̃ (He, Cai, Niyogi 2005; [DV] eq. 2, [ZL] eq. 3.4). Unsupervised, small is good.
 
     Parameters
     ----------
     graph : Recipe, default=KNN()
-        The graph that features should respect.
+        The graph on which good features vary little between neighbours.
 
     Examples
     --------
@@ -191,13 +194,13 @@ class SPEC(Method):
     Parameters
     ----------
     graph : Recipe, default=KNN()
-        RBF(), Diffusion(), ClassGraph(), ReliefGraph() give the paper's other graphs.
+        The graph. RBF(), Diffusion(), ClassGraph() and ReliefGraph() are the other graphs of the paper.
     phi : {1, 2, 3}, default=2
-        Which φ.
+        Number of the score φ.
     gamma : float or callable, default=1
         A power of the eigenvalues (the paper uses 1 and 4), or any function of them.
     n_clusters : int, optional
-        Number of leading eigenvectors of φ3, the trivial one included.
+        Number of leading eigenvectors that φ3 uses, the trivial one included.
 
     Examples
     --------
@@ -217,17 +220,18 @@ class SPEC(Method):
 
 
 class SSelect(Method):
-    """The score of sSelect, λ f'Lf / f̃'Df̃ + (1 - λ)(1 - NMI(sign(f̃), y)) ([ZL] eq. 3.8). Few classes, small is good.
+    """Score of sSelect, λ f'Lf / f̃'Df̃ + (1 - λ)(1 - NMI(sign(f̃), y)) ([ZL] eq. 3.8). Semi-supervised, small is good.
 
-    The graph sees all rows, the second term the labelled ones. Two or more classes.
+    The first term uses all rows, the second only the labelled rows. NMI is the normalised mutual information. y may
+    hold two or more classes.
 
     Parameters
     ----------
     graph : Recipe, default=KNN()
-        G, over all rows.
+        The graph over all rows.
     lam : float in [0, 1] or "auto", default=0.1
-        Weight of the graph against the labels. "auto" chooses it when the features are scored, by the cut value of the
-        first ten ([ZL] Algorithm 3); :func:`fiedler.evaluate.tune_lambda` shows the values behind the choice.
+        Weight λ of the graph term. "auto" chooses λ when the features are scored, by the cut value of the first ten
+        features ([ZL] Algorithm 3). :func:`fiedler.evaluate.tune_lambda` shows the value for every candidate λ.
 
     Examples
     --------
@@ -250,12 +254,14 @@ class SSelect(Method):
 
 
 class SupervisedLaplacianScore(Method):
-    """SLS: the Laplacian score on the kNN graph of a real target ([DV] eq. 5). Labelled rows only, small is good.
+    """Supervised Laplacian score (SLS): LS on the kNN graph of a real target ([DV] eq. 5). Small is good.
+
+    Only rows with a known target are used. LS is the Laplacian score.
 
     Parameters
     ----------
     graph : Recipe, default=TargetKNN()
-        The graph of the target.
+        The graph built from the target.
 
     Examples
     --------
@@ -274,16 +280,17 @@ class SupervisedLaplacianScore(Method):
 
 
 class SemiSupervisedLaplacianScore(Method):
-    """SSLS: LS on the semi-supervised graph times SLS ([DV] eq. 10). Few real targets, small is good.
+    """Semi-supervised Laplacian score (SSLS = LS · SLS) for few known real targets ([DV] eq. 10). Small is good.
 
-    Standardise features and target first, as the paper does: the graph compares the two.
+    LS is the Laplacian score on a graph built from features and targets; SLS is the supervised Laplacian score.
+    Standardise features and target first, as the paper does, because the graph compares the distances of both.
 
     Parameters
     ----------
     graph : Recipe, default=SemiTarget()
-        The graph of LS, over all rows.
+        The graph of LS over all rows.
     target_graph : Recipe, default=TargetKNN()
-        The graph of SLS, over the labelled ones.
+        The graph of SLS over the rows with a known target.
 
     Examples
     --------
@@ -306,13 +313,13 @@ class ConstraintScore(Method):
 
         C1 = f'L_M f / f'L_C f     C2 = f'L_M f - λ f'L_C f     C3 = f'L_W f / f'L_C f     C4 = LS · C1
 
-    Pairs come through ``must_link`` and ``cannot_link``; without any, class labels imply a pair for every two
+    Pass the pairs as ``must_link`` and ``cannot_link``. Without pairs, class labels imply one pair for every two
     labelled rows. C2 is not invariant to the scale of a feature.
 
     Parameters
     ----------
     variant : {1, 2, 3, 4}, default=4
-        Which C.
+        Number of the score C.
     lam : float, default=0.1
         λ of C2.
     gamma : float, default=100.0
@@ -329,7 +336,7 @@ class ConstraintScore(Method):
     Energy(MustLink()) - 0.1 * Energy(CannotLink())
     """
 
-    # A quarter of the median distance: the width at which [KA] Fig. 2 comes out.
+    # A quarter of the median distance is the width that reproduces [KA] Fig. 2.
     _default_graph = staticmethod(lambda: RBF(scale=0.25))
 
     def __init__(
@@ -356,18 +363,19 @@ class ConstraintScore(Method):
 class EVSC(Method):
     """Eigenvalue sensitive criterion Σ_r |dλ_r / dw_t| ([EV] eq. 15). Unsupervised, large is good.
 
-    As the bandwidth grows, (δ²/2) EVSC tends to the variance; at the default bandwidth the ranking is already close to
-    that of the variance, so scale the features first or choose a smaller bandwidth.
+    As the bandwidth δ grows, (δ²/2) EVSC tends to the variance. At the default bandwidth the ranking is already close
+    to the ranking by variance, so scale the features first or choose a smaller bandwidth.
 
     Parameters
     ----------
     graph : Recipe, default=RBF()
-        Its eigenvalues are λ.
+        The graph whose eigenvalues are λ.
     n_eigenvalues : int, optional
-        Use only the smallest eigenvalues; by default all, as in the paper.
+        Number of smallest eigenvalues in the sum; by default all, as in the paper.
     mode : {"auto", "exact", "trace"}, default="auto"
-        "trace" is n times cheaper: the sum over all eigenvalues from their trace and a few leading pairs; it warns
-        when those may not be enough. "auto" does so beyond 200 rows, and falls back to "exact" where they are not.
+        "exact" uses every eigenpair. "trace" is n times cheaper: it computes the sum from the trace and a few leading
+        eigenpairs, and warns if these may not suffice. "auto" uses "trace" for more than 200 rows, and falls back to
+        "exact" if the leading eigenpairs do not suffice.
 
     Examples
     --------
@@ -388,13 +396,13 @@ class EVSC(Method):
 class ReliefF(Method):
     """ReliefF as a graph energy: -2 f'Lf on the graph of [SPEC] eq. 12, misses minus hits. Classes, large is good.
 
-    With unit-norm features it orders them as φ1 on the same graph does ([SPEC] theorem 5). Features are compared by
-    squared differences as they are: scale them first.
+    With unit-norm features the ranking equals that of φ1 on the same graph ([SPEC] theorem 5). The score uses squared
+    differences of the given values, so scale the features first.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Hits, and misses in every other class, of a row.
+        Number of nearest hits of a row, and of nearest misses in every other class.
 
     Examples
     --------
@@ -413,8 +421,8 @@ class ReliefF(Method):
 class FisherScore(Criterion):
     """Fisher score Σ_l n_l (μ_l - μ)² / Σ_l n_l σ_l² ([KA] eq. 1). Labelled rows, large is good.
 
-    Equal to 1/LS - 1 with LS on ClassGraph(). A feature that is constant inside every class scores inf; such features
-    are ordered by the numerator.
+    It equals 1/LS - 1, where LS is the Laplacian score on ClassGraph(). A feature that is constant inside every class
+    scores inf; such features are ordered by the numerator.
 
     Examples
     --------

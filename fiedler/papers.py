@@ -1,4 +1,4 @@
-"""The papers behind the methods, as data: what equation numbers such as [ZL] eq. 3.8 refer to."""
+"""The papers of the methods as data; equation numbers such as [ZL] eq. 3.8 refer to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ICML = "International Conference on Machine Learning"
 
 
 class Paper(NamedTuple):
-    """One paper: the short name used in docstrings, a line for lists, and what a bibliography needs."""
+    """One paper: the short name used in docstrings, a line for lists, and the data for a bibliography."""
 
     key: str
     short: str

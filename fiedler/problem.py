@@ -1,13 +1,13 @@
-"""A problem: X, what is known about its rows, and everything that is built from them once.
+"""A problem: X, its labels and pairs, and a cache of everything that is built from them.
 
     problem = Problem.of(X, y)
-    problem.graph(KNN())                             built, however often a formula names it
-    problem.with_supervision(z).graph(KNN())         the same graph: it reads no labels
-    problem.with_supervision(z).graph(ClassGraph())  another one
+    problem.graph(KNN())                             built once, even if a formula uses it several times
+    problem.with_supervision(z).graph(KNN())         the same graph, because it reads no labels
+    problem.with_supervision(z).graph(ClassGraph())  another graph
 
-Graphs, distances, kernels over the samples and mid-ranks are all kept in the same way: each is described by an object
-with a ``key``, which says whether it reads labels and how it is made (:class:`Buildable`). Warnings raised while
-something is built are repeated to every problem that asks for it, so that it makes no difference who asked first.
+Graphs, distances, kernels over the samples and mid-ranks are all stored in the same way. Each is described by an object
+with a ``key`` that states how it is made, and whether it reads labels (:class:`Buildable`). Warnings during the
+construction are repeated for every problem that uses the result, so that the order of the calls does not matter.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Buildable(Protocol[T_co]):
-    """Something that a problem builds once: a recipe, a kernel, distances."""
+    """Description of something that a problem builds once: a graph, a kernel, or distances."""
 
     @property
     def key(self) -> Hashable:
-        """Equal for two descriptions exactly when they build the same thing."""
+        """A key that is equal for two descriptions if and only if they build the same thing."""
 
     @property
     def supervised(self) -> bool:
@@ -44,7 +44,7 @@ class Buildable(Protocol[T_co]):
 
 
 class Built(NamedTuple, Generic[T]):
-    """What was built, its description (which keeps its key alive), and the warnings on the way."""
+    """A stored result, its description (which keeps the objects in its key alive), and the warnings."""
 
     what: Buildable[T]
     value: T
@@ -52,26 +52,26 @@ class Built(NamedTuple, Generic[T]):
 
 
 class Problem:
-    """X, what is known about its rows, and everything that is built from them once.
+    """X, its labels and pairs, and a cache of everything that is built from them.
 
-    Make one with :meth:`of` to solve a problem several times: graphs, distances and kernels that read no labels are
-    kept. Recipes and criteria of your own get one as their argument.
+    Use :meth:`of` to make a problem that is solved several times: graphs, distances and kernels that read no labels are
+    kept. User-defined recipes and criteria get a problem as their argument.
 
     Parameters
     ----------
     X : ndarray, csc_array or Source
-        Validated data; :meth:`of` takes anything else.
+        Validated data; :meth:`of` accepts other types.
     supervision : Supervision, optional
-        Labels, targets and pairs. By default nothing is known.
+        Labels, targets and pairs; by default none.
     by_rows : bool, default=False
-        Whether graphs are summed over blocks of rows in one pass instead of being held.
+        Whether graphs are summed over blocks of rows in one pass instead of being stored.
     distances : Distances, optional
-        Euclidean distances between the rows of X, if they are known already.
+        Euclidean distances between the rows of X, if they were computed before.
     given : Graph, matrix or graph of another library, optional
-        A graph over the rows that was passed along with X; ``Precomputed()`` takes it.
+        A graph over the rows that was passed together with X; ``Precomputed()`` uses it.
     reuse : bool, default=False
-        Whether the problem will be solved again with other labels. It then also keeps copies of X that read no labels,
-        such as mid-ranks, if they fit a quarter of scikit-learn's ``working_memory``.
+        Whether the problem will be solved again with other labels. Then transformed copies of X, such as mid-ranks, are
+        kept as well, if they fit into a quarter of scikit-learn's ``working_memory``.
 
     Attributes
     ----------
@@ -105,7 +105,9 @@ class Problem:
         self.n_samples, self.n_features = X.shape
         self.feature_names: Any = None
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
-        self._shared: dict[Hashable, Built[Any]] = {}  # reads no labels: the same dict in all relatives
+        self._shared: dict[
+            Hashable, Built[Any]
+        ] = {}  # results without labels: one dict for all problems over the same X
         self._own: dict[Hashable, Built[Any]] = {}
         self._warned: set[Hashable] = set()
         if distances is not None:
@@ -124,27 +126,27 @@ class Problem:
         unlabeled: Any = -1,
         reuse: bool = False,
     ) -> Problem:
-        """Make a problem from whatever a caller has.
+        """Make a problem from data in any supported form.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, AnnData, DataArray or Problem
-            The data. A Problem keeps what it has built.
+            The data. A Problem keeps its stored results.
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
             Pairs of rows that belong together, and that do not.
         graph : Graph or what :meth:`Graph.of` takes, optional
-            A graph over the rows, which ``Precomputed()`` takes.
+            A graph over the rows, which ``Precomputed()`` uses.
         unlabeled : object, default=-1
             The class label that means "unknown".
         reuse : bool, default=False
-            Whether it will be solved again with other labels.
+            Whether the problem will be solved again with other labels.
 
         Returns
         -------
         problem : Problem
-            Checked and ready.
+            The validated problem.
         """
         known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
@@ -152,13 +154,14 @@ class Problem:
             X = cls(validate_X(X), given=graph, reuse=reuse)
             X.feature_names = names
         elif graph is not None:
-            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)  # its graphs may be others
+            # A new graph may change the others.
+            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)
         return X.with_supervision(y, **known)
 
     def with_supervision(
         self, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
     ) -> Problem:
-        """The same X with other labels or pairs; whatever reads none of them is shared.
+        """The same X with other labels or pairs; stored results that read neither are shared.
 
         Parameters
         ----------
@@ -172,7 +175,7 @@ class Problem:
         Returns
         -------
         problem : Problem
-            Another one, over the same X.
+            A new problem over the same X.
         """
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
         twin = Problem(self.X, known, by_rows=self.by_rows, given=self.given, reuse=self.reuse)._with_names_of(self)
@@ -202,12 +205,12 @@ class Problem:
         return part
 
     def without_pairs(self) -> Problem:
-        """The same problem with its labels alone.
+        """The same problem with labels only.
 
         Returns
         -------
         problem : Problem
-            Without must-link and cannot-link pairs.
+            The problem without must-link and cannot-link pairs.
         """
         return self.with_supervision(self.supervision.y, unlabeled=self.supervision.unlabeled)
 
@@ -222,22 +225,22 @@ class Problem:
         Returns
         -------
         graph : Graph
-            A node per row.
+            The graph, with one node per row.
         """
         return self.build(recipe)
 
     def distances(self, metric: str = "euclidean") -> Distances:
-        """Squared distances between all rows, kept if all pairs of rows of an array fit the memory budget.
+        """Squared distances between all rows; they are stored if they fit into the memory budget.
 
         Parameters
         ----------
         metric : {"euclidean", "cosine"}, default="euclidean"
-            With "cosine" they are 2 (1 - cos).
+            The metric; "cosine" gives 2 (1 - cos).
 
         Returns
         -------
         distances : Distances
-            ``matrix()`` gives all of them; searches for neighbours read them in blocks.
+            The distances; ``matrix()`` gives all, and neighbour searches read them in blocks.
         """
         if isinstance(self.X, Source) or self.n_samples**2 > budget():
             return row_distances(self.X, metric)
@@ -245,22 +248,22 @@ class Problem:
 
     @property
     def holds_distances(self) -> bool:
-        """Whether the Euclidean distances between all rows have been computed and are still there."""
+        """Whether the Euclidean distances between all rows are computed and stored."""
         found = self._shared.get(RowDistances("euclidean").key)
         return found is not None and found.value.held
 
     def build(self, what: Buildable[T]) -> T:
-        """Anything else that is built once.
+        """Build something once and store it.
 
         Parameters
         ----------
         what : object
-            With ``key``, ``supervised`` and ``made_for(problem)``.
+            An object with ``key``, ``supervised`` and ``made_for(problem)``.
 
         Returns
         -------
         value : object
-            What ``made_for`` gave when it was first asked for.
+            The result of the first call of ``made_for``.
         """
         key, built = what.key, self._own if what.supervised else self._shared
         if key not in built:
@@ -275,17 +278,17 @@ class Problem:
         return built[key].value
 
     def built(self, kind: type[T]) -> list[T]:
-        """Everything of one type that was built so far.
+        """All stored results of one type.
 
         Parameters
         ----------
         kind : type
-            Such as :class:`fiedler.Graph`.
+            The type, such as :class:`fiedler.Graph`.
 
         Returns
         -------
         values : list
-            Shared ones first.
+            The results; those that read no labels come first.
         """
         return [made.value for made in (*self._shared.values(), *self._own.values()) if isinstance(made.value, kind)]
 
@@ -294,18 +297,18 @@ class Problem:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Distances are as large as all pairs of rows, and are quickly made again where the problem arrives.
+        # Distances are not pickled: they are large, and fast to compute again.
         shared = [made for made in self._shared.values() if not isinstance(made.what, RowDistances)]
         return {**vars(self), "_shared": shared, "_own": [*self._own.values()], "_warned": set()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Keys name arrays by their address, which has changed.
+        # Keys identify arrays by their address, which changes with pickling.
         tables = {name: {made.what.key: made for made in state[name]} for name in ("_shared", "_own")}
         vars(self).update(state | tables)
 
 
 class RowDistances:
-    """The distances between all rows under one metric, as something a problem keeps."""
+    """The distances between all rows under one metric, in the form in which a problem stores results."""
 
     supervised = False
 

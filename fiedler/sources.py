@@ -3,7 +3,7 @@
     from fiedler.sources import open_source
     SpectralSelector("laplacian").fit(open_source("big.zarr"))
 
-Zarr arrays, HDF5 datasets, backed AnnData matrices and Dask arrays may also be passed to ``fit`` as they are.
+Zarr arrays, HDF5 datasets, backed AnnData matrices and Dask arrays may also be passed to ``fit`` directly.
 """
 
 from .data.arrays import as_source

@@ -1,8 +1,8 @@
-"""What is known about the rows: class labels, real targets, must-link and cannot-link pairs, each possibly partial.
+"""Supervision of the rows: class labels, real targets, and must-link and cannot-link pairs, complete or partial.
 
-Unknown labels are -1 for integer classes, None, NaN or "" for any others, NaN for real targets. A row without a label
-is not dropped: it becomes an isolated vertex of the graphs that read labels, so unsupervised, supervised and
-semi-supervised data take one path.
+An unknown label is -1 for integer classes, None, NaN or "" for other classes, and NaN for real targets. A row without a
+label is not dropped: it becomes an isolated node in the graphs that read labels. Unsupervised, supervised and
+semi-supervised data are therefore treated by the same code.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .distinct import Distinct
 from .errors import ParameterError
 from .validation import check_choice
 
-_MOST_CLASSES = 100  # different whole numbers that are taken for classes
+_MOST_CLASSES = 100  # largest number of different integers that are read as classes
 
 
 class Pairs:
-    """Pairs of rows that survive cross-validation.
+    """Pairs of rows that can be sliced in cross-validation.
 
-    Index pairs mean nothing once rows are sliced. This container has one entry per *sample*, so scikit-learn slices it
-    along with X, and slicing re-indexes the pairs and drops those with a missing end.
+    Row numbers are no longer valid after rows are sliced. This container has one entry per *sample*, so scikit-learn
+    slices it together with X. Slicing renumbers the pairs and drops pairs with a missing row.
 
     Parameters
     ----------
     pairs : array-like of int, shape (n_pairs, 2)
-        Row numbers; the order inside a pair is irrelevant.
+        Row numbers; the order inside a pair does not matter.
     n_samples : int
-        Number of rows the numbers refer to.
+        Number of rows of X.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Pairs:
         chosen = np.arange(self.n_samples)[rows]
         i, j = self.pairs.T
         linked = sp.csr_array((np.ones(len(i)), (i, j)), shape=(self.n_samples, self.n_samples))
-        # A row drawn twice brings its pairs twice: every copy is linked.
+        # A row that is drawn twice keeps its pairs for both copies.
         return Pairs(np.column_stack(linked[chosen][:, chosen].nonzero()), len(chosen))
 
     def __repr__(self) -> str:
@@ -65,18 +65,18 @@ class Pairs:
 
 
 class Supervision:
-    """Labels and pairs for n rows, parsed on demand by whoever needs them.
+    """Labels and pairs for n rows, which are parsed when they are needed.
 
     Parameters
     ----------
     n_samples : int
         Number of rows.
     y : array-like of shape (n_samples,), optional
-        Classes or real targets; which of the two is decided by the method that reads them.
+        Classes or real targets; the method that reads them decides which.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        Pairs of rows that belong together, and that do not.
+        Pairs of rows that belong together, and pairs that do not.
     unlabeled : object, default=-1
-        The class label that means "unknown"; None when every integer is a class.
+        The class label that means "unknown"; None if every integer is a class.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Supervision:
 
     @property
     def _missing(self) -> np.ndarray:
-        """Mask of the rows whose label is missing; those marked as unlabelled have one."""
+        """Mask of the rows whose label is missing; rows with the label ``unlabeled`` are not included."""
         if self._seen is not None:
             return self._seen.where(_is_missing)
         if self.y is None or self.y.dtype.kind != "f":
@@ -124,7 +124,7 @@ class Supervision:
             return np.zeros(self.n_samples, dtype=bool)
         known = ~self._missing
         if self.unlabeled is not None and not _looks_continuous(self.y):
-            # An unlabelled marker of another type (the default -1 beside strings) marks nothing.
+            # A marker of another type than the labels (the default -1 with strings) marks nothing.
             if self._seen is not None:
                 known &= self._seen.where(lambda value: not _is_missing(value) and bool(value != self.unlabeled))
             elif isinstance(self.unlabeled, (Real, np.bool_)):
@@ -140,21 +140,21 @@ class Supervision:
         return set(np.unique(y[~self._missing]).tolist()) == {-1, 1}
 
     def task(self, stated: str = "auto") -> str:
-        """Whether y holds "classes" or a "target", for those who have to choose: as stated, or by a rule.
+        """Whether y holds "classes" or a "target", as stated or by a rule.
 
-        Text and booleans are classes, numbers that are not whole a target. Whole numbers are classes where there are at
-        most 100 different ones and each stands for three rows or more on average, or they count up from 0 or 1 without
-        a gap; otherwise they are a target.
+        Text and booleans are classes. Numbers that are not integers are a target. Integers are classes if there are at
+        most 100 different ones, and if each occurs in three rows or more on average or they are 0, 1, 2, ... or 1, 2,
+        ... without a gap. Otherwise integers are a target.
 
         Parameters
         ----------
         stated : {"auto", "classes", "target"}, default="auto"
-            What the caller says; "auto" asks for the rule.
+            The choice of the caller; "auto" uses the rule.
 
         Returns
         -------
         task : {"classes", "target", "nothing"}
-            "nothing" without y.
+            What y holds; "nothing" without y.
         """
         check_choice("task", stated, ("auto", "classes", "target"))
         if self.y is None or stated != "auto":
@@ -172,17 +172,17 @@ class Supervision:
         return "classes" if few or len(different) <= 2 else "target"
 
     def classes(self, reader: str) -> tuple[np.ndarray, np.ndarray]:
-        """Classes as codes; at least two, or an error.
+        """Classes as codes; raises an error if there are fewer than two.
 
         Parameters
         ----------
         reader : str
-            Who asks, for the message.
+            Name of the caller for the error message.
 
         Returns
         -------
         codes : ndarray of int, shape (n_samples,)
-            0, 1, ...; -1 where unknown.
+            Codes 0, 1, ...; -1 if unknown.
         names : ndarray
             The class of each code.
         """
@@ -211,7 +211,7 @@ class Supervision:
         try:
             if self._seen is None:
                 names, codes[known] = np.unique(y[known], return_inverse=True)
-            else:  # sort the different values, not the rows
+            else:  # sort only the different values
                 names, codes[known] = self._seen.ranked(known)
         except TypeError:
             kinds = sorted({type(v).__name__ for v in y[known]})
@@ -224,17 +224,17 @@ class Supervision:
         return codes, names
 
     def target(self, reader: str) -> np.ndarray:
-        """Real targets; at least two known values, or an error.
+        """Real targets; raises an error if fewer than two are known.
 
         Parameters
         ----------
         reader : str
-            Who asks, for the message.
+            Name of the caller for the error message.
 
         Returns
         -------
         target : ndarray of float64, shape (n_samples,)
-            NaN where unknown.
+            The targets; NaN if unknown.
         """
         y = self._require_y(reader, "a real-valued target")
         try:
@@ -258,7 +258,7 @@ class Supervision:
         if self.y is not None:
             return self.y
         hint = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'" * self.has_pairs
-        # The first clause is the one scikit-learn's own estimators and checks use.
+        # scikit-learn's checks expect the words of the first clause.
         message = f"{reader} requires y to be passed, but the target y is None: it reads {what}{hint}."
         raise ParameterError(message, parameter=("must_link", "cannot_link"))
 
@@ -275,7 +275,7 @@ class Supervision:
 
 
 def check_pairs(pairs: Any, n_samples: int, name: str) -> np.ndarray:
-    """Pairs of distinct row numbers as a sorted array of shape (p, 2) without repeats."""
+    """Pairs of distinct row numbers as a sorted array of shape (p, 2) without duplicates."""
     if isinstance(pairs, Pairs):
         if pairs.n_samples != n_samples:
             raise ValueError(
@@ -312,18 +312,18 @@ def pairs_from_labels(
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Class labels; unknown ones are not used.
+        Class labels; unknown labels are ignored.
     n_pairs : int
-        Number of pairs altogether; must-link gets the larger half of an odd number.
+        Total number of pairs; if it is odd, there is one more must-link pair.
     random_state : int, RandomState or None, default=None
-        Seed of the draws.
+        Random seed.
     unlabeled : object, default=-1
         The class label that means "unknown".
 
     Returns
     -------
     must_link, cannot_link : ndarray of shape (p, 2)
-        Uniform draws without repetition from the pairs of labelled rows that agree, and that differ.
+        Random pairs without replacement, from all pairs of labelled rows with equal classes and with different classes.
 
     Examples
     --------
@@ -343,8 +343,8 @@ def pairs_from_labels(
     available = np.array([agreeing, len(rows) * (len(rows) - 1) // 2 - agreeing])
     if (wanted > available).any():
         raise ValueError(
-            f"n_pairs={n_pairs} asks for {wanted[0]} must-link and {wanted[1]} cannot-link pairs, but the "
-            f"{len(rows)} labelled rows have {available[0]} and {available[1]}; ask for fewer or label more rows."
+            f"n_pairs={n_pairs} needs {wanted[0]} must-link and {wanted[1]} cannot-link pairs, but the "
+            f"{len(rows)} labelled rows have {available[0]} and {available[1]}; use fewer pairs or label more rows."
         )
     must, cannot = _draw_few(rows, codes, wanted, rng) if len(rows) <= 1500 else _draw_many(rows, codes, wanted, rng)
     return np.unique(must, axis=0), np.unique(cannot, axis=0)
@@ -358,7 +358,7 @@ def _draw_few(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any)
 
 
 def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any) -> list[np.ndarray]:
-    """The same by rejection, for populations too large to list."""
+    """As :func:`_draw_few`, by rejection sampling, if there are too many pairs to list."""
     drawn: tuple[dict, dict] = ({}, {})
     while any(len(d) < w for d, w in zip(drawn, wanted, strict=True)):
         a, b = rng.randint(len(rows), size=(2, 64 + 8 * int(wanted.sum())))
@@ -370,7 +370,7 @@ def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any
 
 
 def _as_vector(y: Any, n_samples: int) -> tuple[np.ndarray, Distinct | None]:
-    """y as numbers, or as objects and the different ones among them."""
+    """y as numbers, or as objects together with their different values."""
     y = np.asarray(y)
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
@@ -382,7 +382,7 @@ def _as_vector(y: Any, n_samples: int) -> tuple[np.ndarray, Distinct | None]:
     y = y.astype(object)
     seen = Distinct(y.tolist())
     if all(isinstance(v, (int, float, np.number, np.bool_)) for v in seen.values if not _is_missing(v)):
-        # Numbers in an object array, as frames give them.
+        # Frames can give numbers in an object array.
         return seen.spread((np.nan if _is_missing(v) else v for v in seen.values), np.float64), None
     return y, seen
 

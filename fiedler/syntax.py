@@ -3,9 +3,9 @@
     expression = term (("+" | "-") term)*        term = factor ("*" factor)*
     factor     = number | name | name[value, param=value, ...] | (expression)
 
-A name is a key of ``METHODS`` or the name of a class in any case; parentheses serve as well as brackets, so the repr of
-a criterion is valid text too. Text is read through Python's own grammar into a tree and only names in the two tables
-below are ever called: nothing is evaluated.
+A name is a key of ``METHODS`` or the name of a class, in upper or lower case. Parentheses can replace brackets, so the
+repr of a criterion is valid text too. The text is parsed by Python's parser, but never evaluated: only the classes in
+the two tables below are called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RECIPES: dict[str, type[Recipe]] = {entry.name: getattr(graphs, entry.cls) for e
 
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _WORDS = {"none": None, "true": True, "false": False}
-_LONGEST = 2000  # characters; far beyond any formula, far below what exhausts the parser
+_LONGEST = 2000  # characters: more than any formula needs, and few enough for the parser
 
 
 def parse(text: str) -> Criterion:
@@ -40,7 +40,7 @@ def parse(text: str) -> Criterion:
     Parameters
     ----------
     text : str
-        A name in ``METHODS``, with parameters in brackets; sums, products and multiples of such.
+        A name in ``METHODS`` with parameters in brackets, or sums, products and multiples of these.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def parse(text: str) -> Criterion:
     Raises
     ------
     ValueError
-        With the name at fault and the nearest known one.
+        If the text is not valid; the message names the unknown name and the most similar known one.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def parse(text: str) -> Criterion:
     except RecursionError:
         raise ValueError(f"criterion={text[:40]!r}... is nested too deeply.") from None
     if not isinstance(made, Criterion):
-        raise ValueError(f"criterion={text!r} is a number, not a method; Known: {', '.join(METHODS)}.")
+        raise ValueError(f"criterion={text!r} is a number, not a method. Known: {', '.join(METHODS)}.")
     return made
 
 
 def unparse(criterion: Criterion | Recipe) -> str:
-    """The shortest text from which :func:`parse` makes an equal criterion; parameters at their default are left out.
+    """The shortest text for which :func:`parse` gives an equal criterion; parameters with default values are left out.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def unparse(criterion: Criterion | Recipe) -> str:
 
 
 def short_text(criterion: Criterion) -> str:
-    """A criterion in this syntax, or its repr where that has no words for it."""
+    """A criterion in this syntax, or its repr if it cannot be written in this syntax."""
     try:
         return unparse(criterion)
     except ValueError:
@@ -90,7 +90,7 @@ def short_text(criterion: Criterion) -> str:
 
 
 def as_criterion(criterion: Any) -> Criterion:
-    """A criterion as it is, or the one a text such as ``sselect[lam=0.1]`` describes."""
+    """A criterion unchanged, or the criterion of a text such as ``sselect[lam=0.1]``."""
     if isinstance(criterion, Criterion):
         return criterion
     if isinstance(criterion, str):
@@ -105,7 +105,7 @@ def _tree(text: str) -> ast.expr:
     problem = "it is too long"
     if len(text) <= _LONGEST:
         try:
-            # Brackets with keywords are no Python; with parentheses for brackets the columns stay where they are.
+            # Brackets with keywords are not valid Python; parentheses are, and character positions do not change.
             return ast.parse(text.strip().translate(str.maketrans("[]", "()")), mode="eval").body
         except (SyntaxError, ValueError, MemoryError) as error:
             if not set(text) & set("[]()+-*=,"):
@@ -134,7 +134,7 @@ def _expression(node: ast.expr, text: str) -> Criterion | float:
 
 
 def _make(table: dict[str, type], name: str, node: ast.expr, text: str) -> Any:
-    """Call the class of that name with the arguments of a node."""
+    """Call the class with the given name, with the arguments of a node."""
     cls = table[name.lower().replace("_", "")]
     parameters = inspect.signature(cls).parameters
     given = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
@@ -168,7 +168,7 @@ def _value(node: ast.expr, is_graph: bool, text: str) -> Any:
         return node.id  # weight=binary needs no quotes
     value = _constant(node)
     if value is _NOT_CONSTANT or (is_graph and value is not None):
-        raise ValueError(f"criterion={text!r} cannot be read: {ast.unparse(node)!r} is not a parameter's value.")
+        raise ValueError(f"criterion={text!r} cannot be read: {ast.unparse(node)!r} is not a valid value.")
     return value
 
 
@@ -206,7 +206,7 @@ def _call_text(made: Criterion | Recipe) -> str:
     cls = type(made)
     name = next((n for n, method in METHODS.items() if method is cls), cls.__name__.lower())
     if CRITERIA.get(name, RECIPES.get(name)) is not cls:
-        raise ValueError(f"{made!r} cannot be written as text: {cls.__name__} has no name here.")
+        raise ValueError(f"{made!r} cannot be written as text: {cls.__name__} has no name in this syntax.")
     defaults = inspect.signature(cls).parameters
     given = [(p, v) for p in defaults if repr(v := getattr(made, p)) != repr(defaults[p].default)]
     arguments = ",".join(f"{p}={_value_text(p, v, made)}" for p, v in given)
@@ -216,7 +216,7 @@ def _call_text(made: Criterion | Recipe) -> str:
 def _value_text(parameter: str, value: Any, owner: Any) -> str:
     if isinstance(value, Recipe):
         return _call_text(value)
-    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value  # NumPy's numbers
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value  # NumPy scalars
     if isinstance(value, str) and value.isidentifier():
         return value
     if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):

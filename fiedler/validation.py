@@ -1,4 +1,4 @@
-"""Checks and reprs shared by all rooms: one message style in one place. Nothing here knows the package."""
+"""Checks of parameters and reprs for all rooms, with one style of messages. This module imports no room."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _parameter_names: dict[type, list[str]] = {}
 
 
 def parameters(estimator: BaseEstimator) -> dict[str, Any]:
-    """What ``get_params(deep=False)`` gives, without reading the signature each time."""
+    """The same as ``get_params(deep=False)``, without reading the signature each time."""
     kind = type(estimator)
     if kind not in _parameter_names:
         _parameter_names[kind] = kind._get_param_names()
@@ -30,7 +30,7 @@ def parameters(estimator: BaseEstimator) -> dict[str, Any]:
 
 
 def call_repr(estimator: BaseEstimator) -> str:
-    """``Name(value, param=value)``: required parameters by position, the others where they differ from the default."""
+    """``Name(value, param=value)``: required parameters by position, others only if they differ from the default."""
     shown = []
     signature = inspect.signature(type(estimator).__init__).parameters
     for name in (n for n in signature if n in parameters(estimator)):
@@ -39,7 +39,7 @@ def call_repr(estimator: BaseEstimator) -> str:
             text = f"<{' x '.join(map(str, value.shape))} array>"
         else:
             text = value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
-        if " at 0x" in text or "\n" in text:  # where it lives tells nobody what it is
+        if " at 0x" in text or "\n" in text:  # a memory address is not useful
             text = f"<{type(value).__name__}>"
         if parameter.default is inspect.Parameter.empty:
             shown.append(text)
@@ -49,7 +49,7 @@ def call_repr(estimator: BaseEstimator) -> str:
 
 
 def is_sparse(A: Any) -> TypeIs[sp.csr_array | sp.csc_array]:
-    """Whether A is sparse. Those of the package are csr or csc arrays; what users bring is made one of these first."""
+    """Whether A is sparse; sparse input of users is first converted to a csr or csc array."""
     return sp.issparse(A)
 
 
@@ -64,7 +64,7 @@ def check_positive(name: str, value: Any, optional: bool = False) -> None:
     if optional and value is None:
         return
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        way_out = "; None chooses it from the data" if optional else ""
+        way_out = "; use None to choose it from the data" if optional else ""
         raise ParameterError(f"{name} must be a positive number, got {value!r}{way_out}.", parameter=name, value=value)
 
 
@@ -75,14 +75,14 @@ def check_choice(name: str, value: Any, choices: tuple[str | int, ...]) -> None:
 
 
 def check_share(name: str, value: Any) -> None:
-    """A number in [0, 1]."""
+    """Check that a value is a number in [0, 1]."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
         message = f"{name} must be a number between 0 and 1, got {value!r}."
         raise ParameterError(message, parameter=name, value=value)
 
 
 def require(module: str, extra: str, path: str | os.PathLike) -> Any:
-    """Import an optional package, or say which extra brings it."""
+    """Import an optional package; the error names the extra that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,11 +1,11 @@
-"""The version, by itself, so that every room can name it without asking the front door."""
+"""The version, in a module that imports no room, so that every room can use it."""
 
 __version__ = "0.1.0.dev0"
 _DECIDE_DIGITS = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def software() -> dict[str, str | None]:
-    """Versions of all that decides the digits of a result. A kept result of other versions is computed again."""
+    """Versions of all software that affects the digits of a result; stored results of other versions are not used."""
     from importlib.metadata import PackageNotFoundError, version
 
     found: dict[str, str | None] = {"fiedler": __version__}

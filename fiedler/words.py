@@ -1,4 +1,4 @@
-"""Words for people: a name they may have meant, text that is safe to show, tables for a notebook."""
+"""Text for users: suggestions for misspelt names, text that is safe to show, and tables for notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
-    """``"did you mean 'x'? "``, or nothing when no known name is close.
+    """``"did you mean 'x'? "``, or an empty string if no known name is similar.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
 
 
 def first_line(error: Any) -> str:
-    """A library's message in one line.
+    """The message of an error of another library, in one line.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def first_line(error: Any) -> str:
 
 
 def direction(greater_is_better: bool) -> str:
-    """Which way a score is good."""
+    """The direction of a score as text."""
     return "large is good" if greater_is_better else "small is good"
 
 
 def html_table(title: str, rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> str:
-    """A small table as HTML, every cell escaped; without a header the first cell of a row names it.
+    """A small table as HTML, every cell escaped; without a header the first cell of a row is its heading.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def to_frame(table: dict[str, Any]) -> Any:
 
 
 def number(value: Any) -> float:
-    """A number of a summary as a float again.
+    """A number of a summary as a float.
 
     Examples
     --------
@@ -78,19 +78,19 @@ def number(value: Any) -> float:
 
 
 def printable(text: Any, longest: int | None = None) -> str:
-    """Text on one line that a page can hold: no control characters, nothing that reverses direction.
+    """Text on one line for a page, without control characters and characters that reverse the direction.
 
     Parameters
     ----------
     text : object
-        What to show.
+        The text.
     longest : int, optional
-        Where to cut it.
+        Largest number of characters.
 
     Returns
     -------
     text : str
-        With a mark in place of what cannot be shown.
+        The text with a mark in place of characters that cannot be shown.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def printable(text: Any, longest: int | None = None) -> str:
 
 
 def _harmful(character: str) -> bool:
-    """Controls, lone surrogates, code points without a meaning, and marks that reorder the text around them."""
+    """Whether a character is a control, a lone surrogate, an unassigned code point, or reorders the text around it."""
     return unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _REORDERING
 
 

@@ -109,7 +109,7 @@ def test_scores_are_those_of_the_dense_graph(seed):
 def test_phi3_beyond_the_rank_is_the_mean_over_all_bases(seed):
     X = make(seed, n=60)
     graph = Anchors(12).build(X)
-    with pytest.warns(UserWarning, match="cuts through a repeated eigenvalue"):
+    with pytest.warns(UserWarning, match="splits a repeated eigenvalue"):
         scores = np.array([SPEC(graph, 3, n_clusters=k).evaluate(X) for k in range(2, 61)])
     assert (np.diff(scores, axis=0) >= -1e-14).all()
     close(np.diff(scores[20:], axis=0), np.tile(scores[21] - scores[20], (len(scores) - 21, 1)), rtol=1e-6)
@@ -259,10 +259,10 @@ def test_the_default_number_grows_with_the_root_of_the_rows():
     [
         (Anchors(0), "n_anchors must be an integer of at least 1, got 0"),
         (Anchors(2.5), "n_anchors must be an integer"),
-        (Anchors(60), "n_anchors=60 is more than the 40 rows of X; None chooses it"),
+        (Anchors(60), "n_anchors=60 is more than the 40 rows of X; use n_anchors=None"),
         (Anchors(3), r"n_anchors=3 is fewer than n_neighbors=5.*raise n_anchors or lower n_neighbors"),
         (Anchors(n_neighbors=0), "n_neighbors must be an integer of at least 1, got 0"),
-        (Anchors(bandwidth=-1.0), r"bandwidth must be a positive number, got -1.0; None chooses it"),
+        (Anchors(bandwidth=-1.0), r"bandwidth must be a positive number, got -1.0; use None to choose it"),
         (Anchors(random_state=-1), "random_state must be an integer of at least 0, got -1"),
         (Anchors(random_state=np.random.RandomState(0)), "random_state must be an integer"),
     ],
@@ -273,7 +273,7 @@ def test_wrong_parameters(recipe, message):
 
 
 def test_evsc_needs_weights_of_another_form():
-    with pytest.raises(ValueError, match=r"Sensitivity differentiates RBF weights, but Anchors\(\) has none"):
+    with pytest.raises(ValueError, match=r"Sensitivity needs RBF weights, but Anchors\(\) has none"):
         EVSC(Anchors()).evaluate(make(n=40))
 
 
@@ -338,7 +338,7 @@ def test_sums_over_blocks_of_rows_equal_the_graph(n_blocks, offset, kind):
 
 
 @each_formula
-@pytest.mark.filterwarnings("ignore:n_clusters=60 cuts")
+@pytest.mark.filterwarnings("ignore:n_clusters=60 splits")
 @pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
 @pytest.mark.parametrize("memory", [64, 0.02, 0.0095])  # MiB, at which there are two blocks, some, many
 def test_scores_by_rows_equal_scores_by_columns(name, kind, memory):

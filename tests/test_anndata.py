@@ -284,7 +284,7 @@ def test_other_bad_input(adata):
     with pytest.raises(ValueError, match=r"X contains NaN in column 'gene4' \(1 rows\)"):
         select_genes(adata, n_top_genes=3)
     adata.X[:, 4:] = 0.0
-    with pytest.raises(ValueError, match=r"6 features are asked for, but LaplacianScore\(\) scores only 4 of 30"):
+    with pytest.raises(ValueError, match=r"6 features are requested, but LaplacianScore\(\) scores only 4 of 30"):
         select_genes(adata, n_top_genes=6)
     empty = anndata.AnnData(None, adata.obs, adata.var, layers={"half": adata.layers["half"]})
     with pytest.raises(ValueError, match="adata has no X; choose a layer: half"):

@@ -239,7 +239,7 @@ def test_keys_and_groups(tmp_path, X, suffix):
     create(store, "another")
     if suffix == ".h5":
         store.close()
-    refused(f"{path.name} needs one matrix named X; it holds .*other.*; choose with key", path)
+    refused(f"{path.name} needs one matrix named X; it holds .*other.*Choose one with key", path)
     refused(f"{path.name} has no 'missing'; it holds .*layers", path, key="missing")
     refused(f"{path.name}::layers is a group, not a matrix; choose one of counts, raw with key", path, key="layers")
     source = open_source(path, key="layers/counts")
@@ -294,7 +294,7 @@ def test_columns_of_parquet_that_cannot_be_features(tmp_path, monkeypatch):
     refused("has 2 columns named 'a'", path)
     monkeypatch.setattr(source_files, "_WIDE_PARQUET", 3)
     write_parquet(path, np.ones((2, 4)))
-    refused("has 4 columns, more than the 3 that Parquet serves well .* convert it to Zarr or HDF5", path)
+    refused("has 4 columns, more than the limit of 3 for reading Parquet .* convert it to Zarr or HDF5", path)
 
 
 def test_too_small(tmp_path):

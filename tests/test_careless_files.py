@@ -10,7 +10,7 @@ from fiedler.data.delimited import guess_header
 from fiedler.io import read_labels, read_table, write_ranking, write_table
 
 DATA = "the first line looks like data, so columns are named x0, x1, .*; use header=True if it holds names"
-NAMES = "the first line .* numbers and taken as names; if it is data, use header=False"
+NAMES = "the first line .* numbers and is used as names; if it is data, use header=False"
 
 # ---------------------------------------------------------------- is there a header?
 
@@ -250,7 +250,7 @@ def test_columns_of_matrices_may_be_left_out(tmp_path, name, memory):
         assert read_table(path, target=0, drop=1).feature_names.tolist() == ["x2", "x3"]
         with pytest.raises(ValueError, match="column 0 is in drop, and named as the target"):
             read_table(path, target=0, drop=0)
-        with pytest.raises(ValueError, match="no feature columns beside those in drop"):
+        with pytest.raises(ValueError, match="no feature columns except those in drop"):
             read_table(path, drop=range(4))
 
 
@@ -261,7 +261,7 @@ def test_an_empty_line_is_a_missing_label(write):
     assert read_labels(write("x\n\nz\n", "l.txt"), None, 3) == ["x", "", "z"]
     assert read_labels(write("x\ny\nz\n\n\n", "l.txt"), None, 3) == ["x", "y", "z"]
     assert read_labels(write("\nx\n\n", "l.txt"), None, 3) == ["", "x", ""]
-    with pytest.warns(UserWarning, match=r"one line more than there are rows, so 'label' is taken as its header"):
+    with pytest.warns(UserWarning, match=r"one line more than there are rows, so 'label' is used as a header"):
         assert read_labels(write("label\nx\n\nz\n", "l.txt"), None, 3) == ["x", "", "z"]
     with pytest.raises(ValueError, match=r"l\.txt has 5 labels for 3 rows"):
         read_labels(write("label\nx\n\ny\nz\n", "l.txt"), None, 3)

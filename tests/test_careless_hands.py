@@ -56,7 +56,7 @@ def test_compare_reads_a_whole_number_target_as_one():
     few = (y // 100).astype(int)
     assert compare(["fisher"], X, few, **options).settings["metrics"] == ["accuracy"]
     assert compare(["correlation"], X, few, task="target", **options).settings["metrics"] == ["rmse"]
-    with pytest.raises(ValueError, match="task='classes' does not go with estimator=KNeighborsRegressor"):
+    with pytest.raises(ValueError, match="task='classes' does not fit estimator=KNeighborsRegressor"):
         compare(["fisher"], X, few, task="classes", estimator=KNeighborsRegressor(), **options)
 
 
@@ -91,7 +91,7 @@ def test_distances_taken_as_similarities_are_told():
     D = kneighbors_graph(WINE, 10, mode="distance")
     D = D.maximum(D.T)
     for W in (D, pairwise_distances(WINE)):
-        with pytest.warns(UserWarning, match=r"it seems to hold distances.*use Precomputed\(W, distances=True\)"):
+        with pytest.warns(UserWarning, match=r"W seems to hold distances.*use Precomputed\(W, distances=True\)"):
             Precomputed(W).build(WINE)
 
 
@@ -248,5 +248,7 @@ def test_compare_shows_pairs_only_to_methods_that_read_them():
     assert result.settings["n_pairs"] == sum(len(np.unique(pairs, axis=0)) for pairs in KNOWN["pairs"].values())
     alone = SpectralSelector("constraint", n_features_to_select=2).fit(_X, **KNOWN["pairs"]).order_[:2]
     assert all(order == alone.tolist() for order in result.orders["constraint"])
-    with pytest.raises(ValueError, match="n_pairs=4 draws pairs from the labels, but must_link and cannot_link give"):
+    with pytest.raises(
+        ValueError, match="n_pairs=4 draws pairs from the labels, but must_link or cannot_link is given"
+    ):
         compare(["constraint"], _X, **options, **KNOWN["pairs"], n_pairs=4)

@@ -143,7 +143,7 @@ def test_significance_speaks_of_the_alpha_that_was_asked_for(folder, rng, carryi
     assert code == 0
     found = sum(float(row[4]) <= 0.01 for row in rows(out)[1:])
     assert f"{found} of 30 features are significant (q <= 0.01)" in err
-    assert f"and {words} of them carry it" in err
+    assert f"and {words} of them follow it" in err
     assert f"{found} of 30 features are more than noise at a false discovery rate of 0.01" in err
 
 
@@ -190,7 +190,7 @@ def test_as_many_as_a_set_says(data):
     assert code == 0, err
     page = Path("sets.html").read_text(encoding="utf-8")
     assert "Explained by the first features" in page
-    assert "Nine tenths of what all features explain" in page
+    assert "90 % of what all features explain" in page
 
 
 def test_pairs_and_label_files(data):
@@ -348,7 +348,7 @@ def test_a_folder_in_the_place_of_the_cells(data, folder):
     Path("x.csv.cells").mkdir()
     Path("x.csv.cells/thesis.tex").write_text("mine")
     fails(
-        "x.csv.cells is no folder of an earlier run (thesis.tex is in the way)",
+        "x.csv.cells is not a folder of an earlier run (thesis.tex is in it)",
         "compare",
         data,
         *common("-m", "fisher", "--out", "x.csv"),
@@ -488,8 +488,10 @@ def test_bad_usage(data):
     fails("neither a number of features, nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
     fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
     fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")
-    fails("--shown=99 asks for 33 labels per class", "compare", data, *common("-m", "fisher", "--shown", 99))
-    fails("--metric=('rmse',) cannot be had with classes", "compare", data, *common("-m", "fisher", "--metric", "rmse"))
+    fails("--shown=99 needs 33 labels per class", "compare", data, *common("-m", "fisher", "--shown", 99))
+    fails(
+        "--metric=('rmse',) is not possible with classes", "compare", data, *common("-m", "fisher", "--metric", "rmse")
+    )
     fails("lam must be a number between 0 and 1", "rank", "no such file", "-m", "sselect[lam=7]")
 
 

@@ -173,7 +173,7 @@ def test_a_missing_cell_is_named_by_its_column(folder, X, in_blocks):
 def test_what_needs_the_data_as_a_whole_says_so(folder, X, in_blocks):
     write_hdf5(folder / "data.h5", X)
     fails(
-        "data.h5 is read block by block, and --impute median needs it as a whole",
+        "data.h5 is read block by block, but --impute median needs it in memory",
         "rank",
         "data.h5",
         "--impute",
@@ -439,7 +439,7 @@ def test_a_folder_in_the_place_of_the_blocks(folder, X, in_blocks):
     write_hdf5(folder / "data.h5", X)
     (folder / "r.csv.blocks").mkdir()
     (folder / "r.csv.blocks" / "thesis.tex").write_text("mine")
-    fails("r.csv.blocks is no folder of an earlier run", "rank", "data.h5", "-m", "variance", "--out", "r.csv")
+    fails("r.csv.blocks is not a folder of an earlier run", "rank", "data.h5", "-m", "variance", "--out", "r.csv")
     assert (folder / "r.csv.blocks" / "thesis.tex").read_text() == "mine"
 
 

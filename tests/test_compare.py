@@ -225,7 +225,7 @@ def test_sparse_stays_sparse_and_changes_nothing(blobs, monkeypatch):
 def test_unscored_features_stop_or_are_filled_at_random(rng):
     X, y = rng.poisson(0.1, size=(40, 60)), np.arange(40) % 2
     with pytest.raises(
-        ValueError, match=r"50 features are asked for, but FisherScore\(\) scores only \d+ of 60 in draw 0"
+        ValueError, match=r"50 features are requested, but FisherScore\(\) scores only \d+ of 60 in draw 0"
     ):
         run(["fisher"], X, y, n_labels=2, n_features=[50])
     filled = run(["fisher"], X, y, n_labels=2, n_features=[50], unscored="random")
@@ -489,7 +489,7 @@ def test_pair_budget(blobs):
     ("change", "message"),
     [
         ({"n_labels": 2}, "n_labels=2 is less than one label for each of the 3 classes; use a multiple of 3"),
-        ({"n_labels": 48}, "n_labels=48 asks for 16 labels per class, but the smallest .* has 15 .* use n_labels=45"),
+        ({"n_labels": 48}, "n_labels=48 needs 16 labels per class, but the smallest .* has 15 .* use n_labels=45"),
         ({"n_labels": 2.5}, "n_labels must be an integer"),
         ({"n_features": [9]}, r"between 1 and the 8 features, got \[9\]"),
         ({"n_folds": 50}, "n_folds=50 is more than the 45 labelled rows"),
@@ -502,14 +502,14 @@ def test_pair_budget(blobs):
         ),
         ({"y": np.linspace(0, 1, 45), "n_labels": 46}, "n_labels=46 is more than the 45 known targets"),
         ({"methods": ["fishr"]}, "did you mean 'fisher'"),
-        ({"methods": {"random": "fisher"}}, "uses the name 'random', which is a baseline"),
-        ({"methods": ["fisher", "fisher"]}, "methods names 'fisher' twice"),
-        ({"metrics": ["rmse"]}, "cannot be had with classes in y"),
-        ({"metrics": "accuracy", "y": None}, "cannot be had with no y; use 'jaccard'"),
+        ({"methods": {"random": "fisher"}}, "uses 'random', the name of a baseline"),
+        ({"methods": ["fisher", "fisher"]}, "methods contains 'fisher' twice"),
+        ({"metrics": ["rmse"]}, "is not possible with classes in y"),
+        ({"metrics": "accuracy", "y": None}, "is not possible with no y; use 'jaccard'"),
         ({"n_draws": 0}, "n_draws must be an integer of at least 1"),
         ({"unscored": "drop"}, "unscored must be one of 'raise', 'random'"),
         ({"scored_rows": "some"}, "scored_rows must be one of"),
-        ({"n_pairs": 100, "n_labels": 6, "methods": ["constraint"]}, "n_pairs=100 asks for 50 must-link"),
+        ({"n_pairs": 100, "n_labels": 6, "methods": ["constraint"]}, "n_pairs=100 needs 50 must-link"),
     ],
 )
 def test_one_clear_error_each(blobs, change, message):
@@ -524,7 +524,7 @@ def test_errors_say_which_method_and_draw(blobs, tmp_path):
     with pytest.raises(ValueError, match="n_pairs=100") as caught:
         run(["constraint"], X, y, n_pairs=100, n_labels=6)
     assert caught.value.__notes__ == ["method 'constraint', draw 0"]
-    with pytest.raises(ValueError, match="no values of method='fischer'"):
+    with pytest.raises(ValueError, match="no values for method='fischer'"):
         run(["fisher"], X, y, n_labels=6, n_draws=1).values("fischer")
     with pytest.raises(ValueError, match="resume_from needs every method to be picklable"):
         run([SPEC(phi=1, gamma=lambda v: v)], X, y, resume_from=tmp_path, n_draws=1)

@@ -170,7 +170,7 @@ def test_frame_without_pandas_names_the_extra(monkeypatch):
         ({"n_features": [2.5]}, "n_features must be integers"),
         ({"features": [0, 8]}, "features holds column 8, but X has 8 columns"),
         ({"features": [0, -1]}, "features holds column -1"),
-        ({"features": [0, 0]}, "names a column twice"),
+        ({"features": [0, 0]}, "contains a column twice"),
         ({"features": [0.5]}, "features must be column numbers"),
         ({"n_folds": 1}, "n_folds must be an integer of at least 2, got 1"),
         ({"n_folds": 46}, "n_folds=46 is more than the 45 labelled rows"),

@@ -33,5 +33,5 @@ def test_a_graph_that_falls_apart_is_not_the_best(rng):
     assert result.table["smaller_side"].tolist()[1] == 30
     assert result.table["cut"][1] == 0 < result.table["cut"][0]
     assert result.best_params == {"lam": 0.0}
-    with pytest.warns(UserWarning, match="falls apart for every choice .2 to 2 components"):
+    with pytest.warns(UserWarning, match="is disconnected for every choice .2 to 2 components"):
         assert tune_lambda(X, y, [0.9, 1.0], n_features=1).best_params == {"lam": 0.9}

@@ -56,7 +56,7 @@ def test_no_header(write, reader):
     assert (table.feature_names.tolist(), table.y.tolist()) == (["x0", "x1"], [0, 1])
     with pytest.warns(UserWarning, match=r"the first line looks like data, .*header=True if it holds names"):
         assert read_table(table.source).shape == (2, 3)
-    with pytest.warns(UserWarning, match=r"the first line is all numbers and taken as names; .*header=False"):
+    with pytest.warns(UserWarning, match=r"the first line is all numbers and is used as names; .*header=False"):
         assert read_table(write("1,2,5\n3,4,1\n")).shape == (1, 3)
     assert read_table(table.source, header=True).shape == (1, 3)
 
@@ -103,7 +103,7 @@ def test_bad_names(write):
         read_table(path, target="lable")
     with pytest.raises(ValueError, match="has no column 9: its 3 columns are numbered from 0"):
         read_table(path, target=9)
-    with pytest.raises(ValueError, match="no feature columns beside the target and the ids"):
+    with pytest.raises(ValueError, match="no feature columns except the target and the ids"):
         read_table(path, target="label", id_column=["id", "a"])
     with pytest.raises(FileNotFoundError, match=r"there is no file .*date\.csv; did you mean 'data\.csv'\?"):
         read_table(path.with_name("date.csv"))

@@ -159,7 +159,7 @@ def test_a_block_that_kills_every_worker_is_named(tmp_path):
 
     X = da.ones((N, M), chunks=(N, 11)).map_blocks(deadly, dtype=float, meta=np.empty((0, 0)))
     where = "the block of columns (0 to 10|11 to 21|22 to 32|33 to 40)"
-    died = f"^the Dask array: workers died again and again while {where} was computed"
+    died = f"^the Dask array: workers died repeatedly while {where} was computed"
     with two_workers(tmp_path, allowed_failures=0), pytest.raises(MemoryError, match=died):
         Variance().evaluate(X)
 

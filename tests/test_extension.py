@@ -97,7 +97,7 @@ def test_a_criterion_says_how_it_is_tested(planted):
     np.testing.assert_array_equal(mine.pvalues, same.pvalues)
     np.testing.assert_allclose(Roughness(KNN(5)).evaluate(X) ** 2, LaplacianScore(KNN(5)).evaluate(X), rtol=1e-12)
     both = 2 * Roughness(KNN(5)) * LaplacianScore(KNN(5))
-    with pytest.raises(ValueError, match="has no null in closed form"):
+    with pytest.raises(ValueError, match="has no null distribution in closed form"):
         significance(both, X)
     assert significance(both, X, n_permutations=19, n_repeats=1, n_folds=2).n_permutations == 19
 

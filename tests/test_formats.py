@@ -228,7 +228,7 @@ def test_a_format_from_outside(digits, tmp_path):
 
 
 def test_a_format_that_cannot_be_added(digits, tmp_path):
-    with pytest.raises(ValueError, match=r"format 'tables': the suffix \.csv already stands for 'csv'"):
+    with pytest.raises(ValueError, match=r"format 'tables': the suffix \.csv already belongs to 'csv'"):
         register_format(Format("tables", read_digits, aliases=("csv",)))
     with pytest.raises(TypeError, match=r"format must be a fiedler\.io\.Format, got str"):
         register_format("digits")

@@ -281,14 +281,14 @@ def test_blocks_of_other_data_or_parameters_are_dropped(source, folder):
 def test_a_folder_of_somebody_else_is_left_alone(source, folder, name):
     folder.mkdir()
     (folder / name).write_text("mine")
-    with pytest.raises(FileExistsError, match=f"blocks is no folder of an earlier run .{name}"), Run(folder=folder):
+    with pytest.raises(FileExistsError, match=f"blocks is not a folder of an earlier run .{name}"), Run(folder=folder):
         pass
     assert (folder / name).read_text() == "mine"
 
 
 def test_a_file_in_the_place_of_the_folder(folder):
     folder.write_text("mine")
-    with pytest.raises(FileExistsError, match="is no folder of an earlier run"), Run(folder=folder):
+    with pytest.raises(FileExistsError, match="is not a folder of an earlier run"), Run(folder=folder):
         pass
     assert folder.read_text() == "mine"
 

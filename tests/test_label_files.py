@@ -28,15 +28,17 @@ def test_labels(values, unlabeled, expected):
 def test_label_files(write):
     ids, samples = (np.array([f"{name}{i}" for i in range(3)], dtype=object) for name in ("r", "sample"))
     assert read_labels(write("x\ny\nz\n", "l.txt"), None, 3) == ["x", "y", "z"]
-    with pytest.warns(UserWarning, match="'label' is taken as its header"):
+    with pytest.warns(UserWarning, match="'label' is used as a header"):
         assert read_labels(write("label\nlung cancer\ny\nz\n", "l.txt"), None, 3) == ["lung cancer", "y", "z"]
     assert read_labels(write("row,label\n2,x\n0,y\n", "l.csv"), None, 3) == ["y", None, "x"]
     assert read_labels(write("r1\tx\n", "l.tsv"), ids, 3) == [None, "x", None]
     with pytest.raises(ValueError, match=r"l\.csv: line 2: 'sample9' is not a row id; did you mean 'sample"):
         read_labels(write("sample1,x\nsample9,y\n", "l.csv"), samples, 3)
-    with pytest.raises(ValueError, match=r"l\.csv: line 2: '7' is not a row number from 0 to 2; name an id column"):
+    with pytest.raises(
+        ValueError, match=r"l\.csv: line 2: '7' is not a row number from 0 to 2; to use row ids, name an id column"
+    ):
         read_labels(write("0,x\n7,y\n", "l.csv"), None, 3)
-    with pytest.raises(ValueError, match="has 2 labels for 9 rows; write 'row,label' to label a few"):
+    with pytest.raises(ValueError, match="has 2 labels for 9 rows; use lines 'row,label' to label only some rows"):
         read_labels(write("x\ny\n", "l.txt"), None, 9)
     table = read_table(write("id,a\nr0,1\nr1,2\nr2,3\n"), id_column="id", labels=write("r2,5\n", "l.csv"))
     np.testing.assert_array_equal(table.y, [np.nan, np.nan, 5])

@@ -61,7 +61,7 @@ def test_bad_svmlight(write, text, message):
 
 
 def test_svmlight_has_its_own_target(write):
-    with pytest.raises(ValueError, match="carries its labels in front of each row"):
+    with pytest.raises(ValueError, match="contains the labels at the start of each row"):
         read_table(write("1 1:2\n0 1:3\n", "t.libsvm.gz"), target="y")
 
 

@@ -52,7 +52,9 @@ def test_the_limit_is_what_is_stated_or_half_of_what_is_free():
         memory_limit(1024),
     ):
         check_size("f.csv", "a lot", 2**21)
-    with pytest.raises(ValueError, match="f declares a lot, but 10 compressed bytes cannot hold it; it is damaged"):
+    with pytest.raises(
+        ValueError, match="f declares a lot, but 10 compressed bytes cannot hold it; the file is damaged"
+    ):
         check_size("f", "a lot", 2**21, 10)
 
 
@@ -127,7 +129,7 @@ def test_an_excel_file_of_cells_far_out(tmp_path, monkeypatch):
     monkeypatch.setattr("fiedler.data.columns._MOST_ROWS", 1000)  # of 1048576, to be quick
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000000000"><c r="A2"><v>1</v></c></row>'
     rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(far))
-    refused(tmp_path / "t.xlsx", "the sheet has a row beyond 1000, the last that Excel knows")
+    refused(tmp_path / "t.xlsx", "the sheet has a row beyond 1000, the largest row number in Excel")
 
 
 def test_an_excel_file_of_one_endless_row(tmp_path):

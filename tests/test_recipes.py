@@ -59,7 +59,7 @@ def test_wrong_n_neighbors(bad):
 @pytest.mark.parametrize("bad", [0, -1.0, np.inf, np.nan, "wide", True])
 def test_wrong_bandwidth(bad):
     for recipe in (KNN(3, bandwidth=bad), RBF(bad)):
-        with pytest.raises(ValueError, match=r"bandwidth must be a positive number, got .*None chooses it"):
+        with pytest.raises(ValueError, match=r"bandwidth must be a positive number, got .*use None to choose it"):
             recipe.build(X)
     for recipe, name in ((TargetKNN(t=bad), "t"), (SemiTarget(t=bad), "t"), (Diffusion(beta=bad), "beta")):
         with pytest.raises(ValueError, match=f"{name} must be a positive number"):
@@ -109,7 +109,7 @@ def test_isolated_nodes_are_left_out():
 
 
 def test_phi3_says_when_its_cut_is_arbitrary():
-    with pytest.warns(UserWarning, match="n_clusters=2 cuts through a repeated eigenvalue"):
+    with pytest.warns(UserWarning, match="n_clusters=2 splits a repeated eigenvalue"):
         SPEC(ClassGraph(), 3, n_clusters=2).evaluate(X, Y)
 
 
@@ -126,7 +126,7 @@ def test_graph_is_immutable():
     [
         (np.ones((30, 29)), r"W must be a square matrix .* got shape \(30, 29\)"),
         (np.ones(30), r"W must be a square matrix"),
-        (np.ones((29, 29)), "W is 29 x 29, but X has 30 rows.*Cross-validation"),
+        (np.ones((29, 29)), "W is 29 x 29, but X has 30 rows.*cross-validation"),
         (np.triu(np.ones((30, 30))), "W is not symmetric .*Pass symmetrize='max'"),
         (sp.csr_array(np.triu(np.ones((30, 30)))), "W is not symmetric"),
         (-np.eye(30), "W holds negative weights such as -1"),
@@ -145,7 +145,7 @@ def test_graphs_of_the_wrong_kind():
         KNN(3, weight="cosine").build(X)
     with pytest.raises(ValueError, match="metric must be one of"):
         KNN(3, metric="manhattan").build(X)
-    with pytest.raises(ValueError, match=r"Sensitivity differentiates RBF weights, but .* use RBF\(\)"):
+    with pytest.raises(ValueError, match=r"Sensitivity needs RBF weights, but .* use RBF\(\)"):
         EVSC(KNN(3, "binary")).evaluate(X)
     with pytest.raises(ValueError, match=r"RBF needs a full 20000 x 20000 matrix \(3 GiB\).*KNN\(\)"):
         RBF().build(np.zeros((20000, 1)) + np.arange(20000)[:, None])

@@ -201,7 +201,7 @@ def test_nothing_is_warned_of_where_nothing_is_wrong(blobs):
 def test_what_would_be_slow_is_left_out_with_a_note():
     X, y = np.random.default_rng(0).normal(size=(5001, 2)), np.arange(5001) % 2
     summary = summarize(SpectralSelector("fisher").fit(X, y), X, y)
-    assert "these are 5,001" in summary["graph"]["note"]
+    assert "X has 5,001" in summary["graph"]["note"]
     assert [s["rule"] for s in summary["suggestions"]] == ["turning"]
     assert "turning point" in " ".join(summary["notes"])
     assert "not drawn for more than 5,000 rows" in render_html(summary)
@@ -214,7 +214,7 @@ def test_bad_arguments_name_the_way_out(blobs):
         summarize(selector, X[:, :7], y)
     with pytest.raises(ValueError, match="feature_names has 2 names"):
         summarize(selector, X, y, feature_names=["a", "b"])
-    with pytest.raises(ValueError, match="stability is about 3 features"):
+    with pytest.raises(ValueError, match="stability has 3 features"):
         summarize(selector, X, y, stability=stability("fisher", X[:, :3], y, k=2, n_draws=2))
 
 
@@ -323,7 +323,7 @@ def test_twenty_thousand_features_fit_into_two_megabytes():
     summary["features"]["feature"] = ["<&\"'é" * 60] * 20_000
     page = render_html(summary)
     assert len(page.encode()) < 2_000_000
-    assert re.search(r"keeps the best [\d,]+ of 20,000 features", page)
+    assert re.search(r"contains only the best [\d,]+ of 20,000 features", page)
 
 
 def test_write_html_is_atomic_and_careful(tmp_path, full, page):

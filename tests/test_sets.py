@@ -120,7 +120,7 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
             assert path.explained[-1] <= usual.explained[-1] * (1 + 1e-9), "a share of a bound of J(all)"
         else:
             assert np.isnan([path.explained, usual.explained]).all(), "A has a negative trace here"
-    with pytest.raises(ValueError, match=r"more than the \d+ of either that are formed; use graph=Anchors\(\)"):
+    with pytest.raises(ValueError, match=r"more than the limit of \d+; use graph=Anchors\(\)"):
         chosen(Explained(KNN(5), "smooth"), X, 5, form="products")
 
 
@@ -369,9 +369,9 @@ def test_kernels_add():
     [
         (lambda: SmoothSubset() * SmoothSubset(), "both choose sets of features; add their kernels"),
         (lambda: Explained(KNN()) + Variance(), "one chooses sets of features"),
-        (lambda: Explained(KNN()) + Explained(KNN(), power=1), "where their power is the same"),
+        (lambda: Explained(KNN()) + Explained(KNN(), power=1), "must have the same power"),
         (lambda: LaplacianScore() * SmoothSubset(), "large is good in"),
-        (lambda: (-1 * Explained(KNN())).set_formula(), "positive number only"),
+        (lambda: (-1 * Explained(KNN())).set_formula(), "only by a positive number"),
         (lambda: Explained(CannotLink()).set_formula(), "cannot smooth"),
         (lambda: Explained(KNN(), "rough").set_formula(), "filter"),
         (lambda: Explained(KNN(), of="rows").set_formula(), "of"),
@@ -379,7 +379,7 @@ def test_kernels_add():
         (lambda: Explained(None).evaluate(np.eye(9)), "needs a graph, got graph=None"),
         (
             lambda: (Explained(KNN(3), of="graph") + Explained(KNN(5), of="graph")).evaluate(data(20, 12)),
-            "weigh the samples differently",
+            "weight the samples differently",
         ),
     ],
 )

@@ -289,7 +289,7 @@ def test_sources_are_memory(where, tmp_path, rng):
             same(significance(criterion, stored, target), expected)
     assert np.isnan(expected.pvalues[4])
     assert np.isfinite(np.delete(expected.pvalues, 4)).all()
-    with pytest.raises(ValueError, match=r"needed in memory for every fold.*Precomputed"):
+    with pytest.raises(ValueError, match=r"needs X in memory for every fold.*Precomputed"):
         significance("laplacian", stored)
 
 
@@ -614,7 +614,7 @@ def refused(message, *args, **kwargs):
 
 def test_what_is_not_covered_is_refused(rng):
     X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
-    refused(r"EVSC\(\) measures how a graph's own spectrum.*LaplacianScore", EVSC(), X)
+    refused(r"EVSC\(\) measures how the spectrum of a graph.*LaplacianScore", EVSC(), X)
     refused(r"EVSC\(\) measures", EVSC(), X, n_permutations=99)
     refused(r"Variance\(\) is the same for a feature's values in any order", Variance(), X)
     refused("same for a feature's values in any order", Variance(), X, n_permutations=99)
@@ -623,12 +623,12 @@ def test_what_is_not_covered_is_refused(rng):
     few = {"must_link": [(0, 1), (2, 3)], "cannot_link": [(i, i + 1) for i in range(10, 30)]}
     refused(r"has 2 and 20 pairs, fewer than the 10 \+ 10.*n_permutations", ConstraintScore(1), X, **few)
     assert significance(ConstraintScore(1), X, n_permutations=39, **few).pvalues.min() >= 1 / 40
-    refused(r"X has 1 column\(s\).*no others to build a graph.*Precomputed", "laplacian", X[:, :1])
-    refused("no others to build a graph", "laplacian", np.repeat(X[:, :1], 4, axis=1))
-    refused("name smaller groups", "laplacian", X, groups=np.zeros(5))
-    refused("n_folds=1 would test features on a graph they built themselves", "laplacian", X, n_folds=1)
-    refused("no null in closed form", Rayleigh(ReliefGraph(3)), X, y)
-    refused("no null in closed form", SSelect(lam="auto"), X, y)
+    refused(r"all 1 column\(s\) of X .*no others are left to build a graph.*Precomputed", "laplacian", X[:, :1])
+    refused("no others are left to build a graph", "laplacian", np.repeat(X[:, :1], 4, axis=1))
+    refused("use smaller groups", "laplacian", X, groups=np.zeros(5))
+    refused("n_folds=1 would test features on a graph built from them", "laplacian", X, n_folds=1)
+    refused("no null distribution in closed form", Rayleigh(ReliefGraph(3)), X, y)
+    refused("no null distribution in closed form", SSelect(lam="auto"), X, y)
     refused("n_folds must be an integer of at least 2", "laplacian", X, n_folds=0)
     refused("n_repeats must be an integer of at least 1", "laplacian", X, n_repeats=0)
     refused("n_permutations must be an integer of at least 19", "laplacian", X, n_permutations=5)
@@ -644,7 +644,7 @@ def test_rows_in_order_are_noticed(rng):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         significance("laplacian", walk, n_repeats=1)
-    assert any("rows that follow each other are alike" in str(w.message) for w in said)
+    assert any("successive rows are similar" in str(w.message) for w in said)
     significance("laplacian", rng.normal(size=(120, 8)), n_repeats=1)  # warns of nothing
 
 
@@ -753,7 +753,7 @@ def test_noise_selects_nothing(rng):
             assert selector.transform(X).shape == (60, 0)
     with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
         SpectralSelector("laplacian", n_features_to_select="fdr", alpha=2).fit(X)
-    with pytest.raises(ValueError, match="has no graph, so no feature can be more than noise"):
+    with pytest.raises(ValueError, match="has no graph, so features cannot be tested against noise"):
         SpectralSelector(Explained(None, "identity"), n_features_to_select="fdr").fit(X)
 
 
@@ -771,7 +771,7 @@ def test_a_report_shows_them(planted):
     own = summarize(SpectralSelector("laplacian", n_features_to_select="fdr").fit(X), X)
     assert own["significance"]["n_significant"] == own["run"]["n_selected"]
     more, tested = np.column_stack([X, X[:, 0] * X[:, 1]]), significance("laplacian", X)
-    with pytest.raises(ValueError, match="significance is about 60 features, X has 61"):
+    with pytest.raises(ValueError, match="significance has 60 features, but X has 61"):
         summarize(SpectralSelector("laplacian").fit(more), more, significance=tested)
 
 

@@ -87,7 +87,7 @@ def test_stability_keeps_the_shares_of_classes_and_the_names(blobs):
         ({"resample": "labels", "size": 9}, "from 2 to 8 of the 9 known labels"),
         ({"criterion": "laplacian", "resample": "labels"}, "needs labels that .* reads; use resample='rows'"),
         ({"resample": "pairs"}, "needs a criterion that reads pairs"),
-        ({"criterion": "constraint", "resample": "pairs", "size": 400}, "n_pairs=400 asks for"),
+        ({"criterion": "constraint", "resample": "pairs", "size": 400}, "n_pairs=400 needs"),
         (
             {"criterion": "constraint", "resample": "pairs", "y": None},
             r"ConstraintScore\(\) requires y .* pass must_link",

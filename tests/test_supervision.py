@@ -74,7 +74,7 @@ def test_a_class_with_one_member():
     y[5] = 2
     for method in (FisherScore(), SSelect(), ReliefF(4), SPEC(ClassGraph()), ConstraintScore(1)):
         assert np.isfinite(method.evaluate(X, y)).all()
-    with pytest.raises(ValueError, match="two labelled rows of the same class, but y has one of each"):
+    with pytest.raises(ValueError, match="two labelled rows of the same class, but y has one row of each"):
         ConstraintScore(1).evaluate(X, np.arange(30))
 
 
@@ -180,7 +180,7 @@ def test_drawing_pairs():
     assert not np.array_equal(pairs_from_labels(y, 21, random_state=1)[0], must)
     everything = pairs_from_labels(y, 180, random_state=0)
     assert len(everything[0]) == 90
-    with pytest.raises(ValueError, match="n_pairs=200 asks for 100 must-link and 100 cannot-link pairs, but the 20"):
+    with pytest.raises(ValueError, match="n_pairs=200 needs 100 must-link and 100 cannot-link pairs, but the 20"):
         pairs_from_labels(y, 200)
     with pytest.raises(ValueError, match="n_pairs must be an integer of at least 2, got 0"):
         pairs_from_labels(y, 0)

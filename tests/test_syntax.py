@@ -79,7 +79,7 @@ def test_criterion_to_text_and_back(criterion, text):
 def test_what_has_no_text():
     with pytest.raises(ValueError, match="gamma is neither a number, a word nor a graph"):
         unparse(SPEC(gamma=abs))
-    with pytest.raises(ValueError, match="Precomputed has no name here"):
+    with pytest.raises(ValueError, match="Precomputed has no name in this syntax"):
         unparse(LaplacianScore(Precomputed([[0, 1], [1, 0]])))
 
 
@@ -92,7 +92,7 @@ def test_what_has_no_text():
         ("sselect[lam=1,lam=2]", "cannot be read|given twice"),
         ("sselect[none,graph=knn]", "'graph' of sselect is given twice"),
         ("sselect[graph=knnn]", r"'knnn' .* is not a graph; did you mean 'knn'\?"),
-        ("sselect[graph=3]", "'3' is not a parameter's value"),
+        ("sselect[graph=3]", "'3' is not a valid value"),
         ("sselect[lam=1", r"cannot be read \(near character"),
         ("sselect[lambda=1]", r"cannot be read \(near character"),
         ("energy", r"energy in criterion='energy' needs graph; write energy\[graph=\.\.\.\]"),

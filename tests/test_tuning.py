@@ -177,7 +177,7 @@ def test_suggestions_say_why_not(few):
 def test_one_clear_error_each(few):
     X, y = few
     for graph in (Precomputed(np.eye(45)), ClassGraph()):
-        with pytest.raises(ValueError, match="does not follow the selected features"):
+        with pytest.raises(ValueError, match="is not built from the selected features"):
             tune_lambda(X, y, graph=graph, n_features=3)
     with pytest.raises(ValueError, match=r"between 1 and the 8 features, got \[10\]"):
         tune_lambda(X, y)
@@ -188,7 +188,7 @@ def test_one_clear_error_each(few):
     with pytest.raises(ValueError, match="reads class labels, but y holds a real target"):
         tune("fisher", {}, X, X[:, 0], n_features=2, by="cv")
     flat = np.hstack([X[:, :2], np.ones((45, 3))])
-    with pytest.raises(ValueError, match=r"3 features are asked for, but LaplacianScore\(\) scores only 2 of 5"):
+    with pytest.raises(ValueError, match=r"3 features are requested, but LaplacianScore\(\) scores only 2 of 5"):
         tune("laplacian", {}, flat, n_features=3)
     with pytest.raises(ValueError, match="scores only 2 of 5 in draw 0"):
         stability("laplacian", flat, k=3)

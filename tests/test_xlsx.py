@@ -62,7 +62,7 @@ def test_no_header(book):
 
 def test_what_is_no_number(book):
     path = book([["a", "day", "town"], [1, date(2020, 1, 2), "Paris"], [2, date(2020, 1, 3), "Rome"]])
-    message = r"row 2, column 'day': '2020-01-02.*' is a date, which is no number; 2 columns \('day', 'town'\) hold no"
+    message = r"row 2, column 'day': '2020-01-02.*' is a date, not a number; 2 columns \('day', 'town'\) hold no"
     with pytest.raises(ValueError, match=message):
         read_table(path)
     with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) skipped"):
@@ -86,5 +86,5 @@ def test_bad_files(book, write):
         read_table(book([["a", "b"]]))
     whole = book(ROWS).read_bytes()
     for content in (b"", b"no zip", whole[: len(whole) // 2]):
-        with pytest.raises(ValueError, match=r"d\.xlsx is not an Excel file that can be read: "):
+        with pytest.raises(ValueError, match=r"d\.xlsx is not a readable Excel file: "):
             read_table(write(content, "d.xlsx"))

@@ -327,7 +327,7 @@ def with_setting(name: str, setting: tuple, plan: Plan, n_folds: int = N_FOLDS) 
     if graph == "10-NN":
         width = width * KNN(N_NEIGHBORS).build(Z).bandwidth
     with warnings.catch_warnings():  # wide kernels: λ_k-1 = λ_k = 1, where φ3 depends on the basis, as the page says
-        warnings.filterwarnings("ignore", "n_clusters=.* cuts through a repeated eigenvalue")
+        warnings.filterwarnings("ignore", "n_clusters=.* splits a repeated eigenvalue")
         rows = _table_3_row(GRAPHS[graph](width).build(Z), Z, y).values()
     only = Plan(n_draws=plan.n_draws, sizes=(MOST,), seed=plan.seed)
     return np.array([accuracies(name, first_features(*found), only, n_folds).mean() for found in rows])

@@ -289,7 +289,7 @@ def shares_of_total(X: np.ndarray) -> np.ndarray:
     return np.log1p(X / totals * np.median(totals))
 
 
-WARNINGS = {"share structure": "shared structure", "follow each other": "order of rows", "row totals": "row totals"}
+WARNINGS = {"share structure": "shared structure", "successive rows": "order of rows", "row totals": "row totals"}
 
 
 def breaks(quick: bool, jobs: int) -> tuple[Tables, Findings]:

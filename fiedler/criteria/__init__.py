@@ -1,12 +1,12 @@
-"""The second factor, criteria: formulas over graphs, a file per primitive.
+"""Criteria: formulas over graphs that score features, one file per primitive. They are the second factor of a method.
 
 Energy(G)        f'Lf                                    Rayleigh(G)     f'Lf / f̃'Df̃
 Ratio(G, H)      f'L_G f / f'L_H f                       Phi(G)          [SPEC] eq. 9-11
 Disagreement(G)  1 - NMI(sign(f̃), y), [ZL] eq. 3.8       Sensitivity(G)  Σ_r |dλ_r/dw_t|, [EV] eq. 15
-Explained(G)     tr[(C_S'C_S)⁻¹ C_S'K C_S] of a set S    Relevance(G)    how a feature follows labels, targets, pairs
+Explained(G)     tr[(C_S'C_S)⁻¹ C_S'K C_S] of a set S    Relevance(G)    agreement with labels, targets or pairs
 
-``criterion`` has the base and the algebra, ``order`` turns scores into an order, ``nulls`` says how a score is tested,
-and ``cut`` tunes λ. This room may import sets, graphs and everything below them.
+``criterion`` has the base class and the algebra, ``order`` turns scores into an order, ``nulls`` states how a score is
+tested, and ``cut`` tunes λ. This room may import ``sets``, ``graphs`` and everything below them.
 """
 
 from ..sets.formula import SetFormula

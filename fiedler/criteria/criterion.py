@@ -1,12 +1,12 @@
-"""Criteria: formulas over graphs that give every feature a score, closed under ``+``, ``*`` and scaling.
+"""The base class of criteria, which score every feature, and their algebra: ``+``, ``*`` and scaling.
 
-Scores are the papers' raw values. A feature that is constant on the rows its formula reads scores NaN, x/0 is inf,
-0/0 is NaN; what that means for an order is decided in :mod:`fiedler.criteria.order`.
+Scores are the raw values of the papers. A feature that is constant on the rows that its formula reads scores NaN; x/0
+is inf and 0/0 is NaN. :mod:`fiedler.criteria.order` decides where such features are placed in an order.
 
-To write a criterion, derive from :class:`Criterion` and define :meth:`Criterion.scorer`. It asks ``problem.graph`` for
-graphs, and returns the rows that it reads and a function of a block of columns. What this function asks of its graphs
-decides where it runs: in memory, block by block, on a cluster, or in one pass over the rows. Four more things can be
-said, where the defaults do not hold: which supervision is read (``needs``, ``accepts``), whether the scale of the
+To write a criterion, derive from :class:`Criterion` and define :meth:`Criterion.scorer`. This method gets graphs from
+``problem.graph``, and returns the rows that it reads and a function of a block of columns. The same function runs in
+memory, block by block, on a cluster, or in one pass over the rows if sums are enough. Four more properties can be
+changed if their defaults do not hold: which supervision is read (``needs``, ``accepts``), whether the scale of the
 columns matters (``reads_scale``), how the score is tested (:meth:`Criterion.null`), and the formula for sets of
 features (:meth:`Criterion.set_formula`).
 """
@@ -42,18 +42,19 @@ class Scorer(NamedTuple):
     Parameters
     ----------
     rows : ndarray of bool, shape (n_samples,)
-        The rows the score reads; a feature that is constant there has no score.
+        The rows that the score reads; a feature that is constant on these rows has no score.
     score : callable
         A float64 block of columns -> one score per column, or ``n_values`` rows of values.
     cost : float, default=1.0
-        Operations per value of X, roughly; it tells whether threads pay.
+        Approximate number of operations per value of X; it decides whether threads are used.
     n_values : int, default=1
-        How many values per column ``score`` gives.
+        Number of values per column that ``score`` returns.
     settle : callable, optional
-        The values of all columns, of shape (n_values, n_features) -> a function from values to scores. For scores that
-        compare a feature with the others.
+        The values of all columns, of shape (n_values, n_features) -> a function from values to scores. It is for scores
+        that compare a feature with the other features.
     numbered : callable, optional
-        The same as ``score`` for a block and the slice of columns it holds. For scores that keep something about X.
+        As ``score``, but with a block and the slice of its columns as arguments. It is for scores that look up
+        stored values of these columns.
     """
 
     rows: np.ndarray
@@ -64,19 +65,19 @@ class Scorer(NamedTuple):
     numbered: Callable[[Any, slice], np.ndarray] | None = None
 
     def values(self, F: Any, columns: slice | None = None) -> np.ndarray:
-        """The values of a block, NaN where a column is constant.
+        """The values of a block, NaN for constant columns.
 
         Parameters
         ----------
         F : ndarray or csc_array
             A float64 block of columns.
         columns : slice, optional
-            Which columns of X it holds.
+            The columns of X in the block.
 
         Returns
         -------
         values : ndarray of shape (b,) or (n_values, b)
-            What ``score`` or ``numbered`` gives.
+            The result of ``score`` or ``numbered``.
         """
         numbered = self.numbered is not None and columns is not None
         found = self.numbered(F, columns) if numbered else self.score(F)  # type: ignore[misc, arg-type]
@@ -93,12 +94,12 @@ class Scorer(NamedTuple):
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            The values themselves, or what ``settle`` makes of them.
+            The values, or the result of ``settle`` for them.
         """
         return values if self.settle is None else self.settle(values)(values)
 
     def settled(self, X: Any) -> Scorer:
-        """A scorer of any columns, each compared with the columns of X.
+        """A scorer for any columns, which compares each of them with the columns of X.
 
         Parameters
         ----------
@@ -108,7 +109,7 @@ class Scorer(NamedTuple):
         Returns
         -------
         scorer : Scorer
-            One whose ``score`` gives one score per column.
+            A scorer whose ``score`` returns one score per column.
         """
         if self.settle is None:
             return self
@@ -122,11 +123,11 @@ class Criterion(BaseEstimator):
     Attributes
     ----------
     needs : {"classes", "target", "pairs"} or None, default=None
-        The supervision that the criterion itself cannot do without, beside what its graphs read.
+        The supervision that the criterion requires, in addition to what its graphs read.
     accepts : frozenset of str, default=frozenset()
-        The supervision that the criterion itself reads if there is any.
+        The supervision that the criterion uses if it is given.
     reads_scale : bool, default=False
-        Whether the criterion itself compares columns in the units they have, beside what its graphs read.
+        Whether the score depends on the units of the columns, apart from its graphs.
     """
 
     needs: str | None = None
@@ -135,17 +136,17 @@ class Criterion(BaseEstimator):
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether a large score is a good one."""
+        """Whether a large score is good."""
         return False
 
     @property
     def nonnegative(self) -> bool:
-        """Whether the score cannot be negative; factors of a product must be so."""
+        """Whether the score is never negative; both factors of a product must satisfy this."""
         return True
 
     @property
     def reads(self) -> set[str]:
-        """The supervision the formula needs, of "classes", "target" and "pairs"."""
+        """The supervision that the formula requires: a subset of "classes", "target" and "pairs"."""
         found = {self.needs} if self.needs else set()
         for part in self.parts():
             found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
@@ -153,27 +154,27 @@ class Criterion(BaseEstimator):
 
     @property
     def uses(self) -> set[str]:
-        """The supervision that changes the scores where there is some: what is needed, and what can be missing."""
+        """The supervision that changes the scores if it is given: the required and the optional kinds."""
         inside = (part.uses for part in self.parts() if isinstance(part, Criterion))
         return self.reads.union(self.accepts, *inside)
 
     @property
     def depends_on_scale(self) -> bool:
-        """Whether the order of the features depends on the units of the columns, by the formula or by its graphs."""
+        """Whether the order of the features depends on the units of the columns, through the formula or its graphs."""
         return any(part.reads_scale if isinstance(part, Criterion) else part.reads_X for part in self.walk())
 
     @property
     def is_set(self) -> bool:
-        """Whether features are chosen as a set, each beside those before it; scores are those of the first step."""
+        """Whether features are chosen as a set, one after the other; the scores are then those of the first step."""
         return self.set_formula() is not None
 
     def parts(self) -> Iterator[Criterion | Recipe]:
-        """What the formula is made of, one level down.
+        """The direct parts of the formula.
 
         Yields
         ------
         part : Criterion or Recipe
-            Operands and graphs, in the order they are written.
+            Operands and graphs in the order of the formula.
         """
         for value in parameters(self).values():
             if isinstance(value, (Criterion, Recipe)):
@@ -182,24 +183,24 @@ class Criterion(BaseEstimator):
                 yield as_recipe(value)
 
     def walk(self) -> Iterator[Criterion | Recipe]:
-        """This criterion, then everything inside it.
+        """This criterion, followed by all parts inside it.
 
         Yields
         ------
         part : Criterion or Recipe
-            In the order they are written.
+            The parts in the order of the formula.
         """
         yield self
         for part in self.parts():
             yield from part.walk()
 
     def recipes(self) -> list[Recipe]:
-        """Every graph the formula names, each once.
+        """All graphs in the formula, each once.
 
         Returns
         -------
         recipes : list of Recipe
-            In the order they are written.
+            The recipes in the order of the formula.
         """
         return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
 
@@ -218,20 +219,20 @@ class Criterion(BaseEstimator):
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, AnnData or DataArray of shape (n_samples, n_features)
-            Never modified, never densified or converted to float64 as a whole.
+            The data. X is never modified, and never made dense or converted to float64 as a whole.
         y : array-like of shape (n_samples,), optional
-            Classes or real targets, unknown ones included.
+            Classes or real targets; some may be unknown.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-            Pairs of rows that belong together, and that do not.
+            Pairs of rows that belong together, and pairs that do not.
         graph : Graph or what :meth:`Graph.of` takes, optional
-            A graph over the rows, which ``Precomputed()`` in the formula takes.
+            A graph over the rows, which ``Precomputed()`` in the formula uses.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            The paper's raw values; see :attr:`greater_is_better` for the direction.
+            The raw values of the paper; :attr:`greater_is_better` states the direction.
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         problem = Problem.of(X, y, **told)
@@ -239,9 +240,10 @@ class Criterion(BaseEstimator):
         return self.score(problem)
 
     def __call__(self, X: Any, y: Any = None) -> np.ndarray:
-        """Scores with large as good, whichever way the paper's are: a ``score_func`` of scikit-learn's SelectKBest.
+        """Scores for which large is always good, as a ``score_func`` for scikit-learn's SelectKBest.
 
-        It has no p-values, which SelectFdr and SelectFpr ask for: ``SpectralSelector(n_features_to_select="fdr")``.
+        The sign is changed if small is good in the paper. There are no p-values, which SelectFdr and SelectFpr need;
+        use ``SpectralSelector(n_features_to_select="fdr")`` instead.
 
         Parameters
         ----------
@@ -263,19 +265,19 @@ class Criterion(BaseEstimator):
         """
         if self.is_set:
             raise ValueError(
-                f"{self!r} chooses a set, which scores of single features cannot tell; use "
+                f"{self!r} chooses a set of features, and scores of single features do not define it; use "
                 "SpectralSelector(criterion, n_features_to_select=k)."
             )
         scores = self.evaluate(X, y)
         return scores if self.greater_is_better else -scores
 
     def check_problem(self, problem: Problem) -> None:
-        """Stop if the formula cannot read the labels or pairs there are, or does not take the graph that came with X.
+        """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
 
         Parameters
         ----------
         problem : Problem
-            X, what is known about its rows, and the graph that was passed as ``graph=``.
+            X, its labels and pairs, and the graph that was passed as ``graph=``.
         """
         known = problem.supervision
         if known.y is None and (self.reads - {"pairs"} or (self.reads and not known.has_pairs)):
@@ -284,11 +286,11 @@ class Criterion(BaseEstimator):
             pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in self.reads)
             if known.has_pairs:
                 pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
-            # The first clause is the one that scikit-learn's own estimators and checks use.
+            # scikit-learn's checks expect the words of the first clause.
             absent = "y to be passed, but the target y is None"
             message = f"{self!r} requires {absent}: it reads {reads}{pairs}."
             raise ParameterError(message, parameter=("y", "must_link", "cannot_link"), way_out={absent: ("y", ...)})
-        if known.y is not None:  # read here, so that an error names this formula and not a part of it
+        if known.y is not None:  # read here, so that an error names the whole formula
             if "target" in self.reads:
                 known.target(repr(self))
             if "classes" in self.reads or ("pairs" in self.reads and not known.has_pairs):
@@ -297,24 +299,24 @@ class Criterion(BaseEstimator):
             return
         if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):
             raise ValueError(
-                f"graph= was passed, but {self!r} does not take it; name it in the formula as Precomputed(), for "
+                f"graph= was passed, but {self!r} does not use it; put Precomputed() into the formula, for "
                 "example LaplacianScore(Precomputed())."
             )
 
     def score(self, problem: Problem) -> np.ndarray:
         """Scores for an already validated problem, one block of columns at a time.
 
-        Where the data come in rows and the formula asks for no more than sums over them, one pass does it.
+        If the data come in blocks of rows and the formula needs only sums over them, one pass over the rows is made.
 
         Parameters
         ----------
         problem : Problem
-            X, what is known about its rows, and the graphs built so far.
+            X, its labels and pairs, and the graphs built so far.
 
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            NaN for a feature that is constant.
+            The scores; NaN for a constant feature.
         """
         if problem.supervision.has_pairs and "pairs" not in self.uses:
             what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
@@ -325,19 +327,19 @@ class Criterion(BaseEstimator):
             return level_copies(sets.first_scores(problem), problem.X)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
-        scorer = self.scorer(problem)  # not the problem itself: its methods may travel to a worker
+        scorer = self.scorer(problem)  # the problem is not captured, because the function may be sent to a worker
         numbered = scorer.numbered is not None
         scores = scorer.scores(map_columns(scorer.values, problem.X, scorer.cost, numbered))
         check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
         return level_copies(scores, problem.X)
 
     def scorer(self, problem: Problem) -> Scorer:
-        """How the features of a problem are scored; every criterion defines this, except methods and sets.
+        """The scorer for a problem; every criterion defines this method, except named methods and set criteria.
 
         Parameters
         ----------
         problem : Problem
-            ``problem.graph(recipe)`` gives graphs, ``problem.supervision`` what is known about the rows.
+            ``problem.graph(recipe)`` gives graphs, ``problem.supervision`` labels and pairs.
 
         Returns
         -------
@@ -357,17 +359,17 @@ class Criterion(BaseEstimator):
         return None
 
     def null(self) -> Null:
-        """How to test whether the score of a feature is more than chance.
+        """How to test whether a feature scores better than by chance.
 
         Returns
         -------
         null : Quotient, LabelOrders, FeatureOrders or NoTest
-            By default the values of the feature are permuted.
+            The kind of test; by default the values of the feature are permuted.
         """
         return FeatureOrders()
 
     def informative(self, problem: Problem) -> bool:
-        """Whether the features of a problem can differ in their scores; a factor that is not is left out.
+        """Whether the scores of the features can differ for this problem; an uninformative factor is left out.
 
         Parameters
         ----------
@@ -394,7 +396,7 @@ class Criterion(BaseEstimator):
         Returns
         -------
         values : ndarray or None
-            One value per feature, with the direction of the criterion; None leaves them in column order.
+            One value per feature, in the direction of the criterion; None keeps the column order.
         """
         return None
 
@@ -413,19 +415,19 @@ class Criterion(BaseEstimator):
         return _scale(other, self) if _is_number(other) else NotImplemented
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
-        """The formula in words.
+        """The formula as text.
 
         Parameters
         ----------
         word : callable
-            Writes a primitive or a method.
+            Function that writes a primitive or a method.
         exact : bool, default=False
-            Whether the text is to be read back: numbers and groups are then written in full.
+            Whether the text must be parsed again; numbers and parentheses are then written in full.
 
         Returns
         -------
         text : str
-            The words joined by ``+``, ``-`` and ``*``.
+            The names, joined by ``+``, ``-`` and ``*``.
         """
         return word(self)
 
@@ -462,7 +464,7 @@ class Sum(Criterion):
         return self
 
     def set_formula(self) -> SetFormula | None:
-        # Sums of kernels are kernels.
+        # A sum of kernels is a kernel.
         left, right = self.left.set_formula(), self.right.set_formula()
         if left is None or right is None:
             if left is not right:
@@ -470,7 +472,7 @@ class Sum(Criterion):
                 raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}; multiply them instead.")
             return None
         if left.power != right.power or left.factors or right.factors:
-            what = "sets can be added where their power is the same; multiply the sum by a score, not its parts"
+            what = "set criteria must have the same power; multiply the sum by a score, not its parts"
             raise ValueError(f"cannot add {self.left!r} and {self.right!r}: {what}.")
         return SetFormula(left.terms + right.terms, (), left.power)
 
@@ -494,7 +496,7 @@ class Sum(Criterion):
 
 
 class Product(Criterion):
-    """The product of two criteria: non-negative and of the same direction, or it would not order anything.
+    """The product of two criteria, which must be non-negative and have the same direction.
 
     Parameters
     ----------
@@ -513,12 +515,12 @@ class Product(Criterion):
         _check_directions("multiply", self.left, self.right)
         for factor in (self.left, self.right):
             if not factor.nonnegative:
-                raise ValueError(f"cannot multiply by {factor!r}: it may be negative; a product needs factors >= 0.")
+                raise ValueError(f"cannot multiply by {factor!r}: it may be negative; factors must be non-negative.")
         self.set_formula()
         return self
 
     def set_formula(self) -> SetFormula | None:
-        # A score times a set criterion: every gain is multiplied by the score of its feature.
+        # In a score times a set criterion, every gain is multiplied by the score of its feature.
         left, right = self.left.set_formula(), self.right.set_formula()
         if left is not None and right is not None:
             what = "both choose sets of features; add their kernels instead"
@@ -527,7 +529,7 @@ class Product(Criterion):
         return None if sets is None else sets._replace(factors=(*sets.factors, factor))
 
     def null(self) -> Null:
-        # A set is tested on its graph, whatever its gains are multiplied by.
+        # A set criterion is tested on its graph; the factor of its gains does not matter.
         sets = [part for part in (self.left, self.right) if part.is_set]
         return sets[0].null() if sets else null_of_formula(self.left.null(), self.right.null())
 
@@ -546,9 +548,9 @@ class Scaled(Criterion):
     Parameters
     ----------
     factor : float
-        A negative one reverses the direction.
+        The number; a negative one reverses the direction.
     criterion : Criterion
-        What is scaled.
+        The criterion that is scaled.
     """
 
     def __init__(self, factor: float, criterion: Criterion):
@@ -567,7 +569,7 @@ class Scaled(Criterion):
         if sets is None:
             return None
         if self.factor <= 0:
-            raise ValueError(f"{self!r}: a kernel can be scaled by a positive number only, not by {self.factor!r}.")
+            raise ValueError(f"{self!r}: a kernel can be scaled only by a positive number, got {self.factor!r}.")
         return sets._replace(terms=tuple(term._replace(factor=term.factor * self.factor) for term in sets.terms))
 
     def null(self) -> Null:
@@ -595,7 +597,7 @@ class Scaled(Criterion):
 
 
 def _combined(operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Scorer, right: Scorer) -> Scorer:
-    """The scorer of a sum or a product; values that are settled at the end are carried along side by side."""
+    """The scorer of a sum or a product; values that need ``settle`` are stacked and settled at the end."""
     rows, cost, at = left.rows | right.rows, left.cost + right.cost, left.n_values
     if left.settle is None and right.settle is None:
         return Scorer(rows, lambda F: operation(left.score(F), right.score(F)), cost)
@@ -613,7 +615,7 @@ def _first(values: np.ndarray) -> np.ndarray:
 
 
 def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool, kinds: Any) -> str:
-    """Text of an operand, in parentheses where it is one of some kinds."""
+    """Text of an operand, in parentheses if it is of one of the given kinds."""
     text = criterion.text(word, exact)
     return f"({text})" if isinstance(criterion, kinds) else text
 
@@ -623,7 +625,7 @@ def _check_directions(verb: str, left: Criterion, right: Criterion) -> None:
         up, down = (left, right) if left.greater_is_better else (right, left)
         raise ValueError(
             f"cannot {verb} {left!r} and {right!r}: large is good in {up!r} and small is good in {down!r}; "
-            "scale one of a sum by a negative number."
+            "multiply one of the summands by a negative number."
         )
 
 
@@ -641,9 +643,9 @@ def _is_number(value: Any) -> bool:
 
 
 def score_by_rows(criterion: Criterion, problem: Problem) -> np.ndarray:
-    """The scores from passes over blocks of rows, two for each graph: a sample of the rows, then all of them.
+    """Scores from two passes over blocks of rows per graph: one over a sample of the rows, one over all rows.
 
-    They are those of :meth:`Criterion.score` but for rounding.
+    They equal those of :meth:`Criterion.score` up to rounding.
     """
     summed = Problem(problem.X, problem.supervision, by_rows=True)
     scorer = criterion.scorer(summed)
@@ -652,7 +654,7 @@ def score_by_rows(criterion: Criterion, problem: Problem) -> np.ndarray:
 
 
 def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
-    """Whether sums over the rows are all that a formula asks of its graphs, and fit the working memory."""
+    """Whether the formula needs only sums over the rows, and these fit into the working memory."""
     sums = [recipe.sums(problem) for recipe in criterion.recipes()]
     if not sums or None in sums or sum(filter(None, sums)) * 8.0 * problem.n_features > working_bytes():
         return False
@@ -666,7 +668,7 @@ def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
 
 
 class _Rehearsal(Problem):
-    """A problem without data whose graphs are sums of a few made-up rows: what a formula asks of them shows."""
+    """A problem without data, with graphs summed over a few artificial rows, to test whether sums are enough."""
 
     def __init__(self, problem: Problem):
         super().__init__(_Unread(problem.X.shape, np.float64, "X"), problem.supervision, by_rows=True)
@@ -679,4 +681,4 @@ class _Rehearsal(Problem):
 
 class _Unread(Source):
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        raise NotAvailableError("a formula in one pass over the rows sees no values.")
+        raise NotAvailableError("a formula cannot read values in one pass over the rows.")

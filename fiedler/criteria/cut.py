@@ -1,9 +1,9 @@
-"""Tuning by the cut value: the second smallest eigenvalue of 𝓛 of the graph on the selected features alone.
+"""Tuning by the cut value, the second smallest eigenvalue of 𝓛 of the graph built from the selected features only.
 
     c = λ_2(𝓛),   𝓛 = D^-½ (D - W) D^-½        [ZL] Algorithm 3
 
-It is small if the samples fall into two well separated groups. It is 0 for a graph that is not connected, which says
-nothing, so every result carries the number of components. ``SSelect("auto")`` chooses its λ by it.
+The cut value is small if the samples form two well separated groups. It is 0 for every disconnected graph and then has
+no meaning, so every result states the number of components. ``SSelect(lam="auto")`` chooses λ by the cut value.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .energy import Rayleigh
 from .order import check_scored, rank_features
 
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-NEARLY_ZERO = 1e-9  # a cut value below this is a graph that falls apart in all but name
+NEARLY_ZERO = 1e-9  # a graph with a smaller cut value counts as disconnected
 
 Cut = tuple[float, int, int]  # value, number of components, rows on the smaller side
 
 
 class AutoLambda(Criterion):
-    """λ Rayleigh(G) + (1 - λ) Disagreement(G), with λ chosen on the data: the formula of ``SSelect(lam="auto")``.
+    """λ Rayleigh(G) + (1 - λ) Disagreement(G) with λ chosen on the data, the formula of ``SSelect(lam="auto")``.
 
-    λ is the one that :func:`fiedler.evaluate.tune_lambda` chooses with its defaults. The logger "fiedler" tells it.
+    λ is the choice of :func:`fiedler.evaluate.tune_lambda` with its defaults. It is written to the logger "fiedler".
     """
 
     needs = "classes"
@@ -46,7 +46,7 @@ class AutoLambda(Criterion):
     def scorer(self, problem: Problem) -> Scorer:
         candidates = [semi_supervised(lam, as_recipe(self.graph)) for lam in LAMBDAS]
         _, best = best_by_cut(problem, candidates, min(10, problem.n_features), cut_recipe(None))
-        logging.getLogger("fiedler").info("SSelect(lam='auto') takes lam=%g", LAMBDAS[best])
+        logging.getLogger("fiedler").info("SSelect(lam='auto') uses lam=%g", LAMBDAS[best])
         return candidates[best].scorer(problem)
 
 
@@ -56,18 +56,18 @@ def semi_supervised(lam: Any, graph: Recipe) -> Criterion:
 
 
 def cut_recipe(graph: Any) -> Recipe:
-    """The graph of a cut: of X alone, binary neighbours by default."""
+    """The graph of a cut, which must be built from X only; by default binary nearest neighbours."""
     graph = KNN(weight="binary") if graph is None else as_recipe(graph)
     if graph.supervised or not graph.reads_X:
         raise ValueError(
-            f"graph={graph!r} does not follow the selected features, so its cut says nothing about them; "
-            "use a recipe from X alone such as KNN(weight='binary')."
+            f"graph={graph!r} is not built from the selected features, so its cut cannot judge them; "
+            "use a recipe that reads only X, such as KNN(weight='binary')."
         )
     return graph
 
 
 def cut(X: Any, recipe: Recipe) -> Cut:
-    """Cut value, number of components (isolated rows count), rows on the smaller side of the cut."""
+    """Cut value, number of components (including isolated rows), and number of rows on the smaller side of the cut."""
     graph = Problem(X).graph(recipe)
     n_components = graph.n_components + graph.n_isolated
     if n_components > 1:
@@ -80,7 +80,7 @@ def cut(X: Any, recipe: Recipe) -> Cut:
 def best_by_cut(
     problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe
 ) -> tuple[dict[str, np.ndarray], int]:
-    """Cuts of the first k features of each candidate, and the best: the smallest among graphs in one piece."""
+    """Cuts of the first k features of each candidate, and the number of the best candidate (:func:`best_cut`)."""
     cuts, without_pairs = [], problem.without_pairs()
     for candidate in candidates:
         scores = candidate.score(problem if "pairs" in candidate.reads else without_pairs)
@@ -89,9 +89,9 @@ def best_by_cut(
     value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
     if not _in_one_piece(value, pieces).any():
         warnings.warn(
-            f"the graph on the first {k} features falls apart for every choice ({pieces.min()} to {pieces.max()} "
-            "components), so cut values say nothing and the fewest components decide; use more features or neighbours, "
-            "as in n_features=50 or graph=KNN(20, weight='binary').",
+            f"the graph on the first {k} features is disconnected for every choice ({pieces.min()} to {pieces.max()} "
+            "components), so the choice with the fewest components is taken; use more features or neighbours, "
+            "such as n_features=50 or graph=KNN(20, weight='binary').",
             UserWarning,
             stacklevel=3,
         )
@@ -99,7 +99,7 @@ def best_by_cut(
 
 
 def best_cut(cuts: Sequence[Cut]) -> int:
-    """The smallest cut among graphs in one piece, else the graph with the fewest pieces."""
+    """Number of the smallest cut among connected graphs; if there are none, of the graph with fewest components."""
     value, pieces, _ = (np.array(column) for column in zip(*cuts, strict=True))
     whole = _in_one_piece(value, pieces)
     return int(np.argmin(np.where(whole, value, np.inf)) if whole.any() else np.argmin(pieces))

@@ -1,4 +1,4 @@
-"""How little a feature's sign says about the classes: the label term of sSelect ([ZL] eq. 3.8)."""
+"""The label term of sSelect: disagreement between the sign of a feature and the classes ([ZL] eq. 3.8)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .nulls import LabelOrders
 class Disagreement(Criterion):
     """1 - NMI(sign(f̃), y) on the labelled rows, the second term of [ZL] eq. 3.8.
 
-    f̃ is centred by the degrees of the graph over **all** rows; sign(0) = 1. NMI is divided by the larger of the two
-    entropies and is 0 when both are 0. Any number of classes.
+    f̃ is centred by the degrees of the graph over **all** rows; sign(0) = 1. NMI is the mutual information divided by
+    the larger of the two entropies; it is 0 if both are 0. y may hold any number of classes.
 
     Parameters
     ----------
     graph : Recipe
-        Its degrees centre the features.
+        The graph whose degrees centre the features.
 
     Examples
     --------
@@ -48,13 +48,13 @@ class Disagreement(Criterion):
 
         def score(F: Any) -> np.ndarray:
             centred = graph.centred_rows(F, rows)
-            return disagreement(member @ (centred >= 0), member.sum(axis=1)[:, None])  # counts of all features at once
+            return disagreement(member @ (centred >= 0), member.sum(axis=1)[:, None])  # counts for all features at once
 
         return Scorer(graph.rows, score)
 
 
 def disagreement(positive: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """1 - NMI from the positive signs of each feature in each class (c, b), and the sizes of the classes (c, 1)."""
+    """1 - NMI from the counts of positive signs per class and feature (c, b), and the class sizes (c, 1)."""
     joint = np.stack([positive, sizes - positive]) / sizes.sum()
     of_sign, of_class = entr(joint.sum(axis=1)).sum(axis=0), entr(joint.sum(axis=0)).sum(axis=0)
     information = np.maximum(of_sign + of_class - entr(joint).sum(axis=(0, 1)), 0.0)

@@ -1,4 +1,4 @@
-"""Energies of features on graphs, and their quotients: the one primitive, f'Lf = ½ Σ_ij w_ij (f_i - f_j)²."""
+"""The energy of a feature on a graph, f'Lf = ½ Σ_ij w_ij (f_i - f_j)², and quotients of energies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .nulls import FeatureOrders, Null, Quotient
 
 
 class OnGraph(Criterion):
-    """A criterion on one graph, which decides its direction and sign."""
+    """A criterion on one graph; the graph determines its direction and sign."""
 
     def __init__(self, graph: Recipe):
         self.graph = graph
@@ -24,12 +24,12 @@ class OnGraph(Criterion):
 
 
 class Energy(OnGraph):
-    """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small is good where the graph attracts, large where it repels.
+    """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)²: small is good if edges mean "similar", large if "different".
 
     Parameters
     ----------
     graph : Recipe
-        Its weights are W.
+        The graph with weights W.
 
     Examples
     --------
@@ -46,14 +46,16 @@ class Energy(OnGraph):
 
 
 class Ratio(Criterion):
-    """The quotient f'L_G f / f'L_H f: alike on G, different on H; small is good ([KA] eq. 9, 12).
+    """The quotient f'L_G f / f'L_H f: similar along edges of G, different along edges of H ([KA] eq. 9, 12).
+
+    Small is good.
 
     Parameters
     ----------
     numerator : Recipe
-        G, on which a good feature differs little.
+        The graph G, between whose neighbours a good feature differs little.
     denominator : Recipe
-        H, on which it differs much.
+        The graph H, between whose neighbours a good feature differs much.
 
     Examples
     --------
@@ -71,7 +73,7 @@ class Ratio(Criterion):
 
     def null(self) -> Null:
         graphs = as_recipe(self.numerator), as_recipe(self.denominator)
-        # On graphs that read X the quotient of a permuted feature would come from another graph.
+        # If a graph reads X, a permuted feature would change the graph itself.
         return Quotient(*graphs) if self.nonnegative and not any(g.reads_X for g in graphs) else FeatureOrders()
 
     def scorer(self, problem: Problem) -> Scorer:
@@ -86,7 +88,7 @@ class Rayleigh(OnGraph):
     Parameters
     ----------
     graph : Recipe
-        Its weights are W, its degrees D.
+        The graph with weights W and degrees D.
 
     Examples
     --------

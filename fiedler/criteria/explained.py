@@ -1,4 +1,4 @@
-"""Explained: the set criterion, what the chosen columns, mixed at will, explain of a kernel over the samples."""
+"""The set criterion: how much of a kernel over the samples linear combinations of the chosen columns explain."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from .nulls import NoTest, Null
 class Explained(Criterion):
     """J(S) = tr[(C_S'C_S)⁻¹ C_S'K C_S], the share of a kernel K that a set of features explains. Large is good.
 
-    ``evaluate`` scores features one by one, the first step; a selector adds feature after feature, each time the one
-    with the largest num / den^power, where num = c̃'Kc̃, den = c̃'c̃ and c̃ is what the features chosen so far leave of a
-    column. Near copies of what is chosen have nothing left, so a set holds none.
+    ``evaluate`` scores every feature as if it were chosen first. A selector adds one feature after the other, each time
+    the one with the largest num / den^power, with num = c̃'Kc̃ and den = c̃'c̃. Here c̃ is the residual of a column on the
+    features chosen so far. A near-duplicate of a chosen feature has almost no residual, so it is not chosen.
 
-    Set forms of other scores are cases of it: ``filter="identity"`` is forward selection component analysis;
-    ``of="graph"`` with ``filter="walk"`` the Laplacian score of sets (one feature: 1 - LS), on ``ClassGraph()`` the
-    Fisher score of sets (one feature: F / (1 + F)).
+    Set forms of other scores are special cases. ``filter="identity"`` is forward selection component analysis.
+    ``of="graph"`` with ``filter="walk"`` is the Laplacian score (LS) of sets, which is 1 - LS for one feature; on
+    ``ClassGraph()`` it is the Fisher score (F) of sets, which is F / (1 + F) for one feature.
 
     Parameters
     ----------
     graph : Recipe or None
-        None only for ``filter="identity"``.
+        The graph; None is allowed only with ``filter="identity"``.
     filter : {"smooth", "walk", "identity"}, float or callable, default="smooth"
-        F, a function of 𝓛: see :mod:`fiedler.graphs.smoothing`. A power γ stands for γ(2) - γ(𝓛).
+        The filter F, a function of 𝓛; see :mod:`fiedler.graphs.smoothing`. A number is a power γ and means
+        γ(2) - γ(𝓛).
     of : {"features", "graph"}, default="features"
-        What is explained: K = F C C' F, all features averaged over neighbours; or K = F, the graph itself, with
-        samples weighed by their degrees.
+        What is explained. "features": K = F C C' F, all features averaged over neighbours. "graph": K = F, the graph
+        itself, with samples weighted by their degrees.
     power : float in [0, 1], default=0.5
-        1 takes the largest gain of J; smaller values prefer columns with more of their own left.
+        1 takes the largest gain of J; smaller values prefer columns with a larger residual.
 
     Examples
     --------
@@ -57,9 +58,9 @@ class Explained(Criterion):
         return True
 
     def null(self) -> Null:
-        # A feature of the set is real if it is smooth on the graph.
+        # A feature of the set is significant if it is smooth on the graph.
         if self.graph is None:
-            return NoTest("has no graph, so no feature can be more than noise on it; give it one.")
+            return NoTest("has no graph, so features cannot be tested against noise; give it a graph.")
         return Rayleigh(as_recipe(self.graph)).null()
 
     def set_formula(self) -> SetFormula:
@@ -70,7 +71,7 @@ class Explained(Criterion):
             check_choice("filter", self.filter, FILTERS)
         if graph is not None and (graph.signed or not graph.attracts):
             raise ValueError(
-                f"graph={graph!r} cannot smooth: its edges may say 'different'; use one whose edges all say 'alike', "
+                f"graph={graph!r} cannot smooth: its edges may mean 'different'; use edges that mean 'similar', "
                 "such as KNN(), ClassGraph() or MustLink()."
             )
         return SetFormula((Term(graph, self.filter, self.of),), (), float(self.power))

@@ -1,13 +1,13 @@
-"""How a criterion is tested: against which other scores a feature's score is compared.
+"""Descriptions of how a criterion is tested: the distribution of its scores under the null hypothesis.
 
-The null hypothesis of a feature is always the same: its values are exchangeable over the rows, given the graph. What
-differs is how the scores under it are known. A criterion says so in :meth:`fiedler.criteria.Criterion.null`, and
-:mod:`fiedler.significance` does the test.
+The null hypothesis of a feature is always the same: its values are exchangeable over the rows, given the graph. The
+way to obtain scores under this hypothesis differs. :meth:`fiedler.criteria.Criterion.null` states it for a criterion,
+and :mod:`fiedler.significance` computes the test.
 
     Quotient        scores are ordered like f'Lf / f̃'Df̃, or f'L₁f / f'L₂f: a closed form is known
-    LabelOrders     the labels are permuted, the rest of the score stays as it is
-    FeatureOrders   the values of the feature are permuted; works for every score, and takes long
-    NoTest          there is nothing to test, and why
+    LabelOrders     the labels are permuted, the rest of the score does not change
+    FeatureOrders   the values of the feature are permuted; possible for every score, but slow
+    NoTest          no test exists, with the reason
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..graphs import Recipe
 
 @dataclass(frozen=True)
 class Quotient:
-    """The order of the scores is that of f'Lf / f̃'Df̃ on a graph, or of f'L₁f / f'L₂f on two; small is good.
+    """Scores ordered like f'Lf / f̃'Df̃ on one graph, or like f'L₁f / f'L₂f on two graphs; small is good.
 
     Parameters
     ----------
     graph : Recipe
-        L, or L₁.
+        The graph of L, or of L₁.
     other : Recipe, optional
-        L₂. By default the quotient is the Rayleigh quotient of ``graph`` alone.
+        The graph of L₂. By default the quotient is the Rayleigh quotient of ``graph``.
     """
 
     graph: Recipe
@@ -41,12 +41,12 @@ class Quotient:
 
 @dataclass(frozen=True)
 class LabelOrders:
-    """The score holds ``weight`` (1 - NMI(sign(f̃), y)), and everything else in it reads no labels.
+    """Scores of the form ``weight`` (1 - NMI(sign(f̃), y)) plus terms that read no labels.
 
     Parameters
     ----------
     graph : Recipe
-        Its degrees centre f̃.
+        The graph whose degrees centre f̃.
     weight : float, default=1.0
         The factor of the label term.
     """
@@ -62,7 +62,7 @@ class LabelOrders:
 
 @dataclass(frozen=True)
 class FeatureOrders:
-    """Nothing is known about the scores of a permuted feature but what permutations show."""
+    """Scores with no known null distribution; only permutations of the feature can show it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class NoTest:
     Parameters
     ----------
     why : str
-        The reason, and what to test instead. It reads on after the name of the criterion.
+        The reason, and what to test instead. The text continues a sentence that starts with the criterion.
     in_formulas : bool, default=True
         Whether formulas that contain the criterion cannot be tested either.
     """
@@ -85,7 +85,7 @@ Null: TypeAlias = Quotient | LabelOrders | FeatureOrders | NoTest
 
 
 def null_of_sum(left: Null, right: Null) -> Null:
-    """The null of the sum of two scores."""
+    """The null description of the sum of two scores."""
     both = (left, right)
     labels = next((part for part in both if isinstance(part, LabelOrders)), None)
     graph = next((part for part in both if isinstance(part, Quotient) and part.other is None), None)
@@ -95,7 +95,7 @@ def null_of_sum(left: Null, right: Null) -> Null:
 
 
 def null_of_formula(left: Null, right: Null) -> Null:
-    """The null of any other formula of two scores."""
+    """The null description of any other formula of two scores."""
     missing = [part for part in (left, right) if isinstance(part, NoTest)]
     decisive = [part for part in missing if part.in_formulas]
     if decisive or len(missing) == 2:

@@ -1,7 +1,7 @@
-"""Scores become an order here and nowhere else.
+"""The only module that turns scores into an order of the features.
 
-The direction comes from the criterion. NaN comes last in every method. +inf comes last if small is good, and first if
-large is good. Equal scores keep the order of the columns.
+The criterion gives the direction. NaN comes last in every method. +inf comes last if small is good, and first if large
+is good. Equal scores keep the order of the columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rank_features(scores: np.ndarray, greater_is_better: bool, tie_breaker: np.n
 
 
 def ranks_of(order: np.ndarray) -> np.ndarray:
-    """The place of every column in an order, 1 for the first.
+    """The rank of every column in an order, 1 for the first.
 
     Examples
     --------
@@ -43,9 +43,9 @@ def ranks_of(order: np.ndarray) -> np.ndarray:
 
 
 def good_enough(scores: np.ndarray, greater_is_better: bool, threshold: Any) -> np.ndarray:
-    """Mask of the features whose score is at least as good as a threshold: a number, "mean", "1.25*median".
+    """Mask of the features whose score reaches a threshold: a number, "mean", or a multiple such as "1.25*median".
 
-    Mean and median are those of the finite scores; NaN is never good enough.
+    Mean and median are taken over the finite scores. NaN never reaches the threshold.
 
     Examples
     --------
@@ -73,9 +73,10 @@ def _limit(finite: np.ndarray, threshold: Any) -> float:
 
 
 def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
-    """Scores as scikit-learn reads importances, large is good: how far below the worst one where small is good.
+    """Scores as importances for scikit-learn, where large is good.
 
-    A feature without a score, or with an infinitely bad one, is as unimportant as the worst that has one.
+    If small is good, the importance is the difference from the worst finite score. A feature without a score, or with
+    an infinitely bad one, has the importance of the worst finite score.
 
     Examples
     --------
@@ -91,10 +92,10 @@ def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 
 def check_scored(criterion: Any, scores: np.ndarray, at_least: int, where: str = "") -> None:
-    """Stop where a selection would have to take features without a score."""
+    """Raise an error if a selection would need features without a score."""
     scored = int(np.sum(~np.isnan(scores)))
     if scored < at_least:
         raise ValueError(
-            f"{at_least} features are asked for, but {criterion!r} scores only {scored} of {len(scores)}{where}: the "
-            "others are NaN (constant on the rows it reads, or 0/0). Ask for fewer features, or show it more labels."
+            f"{at_least} features are requested, but {criterion!r} scores only {scored} of {len(scores)}{where}: the "
+            "others are NaN (constant on the rows it reads, or 0/0). Request fewer features, or give more labels."
         )

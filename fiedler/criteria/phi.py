@@ -1,4 +1,4 @@
-"""SPEC's ranking functions φ1, φ2, φ3 on any graph, with any spectral function γ ([SPEC] eq. 9-11)."""
+"""The ranking functions φ1, φ2, φ3 of SPEC on any graph, with any spectral function γ ([SPEC] eq. 9-11)."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Phi(Criterion):
 
         φ1 = Σ_j γ(λ_j) α_j²    φ2 = Σ_{j≥1} γ(λ_j) α_j² / Σ_{j≥1} α_j²    φ3 = Σ_{j=1}^{k-1} (γ(2) - γ(λ_j)) α_j²
 
-    φ1 and φ2 are ascending, φ3 descending; φ1 and φ3 change when a constant is added to a feature. ξ_0 is D^½1,
-    whatever a solver returns. γ as a whole power is applied by products with 𝓛; any other γ uses all eigenpairs up to
-    3,000 nodes and a Chebyshev polynomial beyond. On graphs of classes or anchors every γ uses the few eigenpairs with
-    λ ≠ 1, which a small matrix gives.
+    Small is good for φ1 and φ2, large for φ3. φ1 and φ3 change if a constant is added to a feature. ξ_0 is always D^½1,
+    independently of the solver. An integer power γ is applied by products with 𝓛. Any other γ uses all eigenpairs up to
+    3,000 nodes, and a Chebyshev polynomial on larger graphs. On graphs of classes or anchors every γ uses the few
+    eigenpairs with λ ≠ 1, which a small matrix gives.
 
     Parameters
     ----------
     graph : Recipe
-        Its normalised Laplacian is 𝓛.
+        The graph with normalised Laplacian 𝓛.
     kind : {1, 2, 3}, default=2
-        Which φ.
+        Number of the score φ.
     gamma : float or callable, default=1
         A positive power, or a function of an array of eigenvalues in [0, 2].
     n_clusters : int, optional
-        k of φ3; by default the number of classes in y, or without classes the largest eigengap among the first 20.
-        Where λ_{k-1} = λ_k the cut at k depends on the basis of that eigenspace, and a warning says so. On graphs of
-        classes or anchors a cut through λ = 1 takes the mean over all bases.
+        Number k in φ3; by default the number of classes in y, or without classes the position of the largest eigengap
+        among the first 20 eigenvalues. If λ_{k-1} = λ_k, the score depends on the basis of this eigenspace, and a
+        warning is issued. On graphs of classes or anchors, a cut inside λ = 1 takes the mean over all bases.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Phi(Criterion):
             mean, mass = graph.moments(F)
             if self.kind == 2:
                 return quadratic(F) / mass
-            ground = graph.volume * mean**2  # the share of ξ_0
+            ground = graph.volume * mean**2  # the part of the norm along ξ_0
             return (quadratic(F) + at_zero * ground) / (mass + ground)
 
         return Scorer(graph.rows, score)
@@ -88,14 +88,14 @@ class Phi(Criterion):
         values = pairs.first_values(k + 1)
         if len(values) > k and abs(values[k] - values[k - 1]) <= 1e-9:
             warnings.warn(
-                f"n_clusters={k} cuts through a repeated eigenvalue ({values[k]:.3g}), so phi=3 depends on the basis "
+                f"n_clusters={k} splits a repeated eigenvalue ({values[k]:.3g}), so phi=3 depends on the basis "
                 f"the solver chose; the graph has {graph.n_components} components, try another n_clusters.",
                 UserWarning,
                 stacklevel=2,
             )
         above, used = gamma(np.full(1, 2.0))[0], min(k - 1, len(pairs.values))
         weights = above - gamma(pairs.values[:used])
-        # Beyond the pairs that are known all have λ = 1; of those, k takes a share, the mean over all their bases.
+        # All further pairs have λ = 1. If k takes only some of them, their share is the mean over all bases.
         share = min(k - 1 - used, pairs.n_ones) / max(pairs.n_ones, 1) * (above - gamma(np.ones(1))[0])
 
         def score(F: Any) -> np.ndarray:
@@ -106,7 +106,7 @@ class Phi(Criterion):
 
 
 def number_of_clusters(graph: Graph, known: Supervision, stated: int | None = None) -> int:
-    """The number stated, that of the classes, or without usable ones the largest eigengap among the first 20."""
+    """The stated number, the number of classes, or without classes the largest eigengap among the first 20."""
     if stated is not None:
         return check_integer("n_clusters", stated, 2)
     try:

@@ -1,18 +1,19 @@
-"""Relevance: how closely a feature follows what is known, from a few labels, targets or pairs; never quite nothing.
+"""Relevance: a positive measure of how closely a feature follows a few known labels, targets or pairs.
 
     classes   r = (rank + local + graph) / 3 + s0 (1 + 4/d2)       d1 = C - 1, d2 = l - C
     targets   r = (rank + local) / 2 + s0                          d1 = 1,     d2 = l - 2
     pairs     r = (raw + rank + graph) / 3 + √((1/|M| + 1/|C|) / 2)
 
-    rank   (SSB - d1 SSW / d2)₊ / SST of mid-ranks; of targets the same as R², of pairs as below
+    rank   (SSB - d1 SSW / d2)₊ / SST of mid-ranks; for targets the same with R², for pairs as below
     local  (e_miss - e_hit)₊ / (e_miss + e_hit), mean squared differences to the 3 nearest rows of the own class and of
-           every other one; of targets between rows whose targets are farther apart, and nearer, than usual
-    graph  the same as rank of the means over neighbours D⁻¹WX, over SST of the feature; relative to the best feature
-    pairs  (e_C - e_M - 2 se)₊ / (e_C + e_M), of values, of mid-ranks, of means over neighbours
-    s0     √(2 d1 d2 / ((d1+d2)² (d1+d2+2))), the deviation of R² where there is no relation
+           every other one; for targets between rows whose targets are farther apart, and nearer, than usual
+    graph  as rank, for the means over neighbours D⁻¹WX, divided by SST of the feature; relative to the best feature
+    pairs  (e_C - e_M - 2 se)₊ / (e_C + e_M), for values, mid-ranks and means over neighbours
+    s0     √(2 d1 d2 / ((d1+d2)² (d1+d2+2))), the standard deviation of R² if there is no relation
 
-The last term of each is a floor that falls about as 1/l: with few labels all features are nearly as relevant. r = 1 for
-all where labels say nothing: one per class, one kind of pair, fewer than four targets.
+The last term of each line is a lower bound that falls about as 1/l, where l is the number of known labels: with few
+labels all features are nearly equally relevant. r = 1 for all features if the labels carry no information: one label
+per class, one kind of pair, or fewer than four targets.
 """
 
 from __future__ import annotations
@@ -35,25 +36,26 @@ from ..supervision import Supervision
 from ..validation import is_sparse
 from .criterion import Criterion, Scorer
 
-_NEAREST = 3  # hits, and misses in every other class
+_NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
-_GAPS = 2000  # targets whose gaps are all looked at
-_CELLS = 2**22  # values of a piece of a block
+_GAPS = 2000  # up to this number of targets, all gaps between them are used
+_CELLS = 2**22  # number of values in one piece of a block
 
 
 class Relevance(Criterion):
     """How closely features follow classes, a real target, or pairs, known for a few rows. Large is good.
 
-    Labels come first; pairs are read where there are no labels. With nothing known every feature scores 1: as a factor
-    it then changes nothing, ``Relevance(KNN(5)) * Explained(KNN(5))`` is how ``SmoothSubset`` reads labels. Invariant
-    to shift and scale of a feature. The equations are in :mod:`fiedler.criteria.relevance`; ours.
+    Labels are used if there are any, otherwise pairs. Without labels and pairs every feature scores 1, so that a factor
+    ``Relevance`` changes nothing: ``SmoothSubset`` is ``Relevance(KNN(5)) * Explained(KNN(5))``. The score does not
+    depend on shift and scale of a feature. The equations are in :mod:`fiedler.criteria.relevance`. Introduced in this
+    library.
 
     Parameters
     ----------
     graph : Recipe, default=KNN(5)
-        Over whose neighbours features are averaged.
+        The graph whose neighbours are averaged.
     task : {"auto", "classes", "target"}, default="auto"
-        What y holds; by default the rule of :meth:`fiedler.Supervision.task`.
+        What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class Relevance(Criterion):
         return self._decided_by(problem.supervision) is not None
 
     def _decided_by(self, known: Supervision) -> str | None:
-        """What decides: classes, a target or pairs; None where these say nothing."""
+        """The supervision in use: classes, a target or pairs; None if it carries no information."""
         labelled = int(np.sum(known.labelled))
         if not labelled:
             both = all(links is not None and len(links) for links in (known.must_link, known.cannot_link))
@@ -110,17 +112,17 @@ class Relevance(Criterion):
 
 
 class Parts:
-    """The parts of a relevance as a function of blocks, and how they become one score.
+    """The parts of a relevance as a function of blocks, and their combination to one score.
 
-    ``of(F)`` gives an array (n, columns). ``settle`` divides the last part by its largest value over all columns, if it
-    is relative to the best feature, and takes the mean.
+    ``of(F)`` gives an array of shape (n, columns). ``settle`` takes the mean of the parts. If the last part is relative
+    to the best feature, it is first divided by its largest value over all columns.
     """
 
     def __init__(self, of: Callable[[View], np.ndarray], views: Views, n: int, floor: float, relative: bool):
         self._of, self.views, self.n, self.floor, self.relative = of, views, n, floor, relative
 
     def of(self, F: Block, columns: slice | None = None) -> np.ndarray:
-        """The parts of a block, in pieces whose values for all rows fit the cache a few times over."""
+        """The parts of a block, computed in pieces that fit into the cache."""
         width, first = max(1, _CELLS // F.shape[0]), 0 if columns is None else columns.start
         pieces = []
         for start in range(0, F.shape[1], width):
@@ -135,22 +137,22 @@ class Parts:
 
 
 class View:
-    """One block of columns on some rows: its values but for an offset, its mid-ranks among all rows, and its means."""
+    """One block of columns on some rows: values up to an offset, mid-ranks among all rows, and neighbour means."""
 
     def __init__(self, raw: np.ndarray, ranks: Callable[[], np.ndarray], smoothed: Callable[[], np.ndarray]):
         self.raw, self.ranks, self.smoothed = raw, ranks, smoothed
 
 
 class Views:
-    """Blocks as a relevance sees them on the rows that are known; a problem that is solved again keeps what it can.
+    """Views of blocks on the rows with known labels; mid-ranks and means are kept for repeated fits.
 
     Parameters
     ----------
     problem : Problem
     rows : ndarray of int
-        The rows that are known.
+        The rows with a label, a target or a pair.
     recipe : Recipe, optional
-        The graph over whose neighbours columns are averaged.
+        The graph whose neighbours are averaged.
     """
 
     def __init__(self, problem: Problem, rows: np.ndarray, recipe: Recipe | None):
@@ -165,32 +167,32 @@ class Views:
 
     @property
     def keeps(self) -> bool:
-        """Whether mid-ranks and means of all columns are there, to be looked up by the number of the column."""
+        """Whether mid-ranks and means of all columns are stored and can be looked up by column number."""
         return self._kept is not None
 
     def at(self, F: Block, columns: slice | None) -> View:
-        """A view of a block; ``columns`` says which columns it holds."""
+        """A view of a block; ``columns`` are the numbers of its columns."""
         raw = take_rows(F, self.rows) - _column_means(F)
         if self._kept is None or columns is None:
             return View(raw, lambda: _mid_ranks(F, self.rows), lambda: self._mean_over(dense(F) - _column_means(F)))
-        ranks, means = self._kept  # of targets there are no means, and nobody asks for them
+        ranks, means = self._kept  # targets need no means, so there are none
         return View(raw, lambda: ranks[self.rows, columns].astype(np.float64), lambda: means[self.rows, columns])
 
 
 class MidRanks:
-    """The mid-ranks of all columns of X, as something a problem keeps."""
+    """The mid-ranks of all columns of X, in the form in which a problem stores results."""
 
     key, supervised = "mid-ranks", False
 
     def made_for(self, problem: Problem) -> np.ndarray:
-        """Half-integers, which single precision holds up to four million rows."""
+        """The mid-ranks in single precision, which is exact for half-integers up to four million rows."""
         every = np.arange(problem.n_samples)
         dtype = np.float32 if problem.n_samples < 2**22 else np.float64
         return map_columns(lambda F: _mid_ranks(F, every).astype(dtype), problem.X, 32.0)
 
 
 class NeighborMeans:
-    """The means of all columns of X over the neighbours of every row, as something a problem keeps."""
+    """The means of all columns of X over the neighbours of every row, in the form in which a problem stores results."""
 
     def __init__(self, recipe: Recipe):
         self.recipe, self.supervised = recipe, recipe.supervised
@@ -205,7 +207,7 @@ class NeighborMeans:
 
 
 def _averaging(graph: Graph, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """C -> D⁻¹WC on some rows. Columns are centred, so that a row without neighbours has their mean."""
+    """The function C -> D⁻¹WC on some rows; columns are centred, so that an isolated row gets the column mean."""
     inverse = np.divide(1.0, graph.degree, out=np.zeros(graph.n_nodes), where=graph.degree > 0)[rows, None]
     W = graph.weights.csr
     if W is None:
@@ -220,7 +222,7 @@ def _classes(problem: Problem, codes: np.ndarray, recipe: Recipe) -> Parts:
     d1, d2 = n_classes - 1, len(rows) - n_classes
     views, members = Views(problem, rows, recipe), np.eye(n_classes)[known]
     i, j, group = nearest_labelled(problem, codes, _NEAREST)
-    own, place = codes[i] == group, np.cumsum(codes >= 0) - 1  # where a row stands among the labelled ones
+    own, place = codes[i] == group, np.cumsum(codes >= 0) - 1  # position of a row among the labelled rows
     edges = [(place[i[part]], place[j[part]], np.ones(part.sum())) for part in (own, ~own)]
     hits, misses = (Graph.from_edges(*part, len(rows)) for part in edges)
     n_hits, n_misses = max(int(own.sum()), 1), max(int((~own).sum()), 1)
@@ -251,13 +253,13 @@ def _targets(problem: Problem) -> Parts:
     ranked = rankdata(y) - (len(y) + 1) / 2.0
     some = y[np.unique(np.linspace(0, len(y) - 1, min(len(y), _GAPS)).round().astype(np.intp))]
     gap = float(np.median(np.abs(some[:, None] - some)[np.triu_indices(len(some), 1)]))
-    # Targets ascend, so the rows near one are an interval, and sums over intervals are differences of running sums.
+    # Targets are sorted, so the rows near one row form an interval; running sums give the sum over an interval.
     near = np.searchsorted(y, y - gap * (1 - 1e-12), "right"), np.searchsorted(y, y + gap * (1 - 1e-12), "left")
     wide = np.searchsorted(y, y - gap * (1 + 1e-12), "left"), np.searchsorted(y, y + gap * (1 + 1e-12), "right")
     every = np.zeros(len(y), dtype=np.intp), np.full(len(y), len(y))
 
     def energy(f: np.ndarray, interval: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Σ over rows i and all j of their interval of (f_i - f_j)²; and below, how many there are."""
+        """Sum of (f_i - f_j)² over all rows i and all rows j of the interval of i."""
         low, high = interval
         first, second = (np.vstack([np.zeros(f.shape[1]), np.cumsum(f**p, axis=0)]) for p in (1, 2))
         squares = (high - low)[:, None] * f**2 - 2.0 * f * (first[high] - first[low]) + second[high] - second[low]
@@ -271,7 +273,7 @@ def _targets(problem: Problem) -> Parts:
         raw, ranks = raw - raw.mean(axis=0), ranks - ranks.mean(axis=0)
         squared = _share((ranked @ ranks) ** 2, (ranked @ ranked) * np.einsum("ij,ij->j", ranks, ranks))
         rank = np.maximum(squared - (1.0 - squared) / d2, 0.0)
-        if min(n_near, n_far) <= 0:  # targets so often the same that no pair is nearer, or farther, than usual
+        if min(n_near, n_far) <= 0:  # many equal targets: no pair is nearer, or farther, than usual
             return np.array([rank, np.zeros_like(rank)])
         far = np.maximum(energy(raw, every) - energy(raw, wide), 0.0) / n_far
         return np.array([rank, _contrast(far, energy(raw, near) / n_near)])
@@ -306,12 +308,12 @@ def _pairs(problem: Problem, must: np.ndarray, cannot: np.ndarray, recipe: Recip
 
 
 def _spread(d1: int, d2: int) -> float:
-    """The deviation of R² with d1 and d2 degrees of freedom where there is no relation."""
+    """The standard deviation of R² with d1 and d2 degrees of freedom if there is no relation."""
     return float(np.sqrt(2.0 * d1 * d2 / ((d1 + d2) ** 2 * (d1 + d2 + 2.0))))
 
 
 def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above / below, 0 where nothing is below."""
+    """above / below, and 0 where below is 0."""
     return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
 
 
@@ -348,6 +350,6 @@ def _sparse_mid_ranks(F: sp.csc_array, rows: np.ndarray) -> np.ndarray:
     ranks = np.empty(len(value))
     ranks[order] = np.repeat(below + (size + 1) / 2.0, size)
     at_zero = negative + (zeros + 1) / 2.0
-    # Stored as differences from the rank of the zeros, so that what is not stored is right as it is.
+    # Stored as differences from the rank of the zeros, so that entries that are not stored need no change.
     moved = sp.csc_array((ranks - at_zero[column], F.indices, F.indptr), shape=F.shape)
     return take_rows(moved, rows) + at_zero

@@ -1,19 +1,19 @@
-"""Eigenvalue sensitivity: how much the spectrum of an RBF graph moves when a feature is weighted down ([EV]).
+"""Eigenvalue sensitivity: how much the spectrum of an RBF graph changes with the weight of a feature ([EV]).
 
     EVSC(t) = Σ_r |dλ_r/dw_t|,   dλ_r/dw_t = -δ^-2 Σ_{i<j} w_ij (f_i - f_j)² [ (q_ri - q_rj)² - λ_r (q_ri² + q_rj²) ]
 
-over the eigenpairs of Lq = λDq with q'Dq = 1 (eq. 12 and 15). For all features at once this is a product of an
-(eigenpairs x edges) with an (edges x features) matrix: n³ operations per feature on a full graph.
+over the eigenpairs of Lq = λDq with q'Dq = 1 (eq. 12 and 15). For all features together this is the product of an
+(eigenpairs x edges) and an (edges x features) matrix, with n³ operations per feature on a full graph.
 
 The eigenvalues of a full RBF graph sum to the trace n - Σ_i w_ii / d_i with w_ii = 1, so that
 -Σ_r dλ_r = δ^-2 Σ_i d_i^-2 Σ_j w_ij (f_i - f_j)², an energy, and
 
     EVSC = that energy + 2 Σ_r max(dλ_r, 0)
 
-Mostly leading eigenvalues grow with a feature's weight, and the last ones together never do: the sum of the k largest
-falls, for every k. Summing the second term over the leading pairs alone removes the factor n. How many of them may grow
-is not bounded by a number, it can be as many as there are clusters; so as many pairs again are tried on a sample of the
-features. docs/evsc.md has the proof and the counterexamples.
+Usually only leading eigenvalues grow with the weight of a feature. The sum of the k largest eigenvalues falls for every
+k. Summing the second term over the leading pairs only removes the factor n. The number of growing eigenvalues has no
+fixed bound; it can equal the number of clusters. Therefore the same number of further pairs is tried on a sample of the
+features. docs/evsc.md has the proof and counterexamples.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from .nulls import NoTest
 
 Changes = Callable[[Any], np.ndarray]  # a block of features -> one row per eigenvalue, or one value per feature
 
-_EDGES_AT_ONCE = 512  # deep enough for a fast product, small enough for the squared differences to stay in cache
-_KEPT_CELLS = 2**25  # cells of the (edges x eigenpairs) matrix up to which it is computed once and kept: 256 MiB
+_EDGES_AT_ONCE = 512  # many enough for a fast product, few enough for the squared differences to fit into the cache
+_KEPT_CELLS = 2**25  # largest (edges x eigenpairs) matrix that is computed once and kept: 256 MiB
 _LEADING = 20  # pairs of the trace mode: exact to 3e-14 for a bandwidth of .25 median distances or more on six sets
-_EXACT_UP_TO = 200  # rows up to which all pairs cost little more than the leading ones
-_SAMPLE, _NEGLIGIBLE = 64, 1e-9  # features the next pairs are tried on, and the share of a score they may add
+_EXACT_UP_TO = 200  # up to this number of rows, all pairs cost little more than the leading pairs
+_SAMPLE, _NEGLIGIBLE = 64, 1e-9  # number of features for the check, and the share of a score that may be missed
 
 
 class Sensitivity(Criterion):
     """Σ_r |dλ_r / dw_t| at w = 1, the eigenvalue sensitivity of [EV] eq. 12 and 15; large is good.
 
-    The graph needs RBF weights: RBF(), or KNN() whose edges are then held fixed.
+    The graph must have RBF weights: RBF(), or KNN(), whose edges are then kept fixed.
 
     Parameters
     ----------
     graph : Recipe
-        Its eigenvalues are λ.
+        The graph whose eigenvalues are λ.
     n_eigenvalues : int, optional
-        Use only the smallest eigenvalues, the trivial one included; by default all. In mode "trace" the number of
-        leading pairs, by default 20.
+        Number of smallest eigenvalues in the sum, the trivial one included; by default all. In mode "trace" it is the
+        number of leading pairs, by default 20.
     mode : {"auto", "exact", "trace"}, default="auto"
-        "trace" gets the sum over all eigenvalues from the trace and a few leading pairs, n times cheaper, and warns
-        when those pairs may not have been enough. "auto" does so beyond 200 rows of a full graph, tries four times as
-        many pairs where 20 are not enough, and falls back to "exact".
+        "exact" uses every eigenpair. "trace" computes the sum from the trace and a few leading pairs, is n times
+        cheaper, and warns if these pairs may not suffice. "auto" uses "trace" for a full graph with more than 200 rows;
+        if 20 pairs do not suffice, it tries four times as many, and then falls back to "exact".
 
     Examples
     --------
@@ -76,8 +76,8 @@ class Sensitivity(Criterion):
 
     def null(self) -> NoTest:
         return NoTest(
-            "measures how a graph's own spectrum moves with a feature that is in it, so that no graph without the "
-            "feature can test it; test LaplacianScore() instead."
+            "measures how the spectrum of a graph changes with a feature that the graph was built from, so it cannot "
+            "be tested on a graph without this feature; test LaplacianScore() instead."
         )
 
     def scorer(self, problem: Problem) -> Scorer:
@@ -86,7 +86,7 @@ class Sensitivity(Criterion):
         graph = problem.graph(as_recipe(self.graph))
         if graph.bandwidth is None:
             raise ValueError(
-                f"Sensitivity differentiates RBF weights, but {self.graph!r} has none; use RBF() or KNN(weight='rbf')."
+                f"Sensitivity needs RBF weights, but {self.graph!r} has none; use RBF() or KNN(weight='rbf')."
             )
         if self.mode == "trace":
             if graph.storage != "dense":
@@ -117,7 +117,7 @@ class Sensitivity(Criterion):
 
 
 def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Changes:
-    """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns), of so many in all."""
+    """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
@@ -143,7 +143,7 @@ def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Chan
 
 
 def _squared_differences(F: np.ndarray, i: np.ndarray, j: np.ndarray, room: np.ndarray, compiled: Any) -> np.ndarray:
-    """(f_i - f_j)² for some edges (rows) and the features of a block (columns), in memory that is there."""
+    """(f_i - f_j)² for some edges (rows) and the features of a block (columns), in preallocated memory."""
     squares = room[: len(i)]
     if compiled is not None:
         compiled.squared_differences(as_block(F), i, j, squares)
@@ -160,7 +160,7 @@ def _squared_width(graph: Graph) -> float:
 
 
 def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> Changes:
-    """The same for few eigenvalues of a full graph, by products with S (W without its diagonal), not edge by edge.
+    """As eigenvalue_changes, for few eigenvalues of a full graph, by products with S (W without its diagonal).
 
     Σ_{i<j} s_ij (f_i - f_j)² [...] = (1 - λ)(q²)'h - 2 (q∘Sq)'f² + 2 (q∘f)'S(q∘f),   h = d∘f² + Sf² - 2 f∘(Sf)
     """
@@ -183,7 +183,7 @@ def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> C
 
 
 def _by_trace(graph: Graph, k: int, problem: Problem) -> tuple[Changes, float]:
-    """The score from the trace and k leading pairs, and the share of one that the next k pairs would add."""
+    """The score from the trace and k leading pairs, and the share of a score that the next k pairs would add."""
     values, vectors = graph.spectrum(2 * k)
     inverse = graph.inverse_root_degree**4 / _squared_width(graph)
     falling = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))

@@ -1,9 +1,11 @@
-"""Data in and out: arrays, files read whole or in blocks, Dask arrays; rankings and reduced tables back to files.
+"""Reading and writing of data: arrays, files read as a whole or in blocks, Dask arrays, rankings and reduced tables.
 
-- ``arrays``    X, checked once, wherever it lives; blocks of its columns and rows
-- ``source``    what does not live in memory, and views of it: ``files``, ``dask``
-- ``memory``    how much a slab may take, and what a file declares
-- ``formats``   every file format described once; ``columns`` ``matrices`` ``matlab`` ``stores``  read and write them
-- ``tables``    what is asked of a file and what it holds; ``delimited`` text, ``label_files`` labels and pairs
-- ``write``     rankings; ``atomic`` files appear whole, ``keep`` long work goes on
+This room may import ``validation``, ``errors``, ``words`` and other modules that import no room.
+
+- ``arrays``    validation of X in any storage; blocks of its columns and rows
+- ``source``    matrices that are not in memory, and views of them: ``files``, ``dask``
+- ``memory``    memory limits for slabs and for sizes that files declare
+- ``formats``   the table of file formats; ``columns`` ``matrices`` ``matlab`` ``stores``  read and write them
+- ``tables``    requests to a file and its contents; ``delimited`` text, ``label_files`` labels and pairs
+- ``write``     rankings; ``atomic`` complete files or none, ``keep`` stored results of interrupted work
 """

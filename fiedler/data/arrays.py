@@ -1,7 +1,7 @@
-"""X in memory or elsewhere: checked once, then read as float64 blocks of columns or as chosen rows.
+"""X in memory or in a source: it is checked once, and then read in float64 as blocks of columns or as some rows.
 
-X is an ndarray, a ``csc_array`` or a :class:`Source`, in the dtype it came in. A block is a C-ordered float64 ndarray
-of shape (n, b), or a float64 ``csc_array`` when X is sparse.
+X is an ndarray, a ``csc_array`` or a :class:`Source`, in its original dtype. A block is a C-ordered float64 ndarray of
+shape (n, b), or a float64 ``csc_array`` if X is sparse.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in floa
 def validate_X(X: Any, column_names: Any = None) -> Matrix:
     """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
 
-    What does not live in memory becomes a :class:`fiedler.sources.Source`, whose values are checked as they are read.
+    Data that are not in memory become a :class:`fiedler.sources.Source`, whose values are checked when they are read.
 
     Parameters
     ----------
     X : array-like, frame, sparse matrix, AnnData or DataArray of shape (n_samples, n_features)
-        Any real dtype. The values are not copied unless the container demands it, and never modified.
+        The data, of any real dtype. The values are copied only if the container requires it, and never modified.
     column_names : array-like of str, optional
-        Used to name an offending column in the error message; frames bring their own.
+        Names of the columns for error messages; frames have their own.
     """
     X, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
-    source = as_source(X)  # before anything asks for its values
+    source = as_source(X)  # before its values are read
     if source is not None:
         return _validate_source(source, names)
     if np.ma.is_masked(X):
-        X = X.astype(np.float64).filled(np.nan)  # what is masked is missing, and reported as such below
+        X = X.astype(np.float64).filled(np.nan)  # masked values are missing values, which are reported below
     try:
         checked = check_array(
             X, accept_sparse=("csc", "csr", "coo"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
         )
-        if checked.dtype.kind not in "biuf":  # lists of objects and dates pass the check above
+        if checked.dtype.kind not in "biuf":  # objects and dates pass the check above
             checked = checked.astype(np.float64)
     except (ValueError, TypeError) as error:
         culprit = _text_column(X)
@@ -61,7 +61,7 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
     if is_sparse(checked):
         checked = sp.csc_array(checked)
         if not checked.has_canonical_format:
-            checked = checked.copy()  # the constructor above may share the caller's arrays
+            checked = checked.copy()  # the arrays may be shared with the caller
             checked.sum_duplicates()
     more = ", for example with sklearn.impute.SimpleImputer in a Pipeline"
     check_finite(checked, "X", names, more=more)
@@ -69,7 +69,7 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
 
 
 def as_source(X: Any) -> Source | None:
-    """X as a source if it does not live in memory.
+    """X as a source if it is not in memory.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def as_source(X: Any) -> Source | None:
 
 
 def rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
-    """Some rows of X, as the same kind of thing."""
+    """Some rows of X, as the same type."""
     if isinstance(X, Source):
         return X.take_rows(rows)
     return sp.csc_array(X.tocsr()[rows]) if is_sparse(X) else X[rows]
@@ -124,7 +124,7 @@ def as_csr(A: sp.csr_array | sp.csc_array, copy: bool = False) -> sp.csr_array:
 
 
 def dense(F: Block) -> np.ndarray:
-    """A block as an ndarray; blocks are small, X as a whole never comes here."""
+    """A block as an ndarray; only for blocks, never for X as a whole."""
     return F.toarray(order="C") if is_sparse(F) else F
 
 
@@ -137,14 +137,15 @@ def _validate_source(source: Source, column_names: Any) -> Source:
     n, m = source.shape
     if n < 2 or m < 1:
         raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
-    check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))  # a vector of each is all but the least
+    # At least one vector per row and per column is needed.
+    check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))
     if column_names is not None:
         source.names = column_names
     return source
 
 
 def _text_column(X: Any) -> tuple[int, Any] | None:
-    """The first column that cannot be read as numbers, with the value at fault."""
+    """The first column that cannot be read as numbers, with its first invalid value."""
     columns = getattr(X, "columns", None)
     if columns is not None:
         cells = [np.asarray(X[c], dtype=object) for c in columns]
@@ -153,7 +154,7 @@ def _text_column(X: Any) -> tuple[int, Any] | None:
     for j, column in enumerate(cells):
         for value in column:
             if isinstance(value, complex):
-                return None  # sklearn's own message about complex data is the right one
+                return None  # scikit-learn has a clear message for complex data
             try:
                 float(value)
             except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: neither a failure nor Ctrl-C leaves half of one."""
+"""Atomic writing of files: a failure or Ctrl-C never leaves an incomplete file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LONGEST_NAME = 255  # bytes, on the usual file systems
 
 
 class OutputExistsError(Mentions, FileExistsError):
-    """A file is in the way."""
+    """The output file exists already."""
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its place on success and vanishes on failure."""
+    """A temporary path next to ``path`` that replaces it on success and is removed on failure."""
     temporary = path.with_name(_short_enough(f".{os.getpid()}.part.", path.name))
     try:
         yield temporary
@@ -30,7 +30,7 @@ def whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and "space left" not in str(error):
             raise
-        why = error.strerror or str(error).partition("\n")[0]  # h5py knows no number
+        why = error.strerror or str(error).partition("\n")[0]  # errors of h5py have no strerror
         raise OSError(f"{path} cannot be written: {why}; free some space, or choose another folder.") from error
     finally:
         if temporary.is_dir():
@@ -40,7 +40,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def _short_enough(prefix: str, name: str) -> str:
-    """A name that ends as a legal one does, because writers read its suffix, and that the file system still takes."""
+    """A name with the same suffix, which writers read, that is short enough for the file system."""
     while len(os.fsencode(prefix + name)) > _LONGEST_NAME:
         name = name[1:]
     return prefix + name
@@ -48,7 +48,7 @@ def _short_enough(prefix: str, name: str) -> str:
 
 @contextmanager
 def replacing(path: str | Path, force: bool = False, folder: bool = False) -> Iterator[Path]:
-    """The same for a path a user named: an existing file, or folder, is replaced only by force.
+    """As :func:`whole`, for a path of the user: an existing file or folder is replaced only with force.
 
     Examples
     --------
@@ -65,10 +65,10 @@ def replacing(path: str | Path, force: bool = False, folder: bool = False) -> It
 
 
 def check_writable(path: str | Path, force: bool = False, folder: bool = False) -> Path:
-    """The path, links resolved, or an error that says why it cannot be written: before the work, not after."""
+    """The path with links resolved; raises an error before the computation if it cannot be written."""
     path = Path(path).resolve()
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to.")
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; create it first.")
     if path.exists() and not path.is_file() and not folder:
         raise ValueError(f"{path} exists and is not a file; choose another name.")
     if path.exists() and not force:

@@ -1,7 +1,7 @@
-"""Tables of named columns, some of which are the target or ids: CSV, Parquet, Feather, ARFF, Excel.
+"""Tables of named columns, including target and ids: CSV, Parquet, Feather, ARFF, Excel.
 
-Each format is read by a well-kept library. What is shared is which column plays which role, and what happens to columns
-that hold no numbers.
+Each format is read by an established library. The roles of columns and the treatment of columns without numbers are
+common to all formats.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from .memory import TEXT_BYTES, check_size
 from .tables import Contents, Request, Table, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
-_NUMBER_BYTES = 40  # that a number takes where Python holds it in a list
-_XML_COST = 25  # bytes that openpyxl was seen to take for a byte of XML
-_PIECE = 2**18  # bytes of a sheet that are looked at together
-_MOST_ROWS = 2**20  # of a sheet, as Excel has it
+_NUMBER_BYTES = 40  # bytes of a number in a Python list
+_XML_COST = 25  # measured bytes of memory that openpyxl takes per byte of XML
+_PIECE = 2**18  # bytes of a sheet that are scanned at a time
+_MOST_ROWS = 2**20  # largest number of rows of a sheet in Excel
 
 # -------------------------------------------------------------------- the shared path
 
@@ -58,9 +58,9 @@ _MOST_ROWS = 2**20  # of a sheet, as Excel has it
 def usable(
     request: Request, names: list[str], features: list[int], bad: dict[int, str]
 ) -> tuple[list[int], list[int], list[str]]:
-    """The features without those that hold no numbers, all columns left out, and what to say.
+    """The features without columns that hold no numbers, all columns left out, and notes for the user.
 
-    ``bad`` says of such a column what it holds; an error where it may not be left out.
+    ``bad`` describes the content of each such column. An error is raised if it must not be left out.
     """
     out = sorted([*left_out(names, request), *bad])
     if not bad:
@@ -78,16 +78,16 @@ def usable(
 
 
 def _way_out(names: list[str]) -> str:
-    """What to do about columns that hold no numbers."""
+    """Advice for columns that hold no numbers."""
     one = len(names) == 1
-    which = "if the column is no feature, name it" if one else f"{some(names)} hold no numbers: name them"
+    which = "if the column is not a feature, name it" if one else f"{some(names)} hold no numbers: name them"
     it = "it" if one else "them"
     return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
 
 
 def _what(cell: Any) -> str:
     a_date = isinstance(cell, (date, time, timedelta))
-    return f"{str(cell)[:40]!r} is {'a date, which is no number' if a_date else 'not a number'}"
+    return f"{str(cell)[:40]!r} is {'a date, not a number' if a_date else 'not a number'}"
 
 
 def read_columns(
@@ -98,7 +98,7 @@ def read_columns(
     what: Callable[[Any], str] = _what,
     line: str = "row",
 ) -> Contents:
-    """A table from ``read(features, wanted)``, which is called again where columns without numbers are left out."""
+    """A table from ``read(features, wanted)``, which is called again if columns without numbers are left out."""
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
     out, notes = left_out(names, request), list[str]()
@@ -124,14 +124,14 @@ def read_rows(
 
 
 def as_number(cell: Any) -> float | None:
-    """The number in a cell, NaN where it is missing, None where it is none; inf where no float holds it."""
+    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
     if cell is None:
         return np.nan
     if isinstance(cell, str):
         return to_number(cell, False)
     try:
         return float(cell)
-    except OverflowError:  # a whole number of more than 308 digits
+    except OverflowError:  # an integer of more than 308 digits
         return np.inf if cell > 0 else -np.inf
     except (TypeError, ValueError):
         return None
@@ -141,7 +141,7 @@ def as_number(cell: Any) -> float | None:
 
 
 def read_csv(request: Request) -> Contents:
-    """CSV or TSV; what was guessed about it is in the notes."""
+    """Read CSV or TSV; the notes state what was guessed about the file."""
     found, said = in_some_encoding(request.path, lambda encoding: _read_csv(request, encoding))
     found.notes += said
     return found
@@ -181,9 +181,9 @@ def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
 
 
 def _delimiter(path: Path, table: Table) -> str:
-    """What the suffix stands for; .csv also for the semicolons of a .csv, and where a comma marks decimals.
+    """The delimiter of the suffix; .csv keeps the semicolons of its source, and uses them with decimal commas.
 
-    Runs of blanks become tabs: among blanks an empty cell could not be seen.
+    Runs of blanks become tabs, because an empty cell between blanks could not be recognised.
     """
     dialect, suffixes = table.layout["dialect"], _suffixes(path)
     if suffixes & {".tsv", ".tab"}:
@@ -242,7 +242,7 @@ def save_arrow(table: Any, path: Path) -> None:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file's name says Parquet; else it is Feather."""
+    """Whether the file name means Parquet; otherwise it is Feather."""
     return path.suffix.lower() in (".parquet", ".pq")
 
 
@@ -260,7 +260,7 @@ def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[i
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
     if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"{path} has columns of the same name; rename them first.")
+        raise ValueError(f"{path} has several columns with the same name; rename them first.")
     return schema.names, schema.types, n_rows, load
 
 
@@ -298,7 +298,7 @@ def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
 
 @contextmanager
 def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
-    """What liac-arff reads, its rows one at a time, and whether these are sparse; its errors name file and line."""
+    """The content from liac-arff, with rows as an iterator, and whether rows are sparse; errors name the line."""
     arff = require("arff", "io", path)
     with open_text(path) as file:
         sparse = _is_sparse_arff(file)
@@ -307,14 +307,14 @@ def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
     def lines(file: Iterable[str]) -> Iterator[str]:
         nonlocal line
         for line, text in enumerate(file, 1):  # noqa: B007
-            # liac-arff would cut 2.7 to 2 where an attribute says integer
+            # liac-arff would truncate 2.7 to 2 if the attribute is declared as integer
             yield re.sub(r"(?i)^(\s*@attribute\s.*\s)integer\s*$", r"\1numeric", text)
 
     try:
         with open_text(path) as file:
             yield arff.load(lines(file), return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN), sparse
     except arff.ArffException as error:
-        error.line = line  # which it does not set for rows that are read one at a time
+        error.line = line  # liac-arff does not set it for an iterator of rows
         raise ValueError(f"{path}: {first_line(error)[:200]}") from None
 
 
@@ -330,7 +330,7 @@ def _is_sparse_arff(lines: Iterable[str]) -> bool:
 
 def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any]) -> Contents:
     features, target, ids = roles(names, request)
-    # A cell that is not written is 0, which for a list of words means the first of them.
+    # A cell that is not written is 0, which for a nominal attribute means its first value.
     zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
     wanted, bad = set(features), dict[int, str]()
     rows, columns, values = array("q"), array("q"), array("d")
@@ -361,7 +361,7 @@ def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any
 
 
 def read_xlsx(request: Request) -> Contents:
-    """The numbers of a sheet as they were last computed; a date or text is no number, and empty rows are skipped."""
+    """Read the last computed numbers of a sheet; dates and text are not numbers, and empty rows are skipped."""
     path = request.path
     with _open_sheet(path, request.sheet) as rows:
         kept = [(line, row) for line, row in rows if row]
@@ -388,7 +388,7 @@ def read_xlsx(request: Request) -> Contents:
 
 
 def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
-    """The kept columns of the sheet, in a workbook of their own."""
+    """Write the kept columns of the sheet to a new workbook."""
     openpyxl = require("openpyxl", "io", path)
     gone = dropped_columns(table, selected)
     book = openpyxl.Workbook(write_only=True)
@@ -402,32 +402,32 @@ def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
 
 @contextmanager
 def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
-    """The numbered rows of a sheet, without empty cells at their ends; all that openpyxl raises is a ValueError."""
+    """The numbered rows of a sheet, without empty cells at their ends; errors of openpyxl become a ValueError."""
     openpyxl = require("openpyxl", "io", path)
     book = None
     try:
         _check_parts(path)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and extensions, nothing the user could act on
+            warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
             book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
             sheet = _sheet(book, wanted, path)
-            sheet.reset_dimensions()  # what a file says about its size may be wrong
-            with closing(sheet.iter_rows(values_only=True)) as rows:  # which holds the file open
+            sheet.reset_dimensions()  # the size that a file declares may be wrong
+            with closing(sheet.iter_rows(values_only=True)) as rows:  # the iterator keeps the file open
                 yield _rows(rows, path)
     except ImportError:
         raise
-    except Exception as error:  # a broken file makes openpyxl raise almost anything
+    except Exception as error:  # openpyxl raises many kinds of errors for a damaged file
         if str(error).startswith(str(path)):
             raise
         why = first_line(error) or type(error).__name__
-        raise ValueError(f"{path} is not an Excel file that can be read: {why}.") from None
+        raise ValueError(f"{path} is not a readable Excel file: {why}.") from None
     finally:
         if book is not None:
             book.close()
 
 
 def _check_parts(path: Path) -> None:
-    """Check what the parts of a workbook declare: sheets are loaded row by row, all others as a whole."""
+    """Check the declared sizes of the parts of a workbook: sheets are loaded row by row, other parts as a whole."""
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             declared = f"{part.filename} of {part.file_size} bytes"
@@ -440,7 +440,7 @@ def _check_parts(path: Path) -> None:
 
 
 def _longest_row(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
-    """Bytes of the longest row of a sheet, to the nearest piece."""
+    """Approximate number of bytes of the longest row of a sheet."""
     longest = length = 0
     with archive.open(part) as file:
         while piece := file.read(_PIECE):
@@ -451,11 +451,11 @@ def _longest_row(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
 
 
 def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """Rows without the empty cells at their ends, as many as memory and Excel allow."""
+    """Rows without the empty cells at their ends; raises an error beyond the limits of memory and Excel."""
     held = 0
     for line, row in enumerate(rows, 1):
         if line > _MOST_ROWS:
-            raise ValueError(f"{path}: the sheet has a row beyond {_MOST_ROWS}, the last that Excel knows.")
+            raise ValueError(f"{path}: the sheet has a row beyond {_MOST_ROWS}, the largest row number in Excel.")
         width = next((j for j in range(len(row), 0, -1) if row[j - 1] is not None), 0)
         held += width
         if width:
@@ -476,7 +476,7 @@ def _sheet(book: Any, wanted: str | int | None, path: Path) -> Any:
 
 
 def _shown(cell: Any) -> str:
-    """A cell as text; whole numbers without a decimal point, as the sheet shows them."""
+    """A cell as text; integers without a decimal point, as the sheet shows them."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         cell = int(cell)
     return "" if cell is None else str(cell)

@@ -1,6 +1,6 @@
-"""Containers around a matrix, opened to the matrix and its names: AnnData, xarray, lazy frames.
+"""The matrix and the names inside containers: AnnData, xarray, lazy frames.
 
-They are known by where they come from; none of their libraries is imported for that.
+Containers are recognised by the module of their class, so none of their libraries is imported.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 
 
 class Opened(NamedTuple):
-    """The matrix inside, and what scikit-learn reads the names and the number of columns from."""
+    """The matrix inside a container, and an object from which scikit-learn reads names and number of columns."""
 
     X: Any
     named: Any
 
 
 def opened(X: Any) -> Opened:
-    """The matrix of an AnnData (its X), of an xarray DataArray or of a lazy frame; anything else as it is."""
+    """The matrix of an AnnData (its X), of an xarray DataArray or of a lazy frame; other objects unchanged."""
     home, kind = type(X).__module__.partition(".")[0], type(X).__name__
     if home == "anndata" and hasattr(X, "obs_names"):
         inside = anndata_matrix(X)
@@ -40,7 +40,7 @@ def opened(X: Any) -> Opened:
 
 
 def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
-    """X or a layer of an AnnData; a view of a file that anndata itself cannot read is refused in plain words."""
+    """X or a layer of an AnnData; raises a clear error for a view of a file that anndata cannot read."""
     try:
         matrix = adata.X if layer is None else adata.layers[layer]
         # anndata 0.13 loses a row of such a view without a word.
@@ -57,17 +57,17 @@ def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
 
 
 def is_container(X: Any) -> bool:
-    """Whether X holds more than a matrix and its names, and can be asked for some columns of all that."""
+    """Whether X holds more than a matrix and its names, and all of it can be sliced by columns."""
     home = type(X).__module__.partition(".")[0]
     return (home == "anndata" and hasattr(X, "obs_names")) or (home == "xarray" and type(X).__name__ == "DataArray")
 
 
 def _named(names: Any, n_columns: int) -> Any:
-    """A frame without rows where the names are text, as AnnData and xarray bring pandas along."""
+    """A frame without rows if the names are text; pandas is available, as AnnData and xarray require it."""
     names = list(names)
     if not names or not all(isinstance(name, str) for name in names):
         return np.empty((0, n_columns))
     from pandas import DataFrame
 
-    # Python's own text: scikit-learn takes no other.
+    # scikit-learn accepts only names of type str.
     return DataFrame(columns=[str(name) for name in names], index=range(0))

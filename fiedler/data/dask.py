@@ -1,7 +1,7 @@
-"""Dask arrays as sources: the work goes to the blocks, only scores and small sums come back.
+"""Dask arrays as sources: workers compute on the blocks and return only scores and small sums.
 
-Column slabs are Dask's own rechunked blocks and never reach the client; the active ``distributed`` client runs them, or
-Dask's threads where there is none. A worker that dies has its blocks computed again by Dask.
+Column slabs are rechunked blocks of Dask and are never sent to the client. The active ``distributed`` client runs them,
+or the threads of Dask if there is no client. If a worker dies, Dask computes its blocks again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .source import Part, Source, block_name, check_finite, spans, unreadable
 
 Span = tuple[slice, slice]  # rows and columns
 _LABEL = "the Dask array"
-_BATCH, _BATCHES = 16, 20  # blocks that are merged by the workers before anything is told or kept, and how many such
+_BATCH, _BATCHES = 16, 20  # blocks merged by the workers before results are counted and kept; number of such batches
 _OURS = "raised while a block was scored, not while it was read"
 _NAMED = "names the file and the block"
-_PATIENCE, _SECONDS_BETWEEN_LOOKS = 60, 5  # seconds that a cluster may be without workers
+_PATIENCE, _SECONDS_BETWEEN_LOOKS = 60, 5  # longest time without workers, and time between checks, in seconds
 
 
 class DaskSource(Source):
@@ -35,7 +35,9 @@ class DaskSource(Source):
 
     def __init__(self, array: Any):
         if array.ndim != 2:
-            raise ValueError(f"Expected 2D array, got a Dask array of shape {array.shape} instead; X has two axes.")
+            raise ValueError(
+                f"Expected 2D array, got a Dask array of shape {array.shape} instead; X must have two axes."
+            )
         if np.isnan(array.shape).any():
             raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
         self.sparse = is_sparse(array._meta)
@@ -65,10 +67,10 @@ class DaskSource(Source):
         return self.array.numblocks[0] > 1 and self.array.numblocks[1] == 1
 
     def slabs(self) -> list[slice]:
-        if self.array.numblocks[0] == 1:  # chunked by columns already: take the chunks as they are
+        if self.array.numblocks[0] == 1:  # already chunked by columns: use the chunks unchanged
             ends = np.cumsum(self.array.chunks[1]).tolist()
             return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-        # Several slabs at least, so that there is something to share among workers.
+        # At least several slabs, so that the work can be shared among workers.
         share = slab_bytes() * self.shape[1] / max(self._bytes, 1.0)
         return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
 
@@ -89,7 +91,7 @@ class DaskSource(Source):
         slabs = self.slabs()
         blocks = [(self._all_rows, slab) for slab in slabs]
         total = self._reduced("passes", self._tasks(function, slabs, positioned), blocks, np.add)
-        return np.require(total, np.float64, "W")  # what comes from a worker may be read-only
+        return np.require(total, np.float64, "W")  # the result of a worker may be read-only
 
     def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
         from dask import delayed
@@ -102,7 +104,7 @@ class DaskSource(Source):
         return self._reduced("row blocks", tasks, blocks, merge)
 
     def _reduced(self, what: str, tasks: list[Any], blocks: list[Span], merge: Callable[[Any, Any], Any]) -> Any:
-        """All results merged in order: by the workers in batches, each of which is counted and kept."""
+        """All results merged in order; workers merge them in batches, and each batch is counted and kept."""
         size = max(_BATCH, -(-len(tasks) // _BATCHES))
         batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
         with current_run().next_pass(what, batches) as step:
@@ -122,7 +124,7 @@ class DaskSource(Source):
         return super().row_slabs()
 
     def _tasks(self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool = False) -> list[Any]:
-        """``function`` on each slab, as delayed values that carry the slab's name."""
+        """``function`` on each slab, as delayed values with the name of the slab."""
         from dask import delayed
 
         starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
@@ -140,7 +142,7 @@ class DaskSource(Source):
 
 
 def _merged(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """Delayed values merged in a tree, so that no worker holds more than a few of them."""
+    """Delayed values merged in a tree, so that a worker holds only a few of them at a time."""
     from dask import delayed
 
     while len(parts) > 1:
@@ -150,7 +152,7 @@ def _merged(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
 
 
 def from_source(source: Source) -> DaskSource:
-    """The same matrix as a Dask array whose blocks are read by the workers, who must see the same files."""
+    """The same matrix as a Dask array whose blocks are read by the workers, which need access to the same files."""
     import dask.array as da
     from dask import delayed
 
@@ -159,7 +161,7 @@ def from_source(source: Source) -> DaskSource:
     meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
     read = delayed(_read_elsewhere, pure=True)
     blocks = []
-    version = source.fingerprint()  # a file that changes under the same name is another file
+    version = source.fingerprint()  # a file that was changed gets another version
     for span in spans_:
         shape = (span.stop - span.start, m) if by_rows else (n, span.stop - span.start)
         part = read(source.reopen, version, span, by_rows)
@@ -182,7 +184,7 @@ _open: dict[bytes, tuple[str, Source]] = {}
 
 
 def _reopened(reopen: Callable[[], Source], version: str) -> Source:
-    """A file is opened once in every process, and again when it has changed."""
+    """The source, opened once in every process, and again if the file has changed."""
     key = pickle.dumps(reopen)
     if _open.get(key, ("", None))[0] != version:
         _open[key] = (version, reopen())
@@ -190,11 +192,11 @@ def _reopened(reopen: Callable[[], Source], version: str) -> Source:
 
 
 class _Block:
-    """What a worker does with one block: check it, then apply the function."""
+    """The task of a worker for one block: check it, and apply the function."""
 
     def __init__(self, function: Callable[..., Any], shape: tuple[int, int], positioned: bool = False):
         self.function, self.shape, self.positioned = function, shape, positioned
-        self.memory = get_config()["working_memory"]  # of the client; a worker has a configuration of its own
+        self.memory = get_config()["working_memory"]  # of the client, because a worker has its own configuration
 
     def __call__(self, block: Any, rows: slice, columns: slice) -> Any:
         if is_sparse(block):
@@ -215,7 +217,7 @@ class _Block:
 
 
 def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
-    """(block, result) as they are done, on the active client or in threads."""
+    """Pairs (block, result) in the order of completion, from the active client or from threads."""
     client = _client()
     if client is None:
         for task, block in zip(tasks, blocks, strict=True):
@@ -226,9 +228,9 @@ def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> I
 
 
 def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda result, _: result()) -> Iterator[Any]:
-    """(place of a task, its result) as they are done; an error if the cluster stays without workers.
+    """Pairs (number of a task, result) in the order of completion; raises an error if the cluster has no workers.
 
-    ``taken(result, place)`` calls ``result`` and turns what it raises into our words.
+    ``taken(result, place)`` calls ``result`` and translates its errors to clear messages.
     """
     from distributed import TimeoutError, wait
 
@@ -252,14 +254,14 @@ def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda
 
 
 class _Patience:
-    """How long a cluster may be without workers before a job on it is given up."""
+    """Raises an error if a cluster has no workers for too long."""
 
     def __init__(self, client: Any):
         self._client = client
-        self._since: float | None = None  # when it was first seen without workers
+        self._since: float | None = None  # time of the first check without workers
 
     def look(self) -> None:
-        """An error if there have been no workers for too long."""
+        """Check for workers; raises an error if there were none for too long."""
         running = self._client.status == "running"
         if running and self._client.scheduler_info()["workers"]:
             self._since = None
@@ -282,8 +284,8 @@ def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) ->
             raise
         if type(error).__name__ == "KilledWorker":
             raise MemoryError(
-                f"{_LABEL}: workers died again and again while {block_name(*block, shape)} was computed, most likely "
-                "out of memory; use smaller chunks or give the workers more."
+                f"{_LABEL}: workers died repeatedly while {block_name(*block, shape)} was computed, most likely "
+                "out of memory; use smaller chunks or workers with more memory."
             ) from error
         notes = getattr(error, "__notes__", ())
         if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):

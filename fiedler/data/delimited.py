@@ -1,9 +1,9 @@
 """CSV and TSV, plain or gzipped, into one float64 matrix in bounded memory.
 
-Polars reads plain UTF-8 where it is installed, in pieces that grow into one buffer, so that the peak is X itself plus
-a piece of the file. What it will not read goes to the reader in plain Python: other encodings, decimal commas, runs of
-blanks, rows of unequal length, words among numbers, and files so small that importing polars would take longer. That
-reader copes, or names line and column. What is guessed about a file (a header, a decimal comma, an encoding) is said.
+If polars is installed, it reads plain UTF-8 in pieces into one buffer, so that the peak memory is X plus a piece of the
+file. A reader in plain Python reads all other files: other encodings, decimal commas, runs of blanks, rows of unequal
+length, words among numbers, and files so small that importing polars would take longer. Its errors name line and
+column. A warning states what was guessed about a file (a header, a decimal comma, an encoding).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
 
 _PIECE = 2**25  # bytes of text parsed at once
-_SMALL = 2**20  # bytes of a file that are read by hand before polars is imported
-_LINE_COST = 16  # bytes that a character of a line may take while it is cut into cells
-_SAMPLE = 2**16, 20  # characters and lines that are looked at first
-BLANKS = " "  # the delimiter that stands for runs of blanks and tabs
+_SMALL = 2**20  # smaller files are read in Python, because importing polars takes longer
+_LINE_COST = 16  # largest number of bytes per character while a line is split into cells
+_SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
+BLANKS = " "  # the delimiter for runs of blanks and tabs
 
-# Numbers row by row and the cells of other columns; or per column without numbers the line and the cell that show it.
+# Numbers row by row and the cells of other columns; or, for each column without numbers, a line and its invalid cell.
 Cells: TypeAlias = tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]
 
 
@@ -52,15 +52,15 @@ class Dialect:
     delimiter: str
     header: bool
     decimal_comma: bool = False
-    encoding: str | None = None  # None: UTF-8, or what its byte order mark says
+    encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
 
 
 class NotUTF8(ValueError):  # noqa: N818
-    """Text in another encoding, which its bytes do not tell."""
+    """Text in an unknown encoding other than UTF-8."""
 
 
 def existing(path: str | os.PathLike, folder: bool = False) -> Path:
-    """A file, or a folder where that will do, or an error that names the nearest file in its folder."""
+    """The path of an existing file, or folder if allowed; the error names the most similar file in its folder."""
     path = Path(path)
     if path.exists() and (path.is_file() or folder):
         return path
@@ -75,13 +75,13 @@ def existing(path: str | os.PathLike, folder: bool = False) -> Path:
 
 
 def opener(path: Path) -> Callable[..., Any]:
-    """What opens a file: gzip's function for gzipped ones."""
+    """The function that opens a file: that of gzip for gzipped files."""
     return gzip.open if path.suffix.lower() == ".gz" else open
 
 
 @contextmanager
 def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Iterator[BoundedLines]:
-    """A text file, unzipped if need be: UTF-8, UTF-16 with its mark, or as told; else an error that names the file."""
+    """An open text file, unzipped if necessary, in UTF-8, UTF-16 with a mark, or the given encoding; errors name it."""
     try:
         with opener(path)(path, "rt", encoding=encoding or _marked(path), newline="") as file:
             yield BoundedLines(file, path, kept)
@@ -99,9 +99,9 @@ def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Itera
 
 
 class BoundedLines:
-    """The lines of a file, read only as far as memory allows: a gzipped line may be endless.
+    """The lines of a file, limited by memory, because a gzipped line can have any length.
 
-    ``kept`` is how many bytes the reader keeps for each that it reads, where it keeps something of all of them.
+    ``kept`` is the number of bytes that the reader keeps in memory per byte it reads.
     """
 
     def __init__(self, file: Any, path: Path, kept: float = 0):
@@ -110,7 +110,7 @@ class BoundedLines:
         self._longest = int(self._limit / _LINE_COST)
 
     def readline(self) -> Any:
-        """The next line; empty at the end."""
+        """The next line, or an empty line at the end."""
         line = self._file.readline(self._longest + 1)
         if len(line) > self._longest:
             check_size(self._path, f"a line of more than {self._longest} characters", _LINE_COST * len(line))
@@ -120,7 +120,7 @@ class BoundedLines:
         return line
 
     def read(self, size: int) -> Any:
-        """So many bytes or characters, or fewer at the end."""
+        """``size`` bytes or characters, or fewer at the end."""
         return self._file.read(size)
 
     def __iter__(self) -> Iterator[Any]:
@@ -129,14 +129,14 @@ class BoundedLines:
 
 
 def _marked(path: Path) -> str:
-    """The encoding a byte order mark tells; UTF-8 without one."""
+    """The encoding of the byte order mark; UTF-8 without a mark."""
     with opener(path)(path, "rb") as file:
         start = file.read(2)
     return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
 
 def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
-    """``read(encoding)`` as UTF-8, else as the encoding that Windows or old files use, and what to say about it."""
+    """``read(encoding)`` in UTF-8, otherwise in an encoding of Windows or old files, and a note about it."""
     try:
         return read(None), []
     except NotUTF8 as error:
@@ -151,7 +151,7 @@ def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any
 
 
 def some(names: list[str]) -> str:
-    """How many columns, and the first five of them."""
+    """The number of columns and the names of the first five, as text."""
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"
 
@@ -162,9 +162,9 @@ def some(names: list[str]) -> str:
 def sniff(
     path: Path, header: bool | None = None, named: Iterable[str] = (), encoding: str | None = None
 ) -> tuple[Dialect, list[str]]:
-    """Names, delimiter, decimal mark and whether there is a header; what was guessed is told as well.
+    """Names, delimiter, decimal mark, whether there is a header, and notes about what was guessed.
 
-    A header one cell short (as R writes it) gets an unnamed first column.
+    A header with one cell fewer than the rows (as R writes it) gets an unnamed first column.
     """
     lines = _first_lines(path, encoding)
     if not lines:
@@ -195,9 +195,9 @@ def sniff(
 def guess_header(
     first: list[str], others: list[list[str]], quoted: bool = False, decimal_comma: bool = False
 ) -> tuple[bool, str]:
-    """Whether a first line holds names: not if it holds numbers where the lines below do, and what to say.
+    """Whether the first line holds names, and a note; it is data if it holds numbers where the next lines do.
 
-    Whole numbers that increase (0, 1, 2 or years) are names, and so is a first line with quotes above lines without.
+    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes.
 
     Examples
     --------
@@ -225,12 +225,12 @@ def guess_header(
         )
     if 2 * len(heads) > len(numeric) and not (counted and first[0] == ""):
         some_of = "is all" if len(like) == len(first) else "has"
-        return True, f"the first line {some_of} numbers and taken as names; if it is data, use header=False."
+        return True, f"the first line {some_of} numbers and is used as names; if it is data, use header=False."
     return True, ""
 
 
 def _first_lines(path: Path, encoding: str | None) -> list[str]:
-    """Some lines that are not empty: two, or more while they are short."""
+    """The first lines that are not empty: two, or more if they are short."""
     lines: list[str] = []
     size = 0
     with open_text(path, encoding) as file:
@@ -242,7 +242,7 @@ def _first_lines(path: Path, encoding: str | None) -> list[str]:
 
 
 def _delimiter(lines: list[str], tabs_first: bool) -> str:
-    """What divides the first lines into equally many cells; else what is most frequent in the very first."""
+    """The delimiter that gives equally many cells in the first lines; otherwise the most frequent one in the first."""
     order = ("\t", ",", ";", "|") if tabs_first else (",", "\t", ";", "|")
     tables = {d: _cells(lines, d) for d in order if d in lines[0]}
     fitting = {d: rows for d, rows in tables.items() if rows and _is_table(rows)}
@@ -271,7 +271,7 @@ def _cells(lines: Iterable[str], delimiter: str) -> list[list[str]] | None:
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Any:
-    """A reader of lines; blanks and tabs at either end of a line separate nothing."""
+    """A reader of lines; blanks and tabs at the ends of a line are ignored."""
     if delimiter == BLANKS:
         return csv.reader((line.replace("\t", " ").strip() for line in lines), delimiter=" ", skipinitialspace=True)
     return csv.reader(lines, delimiter=delimiter)
@@ -295,7 +295,7 @@ def data_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
 
 
 def to_number(cell: str, decimal_comma: bool) -> float | None:
-    """The number in a cell, NaN where it is missing, None where it is none."""
+    """The number in a cell: NaN if it is missing, None if it is not a number."""
     cell = cell.strip()
     if cell in MISSING:
         return np.nan
@@ -310,7 +310,7 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
 
 
 def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list[int]) -> Cells:
-    """The features of a file as numbers, and the cells of the wanted columns, by polars where that can read them."""
+    """The features of a file as numbers, and the cells of the wanted columns; read by polars if possible."""
     found = _read_by_polars(path, dialect, features, wanted) if _is_plain(path, dialect) else None
     comma = dialect.decimal_comma
     number = lambda cell: to_number(cell, comma)  # noqa: E731
@@ -318,19 +318,19 @@ def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list
 
 
 def shows_decimal_commas(dialect: Dialect, bad: dict[int, tuple[int, str]]) -> bool:
-    """Whether all cells that are no numbers are some with a decimal comma, of which the first lines had none."""
+    """Whether all cells that are not numbers have a decimal comma, although the first lines have none."""
     if dialect.delimiter == "," or dialect.decimal_comma:
         return False
     return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
 
 
 def comma_note(path: Path, cell: str) -> str:
-    """What is said about decimal commas."""
+    """The note about decimal commas."""
     return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
 
 
 def _even_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """The rows, none of which may be longer or shorter than the first line."""
+    """The rows; raises an error for a row that is longer or shorter than the first line."""
     width = len(dialect.names)
     for line, row in data_rows(path, dialect):
         if len(row) != width:
@@ -349,8 +349,8 @@ def read_cells(
 ) -> Cells:
     """The numbers of the features, row by row, and the cells of the wanted columns.
 
-    Where columns hold no numbers, these instead, each with the line and the cell that show it. ``number`` gives None
-    for such a cell; where the cells are ``plain`` text, ``float`` is tried on a whole row before it.
+    If columns hold no numbers, these columns are returned instead, each with a line and its invalid cell. ``number``
+    gives None for such a cell. If the cells are ``plain`` text, ``float`` is first tried on a whole row.
     """
     numbers = array("d")
     kept: list[list[Any]] = [[] for _ in wanted]
@@ -366,7 +366,7 @@ def read_cells(
             del numbers[start:]
             values = [number(cell) for cell in cells]
             found = {j: (line, c) for j, c, v in zip(features, cells, values, strict=True) if v is None}
-            if found:  # the rest of the file is read to name all such columns
+            if found:  # the rest of the file is read to find all such columns
                 bad |= found
                 features = [j for j in features if j not in bad]
                 take = _taker(features)
@@ -394,7 +394,7 @@ def _check_memory(path: Path, features: list[int], numbers: array, texts: list[l
 
 
 def _is_plain(path: Path, dialect: Dialect) -> bool:
-    """Whether polars is asked first: large, UTF-8, more than one column, a decimal point."""
+    """Whether polars is tried first: a large file in UTF-8 with more than one column and a decimal point."""
     blanks, comma = dialect.delimiter == BLANKS, dialect.decimal_comma
     if path.stat().st_size <= _SMALL or len(dialect.names) < 2 or blanks or comma or dialect.encoding:
         return False
@@ -404,7 +404,7 @@ def _is_plain(path: Path, dialect: Dialect) -> bool:
 def _read_by_polars(
     path: Path, dialect: Dialect, features: list[int], wanted: list[int]
 ) -> tuple[array, list[list[str | None]]] | None:
-    """The same through polars; None where the file needs the careful reader."""
+    """As :func:`read_cells`, by polars; None if the file needs the reader in Python."""
     try:
         import polars as pl
     except ImportError:
@@ -419,7 +419,7 @@ def _read_by_polars(
             try:
                 frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
             except pl.exceptions.PolarsError:
-                frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a longer list takes longer
+                frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a long list slows polars down
             if _may_be_ragged(piece, frame, dialect.delimiter):
                 return None
             numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())
@@ -432,7 +432,7 @@ def _read_by_polars(
 
 
 class _ByHand(Exception):  # noqa: N818
-    """A file whose lines end in no usual way."""
+    """The file has unusual line ends and needs the reader in Python."""
 
 
 def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
@@ -443,7 +443,7 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
         while skip:
             line = file.readline()
             if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
-                raise _ByHand  # lines end with CR alone, or a name holds the end of a line
+                raise _ByHand  # lines end with CR only, or a name contains a line end
             skip = not line.removeprefix(codecs.BOM_UTF8).strip()
         while piece := file.read(_PIECE):
             piece = (piece + file.readline()).rstrip(b"\r\n")
@@ -452,7 +452,7 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
 
 
 def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
-    """Whether a row may be short, or cut in two by the end of the piece: polars fills short rows without a word."""
+    """Whether a row may be short, or split by the end of the piece: polars silently fills short rows."""
     if b'"' not in piece:
         return piece.count(delimiter.encode()) != frame.height * (frame.width - 1)
     return piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
@@ -462,9 +462,9 @@ def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
 
 
 def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """``(line, cells)`` of a small file of labels or pairs, and what to say about it.
+    """``(line, cells)`` of a small file of labels or pairs, and notes about it.
 
-    Tabs, commas, semicolons (or blanks) separate; empty lines are rows only where that is asked for.
+    Cells are separated by tabs, commas, semicolons (or blanks). Empty lines are rows only if ``empty`` is set.
     """
 
     def read(encoding: str | None) -> str:

@@ -1,7 +1,7 @@
 """Matrices in files, read in blocks: Zarr arrays, HDF5 datasets, sparse matrices in either, Parquet, mapped NPY.
 
-A Zarr chunk that is not there reads as the fill value by Zarr's rules, which would turn a lost file into zeros: it is
-an error here, unless the caller says that missing chunks were left out on purpose.
+By the rules of Zarr a missing chunk is read as the fill value, so that a lost file would become zeros. Here a missing
+chunk is an error, unless the caller states that chunks were left out on purpose.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..words import first_line
 from .memory import check_size, slab_bytes
 from .source import Source
 
-_WIDE_PARQUET = 20_000  # columns from which the metadata of a Parquet file cost more than its values
+_WIDE_PARQUET = 20_000  # with more columns, the metadata of a Parquet file cost more than its values
 
 
 class FileSource(Source):
-    """A source that knows the file it comes from."""
+    """A source that reads from a file."""
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {stamp(self.label)}"
@@ -43,8 +43,8 @@ class ArrayFile(FileSource):
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
             return np.asarray(self._array[rows, columns])
-        # HDF5 wants increasing indices without repeats. One stored chunk after the other: a few columns of many chunks
-        # decoded at once would be all of the file.
+        # HDF5 needs increasing indices without duplicates. Chunks are read one after the other, because decoding all
+        # chunks of these columns at once could load the whole file.
         wanted, place = np.unique(columns, return_inverse=True)
         groups = np.split(wanted, np.flatnonzero(np.diff(wanted // self.chunks[1])) + 1)
         pick = self._array.oindex if hasattr(self._array, "oindex") else self._array
@@ -52,7 +52,7 @@ class ArrayFile(FileSource):
 
 
 class MappedFile(FileSource):
-    """A memory-mapped array: the operating system reads what is touched."""
+    """A memory-mapped array, of which the operating system reads only the used parts."""
 
     mapped = True
 
@@ -70,7 +70,7 @@ def open_npy(path: Path) -> np.ndarray:
         return np.lib.format.open_memmap(path, mode="r")  # never unpickles
     except PermissionError:
         raise
-    except Exception as error:  # a broken header makes NumPy raise almost anything
+    except Exception as error:  # NumPy raises many kinds of errors for a damaged header
         raise ValueError(no_array(path, error)) from None
 
 
@@ -82,7 +82,7 @@ def open_mapped(path: Path) -> Source:
 
 
 def no_array(path: Path, error: Exception) -> str:
-    """Why a NumPy file cannot be read."""
+    """The message for a NumPy file that cannot be read."""
     why = "it holds Python objects or a pickle, which are never loaded" if _smells_of_pickle(path, error) else error
     return f"{path} is not a NumPy file of numbers: {first_line(why)}."
 
@@ -109,7 +109,8 @@ class SparseFile(FileSource):
     ):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
         n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
-        for part in ("data", "indices", "indptr") if stored else ():  # else indptr is all zeros, which are not stored
+        # Otherwise indptr is all zeros, which are not stored.
+        for part in ("data", "indices", "indptr") if stored else ():
             check_chunks(group[part], f"{label}, {part}", missing_chunks)
         if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")
@@ -135,7 +136,7 @@ class SparseFile(FileSource):
         n_lines, width = self.shape if by_rows else self.shape[::-1]
         if isinstance(lines, slice) and isinstance(across, slice) and (across.start, across.stop) == (0, width):
             return self._lines(lines, width)
-        # Part of every line, or scattered lines: they go by a few at a time, and what is wanted of each stays.
+        # Parts of lines, or scattered lines: a few lines are read at a time, and only the wanted parts are kept.
         wanted, place = np.unique(np.arange(n_lines)[lines], return_inverse=True)
         step = max(1, int(slab_bytes() / 4 * n_lines / max(self._bytes, 1.0)))
         pieces, at = [], 0
@@ -162,7 +163,7 @@ class SparseFile(FileSource):
 
 
 class ParquetFile(FileSource):
-    """The numeric columns of a Parquet file; better for tall tables than for wide ones."""
+    """The numeric columns of a Parquet file; more suitable for tall tables than for wide ones."""
 
     def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
         pa, pq = require("pyarrow", "io", path), require("pyarrow.parquet", "io", path)
@@ -177,8 +178,8 @@ class ParquetFile(FileSource):
                 raise ValueError(f"{path} has {schema.names.count(name)} columns named {name!r}; it should have one.")
         if len(columns) > _WIDE_PARQUET:
             raise ValueError(
-                f"{path} has {len(columns)} columns, more than the {_WIDE_PARQUET} that Parquet serves well block by "
-                "block; convert it to Zarr or HDF5, or give it enough memory to be read as a whole."
+                f"{path} has {len(columns)} columns, more than the limit of {_WIDE_PARQUET} for reading Parquet in "
+                "blocks; convert it to Zarr or HDF5, or allow enough memory to read it as a whole."
             )
         types = [schema.field(name).type for name in columns]
         for name, kind in zip(columns, types, strict=True):
@@ -187,7 +188,7 @@ class ParquetFile(FileSource):
         dtype = arrow_dtype(types)
         group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
         super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
-        self._columns = columns  # names may be changed to those the caller uses
+        self._columns = columns  # the public names may be changed by the caller
         self.opener = partial(ParquetFile, os.path.abspath(path), columns)
         ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
         self._starts = np.r_[0, ends].astype(np.int64)
@@ -199,7 +200,7 @@ class ParquetFile(FileSource):
             g for g in range(len(self._starts) - 1) if self._starts[g] < rows.stop and self._starts[g + 1] > rows.start
         ]
         out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
-        for g in groups:  # one row group at a time: what is decoded is much larger than what is stored
+        for g in groups:  # one row group at a time, because decoded data are much larger than stored data
             table = self._file.read_row_group(g, columns=sorted(set(names)))
             start = int(self._starts[g])
             low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
@@ -217,7 +218,7 @@ def is_arrow_number(kind: Any) -> bool:
 
 
 def arrow_dtype(kinds: Sequence[Any]) -> type[np.floating]:
-    """The smallest of float32 and float64 that holds all values of some Arrow types."""
+    """float32 if it holds all values of some Arrow types exactly, otherwise float64."""
     from pyarrow import types
 
     narrow = all(kind.bit_width <= (32 if types.is_floating(kind) else 16) for kind in kinds)
@@ -225,22 +226,22 @@ def arrow_dtype(kinds: Sequence[Any]) -> type[np.floating]:
 
 
 def as_floats(column: Any, name: str) -> np.ndarray:
-    """An Arrow column in float64; whole numbers it cannot hold are an error."""
+    """An Arrow column in float64; raises an error for integers that float64 cannot represent."""
     import pyarrow as pa
 
     try:
         return column.cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
         raise ValueError(
-            f"{name} holds whole numbers beyond 2**53, which float64 cannot tell apart; if they are ids, name it as an "
+            f"{name} holds integers beyond 2**53, which are not exact in float64; if they are ids, name it as an "
             "id column, else store it as float64."
         ) from None
 
 
 def starts_fit(starts: np.ndarray, n_lines: int, stored: int) -> bool:
-    """Whether the starts of the lines of a sparse matrix begin at 0, never decrease, and end within what is stored.
+    """Whether the starts of the lines of a sparse matrix begin at 0, never decrease, and end within the stored values.
 
-    They are compared, not subtracted: differences of hostile ones wrap around, which scipy's own check overlooks.
+    They are compared and not subtracted, because differences of malicious values overflow, which scipy does not check.
     """
     if starts.shape != (n_lines + 1,) or starts.dtype.kind not in "iu":
         return False
@@ -268,11 +269,11 @@ def stamp(label: str) -> str:
 
 
 def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
-    """An error that names the first chunk of a Zarr array that is not stored, or an HDF5 dataset that stores nothing.
+    """Raise an error if chunks of a Zarr array are not stored, or if an HDF5 dataset stores no values.
 
-    Zarr's ``nchunks_initialized`` is never read for many chunks: it tries them all, whether they are stored or not.
+    Zarr's ``nchunks_initialized`` is not used for many chunks, because it tests every possible chunk.
     """
-    if array.chunks:  # one chunk is unpacked as a whole, whatever is read of it
+    if array.chunks:  # a chunk is always decoded as a whole
         check_size(label, f"chunks of shape {array.chunks}", math.prod(array.chunks) * array.dtype.itemsize)
     if missing_chunks == "fill":
         return
@@ -285,7 +286,7 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
     size = array.shards or array.chunks
     root = getattr(array.store, "root", None)
     if isinstance(root, Path):
-        # Zarr's own count takes a shard that reaches over the edge for a whole one, so look for the files.
+        # Zarr counts a shard that exceeds the edge as a whole shard, so the files are searched instead.
         folder = root / array.path
         stored = {Path(at, name).relative_to(folder).as_posix() for at, _, names in os.walk(folder) for name in names}
         grid = [-(-length // step) for length, step in zip(array.shape, size, strict=True)]
@@ -296,7 +297,7 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
         spans = [f"{axis} {i * step} to {min((i + 1) * step, length) - 1}" for axis, i, step, length in axes]
         what = f"the chunk of {', '.join(spans)} is missing"
     elif array.nchunks > _MANY_CHUNKS:
-        what = f"it is no folder and declares {array.nchunks} chunks, too many to look for"
+        what = f"it is not a folder and declares {array.nchunks} chunks, too many to check"
     elif (stored := array.nchunks_initialized) < array.nchunks:
         what = f"{array.nchunks - stored} of {array.nchunks} chunks are missing"
     else:
@@ -305,7 +306,7 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
 
 
 def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
-    """All places of a grid, one at a time: ``itertools.product`` would first lay out every axis in memory."""
+    """All positions of a grid, one at a time; ``itertools.product`` would first copy every axis into memory."""
     if not grid:
         yield ()
     for i in range(grid[0] if grid else 0):
@@ -314,7 +315,7 @@ def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
 
 _MANY_CHUNKS = 100_000
 _ON_PURPOSE = (
-    "restore what is lost, or if chunks that hold only {} were left out on purpose, open the file with "
+    "restore the lost chunks, or if chunks that hold only {} were left out on purpose, open the file with "
     "open_source(path, missing_chunks='fill')."
 )
 

@@ -1,15 +1,15 @@
-"""Every file format, described once: how it is read whole, opened in blocks, and written with fewer columns.
+"""The table of file formats: how each is read as a whole, opened in blocks, and written with fewer columns.
 
     read_table("genes.csv", target="label") -> Table(X, feature_names, row_ids, y, source)
     open_source("big.zarr") -> Source, read block by block
 
 CSV, TSV (also gzipped), Excel, Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5 and Zarr,
-by suffix. Sparse stays sparse, NPY stays on disk, and so does what exceeds the memory it is given; else X is read once
-into its own memory. Messages name the file, the line and the column; no file is ever allowed to run code.
+by suffix. Sparse matrices stay sparse. NPY files, and matrices larger than the memory limit, stay on disk; others are
+read into memory. Error messages name the file, the line and the column. No file can run code.
 
-To add a format to the package, write a file with ``read(request) -> Contents`` and, where tables go out as well,
-``write(path, table, selected)``; add a line to ``FORMATS`` below; and add a test. Nothing else knows a format by its
-name. A reader passes every size that a file declares to :func:`fiedler.data.memory.check_size` before it allocates it.
+To add a format to the package, write a file with ``read(request) -> Contents`` and, if tables can be written,
+``write(path, table, selected)``; add a line to ``FORMATS`` below; and add a test. No other module names a format. A
+reader passes every size that a file declares to :func:`fiedler.data.memory.check_size` before it allocates memory.
 
 To add one from another package, call :func:`register_format`, or declare an entry point in the group
 ``fiedler.formats`` that names a :class:`Format`; the command line then reads the format too.
@@ -51,14 +51,14 @@ class Format:
     Parameters
     ----------
     name : str
-        Its suffix without the dot, and what :func:`file_format` calls it.
+        The suffix without the dot; :func:`file_format` returns this name.
     read : callable
         ``read(request) -> Contents``, see :class:`Request` and :class:`Contents`.
     write : callable, optional
-        ``write(path, table, selected)``: the table with only the features of these numbers. Tables of a format without
-        it are not written.
+        ``write(path, table, selected)`` writes the table with only the selected feature numbers. Without it, tables of
+        this format cannot be written.
     aliases : tuple of str
-        Other suffixes that stand for it.
+        Other suffixes of this format.
     open : callable, optional
         ``open(path, key, columns, missing_chunks) -> Source``, for a format that can be read in blocks.
     gzipped : bool, default=False
@@ -68,7 +68,7 @@ class Format:
     sheets : bool, default=False
         Whether a file holds sheets to choose from.
     needs : tuple of str, optional
-        The package that reads it, as it is imported, and the extra of fiedler that installs it.
+        The import name of the package that reads it, and the extra of fiedler that installs it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Format:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Its name and its aliases."""
+        """The name and the aliases."""
         return (self.name, *self.aliases)
 
 
@@ -143,13 +143,13 @@ def register_format(format: Format) -> None:
     Parameters
     ----------
     format : Format
-        Its name and aliases must be new; ``del FORMATS[name]`` takes it out again.
+        The format; its name and aliases must be new. ``del FORMATS[name]`` removes it.
     """
     if not isinstance(format, Format):
         raise TypeError(f"format must be a fiedler.io.Format, got {type(format).__name__}.")
     for suffix in format.suffixes:
         if (taken := _known_format(suffix)) is not None:
-            raise ValueError(f"format {format.name!r}: the suffix .{suffix} already stands for {taken.name!r}.")
+            raise ValueError(f"format {format.name!r}: the suffix .{suffix} already belongs to {taken.name!r}.")
     FORMATS[format.name] = format
 
 
@@ -158,7 +158,7 @@ def _known_format(suffix: str) -> Format | None:
 
 
 def _format_of(path: str | os.PathLike) -> Format | None:
-    """The format that the suffixes of a path stand for; other packages are asked where the table does not know it."""
+    """The format of the suffixes of a path; if it is unknown, the entry points of other packages are loaded."""
     suffixes = [suffix[1:].lower() for suffix in Path(path).suffixes]
     zipped = suffixes[-1:] == ["gz"]
     suffix = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
@@ -190,45 +190,45 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        The suffix decides the format; ``.gz`` may follow that of a text format.
+        The file; its suffix decides the format, and ``.gz`` may follow that of a text format.
     target : str or int, optional
         Column of the labels, by name or by number from 0: a column of a CSV, Excel, Parquet, Feather, ARFF, NPY or
         Matrix Market file, a variable of a MAT or NPZ file (``y`` or ``Y`` by default), a column of ``obs`` in h5ad.
-        svmlight carries its own.
+        svmlight files contain their own labels.
     id_column : str, int or several, optional
-        Columns that are no features; the first one names the rows. A column without a name is taken as one.
+        Columns that are not features; the first one names the rows. A column without a name is an id column.
     labels : str or Path, optional
         Separate file of labels, see :func:`read_labels`.
     names : str or Path, optional
-        Separate file of feature names, one per line; of all features, or of those that are not left out.
+        Separate file of feature names, one per line, for all features or for those that are not left out.
     layer : str, optional
         Layer of an AnnData file to read in place of X.
     unlabeled : object, optional
-        Label that means "unknown"; empty cells, NA, n/a, #N/A, <NA>, NaN, None, null and ? do in any case.
+        Label that means "unknown". Empty cells, NA, n/a, #N/A, <NA>, NaN, None, null and ? are always unknown.
     header : bool, optional
-        Whether the first line of a CSV or Excel file holds the names. By default it is data if it holds numbers
-        wherever the lines below do, unless these are whole numbers that increase; a warning says so.
+        Whether the first line of a CSV or Excel file holds the names. By default it is data if it holds numbers in the
+        same places as the lines below, unless these are increasing integers; a warning is issued.
     memory : float, optional
-        Bytes X may take. A larger X of a Zarr, HDF5, h5ad or Parquet file stays there, and is read block by block as a
-        :class:`fiedler.sources.Source`. NPY is always mapped. No file may declare more than this and more than half of
-        the memory that is free.
+        Memory limit for X in bytes. A larger X of a Zarr, HDF5, h5ad or Parquet file stays in the file, and is read
+        block by block as a :class:`fiedler.sources.Source`. NPY files are always memory-mapped. A file raises an error
+        if it declares more than both this limit and half of the free memory.
     sheet : str or int, optional
-        Sheet of an Excel file, by name or by number from 0; the first by default.
+        Sheet of an Excel file, by name or by number from 0; by default the first sheet.
     drop : str, int or several, optional
-        Columns to leave out, by name or by number from 0, also of a reduced table.
+        Columns to leave out, by name or by number from 0; a reduced table does not contain them either.
     numeric_only : bool, default=False
-        Leave out columns that hold no numbers, with a warning that names them; by default they are an error.
+        Whether to leave out columns that hold no numbers, with a warning that names them; by default they are an error.
 
     Returns
     -------
     table : Table
-        X with the names of its columns and rows, and labels where there are any.
+        X with the names of its columns and rows, and labels if there are any.
 
     Raises
     ------
     ValueError
-        Where a cell, a label or the file itself cannot be read, or declares more than memory holds; the message names
-        the file and the place.
+        If a cell, a label or the file cannot be read, or if the file declares more than the memory limit; the message
+        names the file and the position.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def read_table(
             raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
         if found.X.dtype.kind not in "biuf":
             raise ValueError(f"{path} holds {found.X.dtype}, not real numbers.")
-        # An index of the rows and the names of the columns are needed, whatever is done with them.
+        # Row numbers and column names are always needed.
         check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
         said = {f"header={value}": ("header", value) for value in (True, False) if f"header={value}" in note}
@@ -278,7 +278,7 @@ def read_table(
         _leave_out(found, dropped, path)
     feature_names = _unique(found.names, found.X.shape[1], path)
     if isinstance(found.X, Source):
-        found.X.names = feature_names  # for messages about its values, which are checked as they are read
+        found.X.names = feature_names  # for messages about its values, which are checked when they are read
     return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y})
 
 
@@ -290,18 +290,18 @@ def open_source(
     Parameters
     ----------
     path : path
-        ``.zarr``, ``.h5`` or ``.hdf5``, ``.h5ad``, ``.parquet``, ``.npy``.
+        A file with the suffix ``.zarr``, ``.h5``, ``.hdf5``, ``.h5ad``, ``.parquet`` or ``.npy``.
     key : str, optional
         The dataset or group inside the file, such as ``layers/counts``; by default ``X``, or the only matrix.
     columns : list of str, optional
-        Of a Parquet file; all by default.
+        Columns of a Parquet file; by default all.
     missing_chunks : {"error", "fill"}, default="error"
-        Whether a Zarr chunk that is not stored is an error, or stands for the fill value.
+        Whether a Zarr chunk that is not stored is an error, or is read as the fill value.
 
     Returns
     -------
     source : Source
-        To be passed to ``fit`` or ``evaluate`` as X.
+        The matrix, to be passed to ``fit`` or ``evaluate`` as X.
 
     Examples
     --------
@@ -328,23 +328,23 @@ def open_source(
 def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
     """Write a table with only the selected features, in the format it was read from.
 
-    Ids and labels are kept, columns stay in their order and values are those of the file, missing ones included.
+    Ids and labels are kept. Columns keep their order, and values, also missing ones, are those of the file.
 
     Parameters
     ----------
     path : str or Path
-        With the suffix of the table's own format.
+        The new file, with the suffix of the format of the table.
     table : Table
-        As :func:`read_table` gave it; its file is read again where that keeps more of it.
+        A table of :func:`read_table`; its file is read again if this preserves more of it.
     selected : ndarray
         Column numbers, or a boolean mask.
     force : bool, default=False
-        Replace an existing file.
+        Whether an existing file is replaced.
 
     Returns
     -------
     path : Path
-        The file written.
+        The file that was written.
     """
     if file_format(path) != table.format:
         own = table.source.suffix
@@ -360,7 +360,7 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
 
 
 def check_output(path: str | Path, force: bool = False) -> None:
-    """An error that says why a result cannot be written there: before the work, not after."""
+    """Raise an error before the computation if a result cannot be written there."""
     described = _format_of(path)
     if described is not None and described.needs is not None:
         require(*described.needs, Path(path).resolve())
@@ -368,17 +368,17 @@ def check_output(path: str | Path, force: bool = False) -> None:
 
 
 def file_format(path: str | Path) -> str:
-    """The format a file's name stands for.
+    """The format of a file, by its name.
 
     Parameters
     ----------
     path : str or Path
-        Only its suffixes count; ``.gz`` may follow that of a text format.
+        The file; only its suffixes are used, and ``.gz`` may follow that of a text format.
 
     Returns
     -------
     format : str
-        Such as "csv", also for TSV.
+        The name of the format, such as "csv", which also includes TSV.
 
     Examples
     --------
@@ -397,7 +397,7 @@ def file_format(path: str | Path) -> str:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Whatever a library says about a damaged file, in an error that names the file; our own messages do."""
+    """Convert errors of other libraries about a damaged file to errors that name the file."""
     try:
         yield
     except (ImportError, FileNotFoundError, PermissionError):
@@ -415,7 +415,7 @@ def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]
 
 
 def _given_names(path: str | Path, found: Contents, n_features: int) -> list[str]:
-    """Names from a file: of the features, or of these and the columns left out."""
+    """Names from a file, for the features only or also for the columns that are left out."""
     names = read_names(path)
     if left_out := found.layout.get("left_out"):
         places = sorted([*found.layout["features"], *left_out])
@@ -427,7 +427,7 @@ def _given_names(path: str | Path, found: Contents, n_features: int) -> list[str
 
 
 def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
-    """Take columns out of a matrix whose reader gave all of them; numbers are those of the file."""
+    """Remove columns from a matrix that was read completely; column numbers are those of the file."""
     places = found.layout.get("features", list(range(found.X.shape[1])))
     names = dict(enumerate(f"x{j}" for j in range(max(places) + 1)))
     names |= dict(zip(places, map(str, found.names), strict=True)) if found.names is not None else {}
@@ -436,7 +436,7 @@ def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
         raise ValueError(f"{path}: column {min(out - set(places))} is in drop, and named as the target.")
     kept = [k for k, place in enumerate(places) if place not in out]
     if not kept:
-        raise ValueError(f"{path} has no feature columns beside those in drop.")
+        raise ValueError(f"{path} has no feature columns except those in drop.")
     if isinstance(found.X, Source):
         for k in reversed([k for k, place in enumerate(places) if place in out]):
             found.X = found.X.without_column(k)
@@ -460,7 +460,7 @@ def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndar
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """Names with .1, .2, ... after the second, third, ... of the same."""
+    """Names in which .1, .2, ... follows the second, third, ... occurrence of a name."""
     used: Counter = Counter()
     unique: dict[str, None] = {}
     for name in names:

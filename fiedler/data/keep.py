@@ -1,14 +1,14 @@
-"""Finished parts of a long job, kept in a folder so that an interrupted job goes on where it stopped.
+"""Storage of finished parts of a long job in a folder, so that an interrupted job continues where it stopped.
 
-:class:`Kept` is the folder. A comparison keeps its cells there under names that hash everything they depend on. A job
-over a source keeps its finished slabs, and reports progress:
+:class:`Kept` is the folder. A comparison stores its cells there; their names are hashes of everything they depend on. A
+job over a source stores its finished slabs, and reports progress:
 
     with Run(folder="ranking.csv.blocks", fingerprint=..., progress=...):
         selector.fit(source)
 
-The passes over a source follow from the data and the parameters alone, so their number names them. What the folder
-holds is used again if its fingerprint is the same, and dropped otherwise. A file that is not whole, or not what was
-written, is computed again. Only files that were written here are ever removed.
+The passes over a source depend only on the data and the parameters, so their number identifies them. The content of the
+folder is used again if its fingerprint is the same, and removed otherwise. If a file is incomplete or was changed, its
+result is computed again. Only files that were written by this module are removed.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ import numpy as np
 
 from .atomic import whole
 
-_OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")  # names of files in a folder of ours
-_START = b'{"fingerprint"'  # of a manifest
-Value = np.ndarray | tuple  # of arrays
+# Names of files that this module writes.
+_OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")
+_START = b'{"fingerprint"'  # the first bytes of a manifest
+Value = np.ndarray | tuple  # an array or a tuple of arrays
 
 
 class Kept:
-    """A folder of finished results, each written whole; a result that is missing or damaged is None.
+    """A folder of finished results; a result that is missing or damaged is None.
 
     Parameters
     ----------
     folder : path or None
-        None keeps nothing.
+        The folder; with None nothing is stored.
     """
 
     def __init__(self, folder: str | os.PathLike | None):
         self.folder = None if folder is None else Path(folder)
 
     def load(self, name: str) -> Any:
-        """An array (.npy), a tuple of arrays (.npz) or a value of JSON (.json)."""
+        """Load an array (.npy), a tuple of arrays (.npz) or a JSON value (.json)."""
         if self.folder is None:
             return None
         path = self.folder / name
@@ -58,11 +59,11 @@ class Kept:
                 values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[part] for part in loaded.files)
                 file.seek(-4, os.SEEK_END)
                 return values if file.read(4) == _mark(values) else None
-        except Exception:  # whatever is wrong with it, it can be computed again
+        except Exception:  # any damaged result can be computed again
             return None
 
     def save(self, name: str, value: Any) -> None:
-        """Write a result under a name whose suffix says what it is."""
+        """Write a result; the suffix of the name is its type."""
         if self.folder is None:
             return
         with whole(self.folder / name) as temporary, open(temporary, "wb") as file:
@@ -85,18 +86,19 @@ class Kept:
 
 
 class Run:
-    """Progress and kept results of the passes made inside a ``with`` block.
+    """Progress and stored results of the passes inside a ``with`` block.
 
     Parameters
     ----------
     progress : callable, optional
-        ``progress(done, total, what)`` after every slab.
+        Called as ``progress(done, total, what)`` after every slab.
     folder : path, optional
-        Where finished slabs are kept; removed when the block ends without an error, or before any is finished.
+        Folder for finished slabs; it is removed if the block ends without an error, or before a slab is finished.
     fingerprint : str, default=""
-        Of the data, the parameters and the working memory. What a folder with another one holds is dropped.
+        Fingerprint of the data, the parameters and the working memory. Results with another fingerprint are removed.
     keep_every : float, default=10.0
-        Seconds between two partial sums. A partial sum is as large as the result, so it is not kept after every slab.
+        Seconds between two stored partial sums. A partial sum is as large as the result, so it is not stored after
+        every slab.
     """
 
     def __init__(
@@ -133,21 +135,21 @@ class Run:
         Parameters
         ----------
         what : str
-            How ``progress`` calls its slabs.
+            Name of the slabs for ``progress``.
         slabs : sequence of slice
-            All of them.
+            All slabs of the pass.
 
         Returns
         -------
         one_pass : Pass
-            A context that knows which slabs are done.
+            A context that records finished slabs.
         """
         self._passes += 1
         return Pass(self, self._passes, what, len(slabs))
 
 
 class Pass:
-    """One pass over a source: which of its slabs are done."""
+    """One pass over a source, with a record of its finished slabs."""
 
     def __init__(self, run: Run, number: int, what: str, total: int):
         self._run, self._kept, self._number, self._what, self._total = run, run._kept, number, what, total
@@ -161,7 +163,7 @@ class Pass:
         pass
 
     def finished(self, slab: slice) -> np.ndarray | None:
-        """The result of this slab, if an earlier run kept it."""
+        """The result of a slab if an earlier run stored it, else None."""
         result = self._kept.load(self._name(f"{slab.start}-{slab.stop}"))
         if isinstance(result, np.ndarray) and result.ndim and slab.stop - slab.start in result.shape:
             self._run.n_reused += 1
@@ -170,13 +172,13 @@ class Pass:
         return None
 
     def finish(self, slab: slice, result: np.ndarray) -> np.ndarray:
-        """Keep the result of a slab and hand it back."""
+        """Store the result of a slab and return it."""
         self._kept.save(self._name(f"{slab.start}-{slab.stop}"), result)
         self.count()
         return result
 
     def partial_sum(self) -> tuple[Any, int]:
-        """What an earlier run had added up, and over how many slabs."""
+        """The partial sum of an earlier run, and its number of slabs."""
         for name in self._sums():
             total, done = self._kept.load(name), int(Path(name).stem.rpartition("-")[2])
             if total is not None and done <= self._total:
@@ -187,7 +189,7 @@ class Pass:
         return None, 0
 
     def add(self, total: Value) -> None:
-        """Count a slab whose result is in the total, and keep the total now and then, and at the end."""
+        """Count a slab whose result is in the total, and store the total from time to time and at the end."""
         self.count()
         last = self._done == self._total and self._total > 1
         if self._kept.folder is None or not (last or time.monotonic() - self._written > self._run._keep_every):
@@ -217,12 +219,12 @@ _current: ContextVar[Run | None] = ContextVar("fiedler_run", default=None)
 
 
 def current_run() -> Run:
-    """The active run, or one that keeps nothing and tells nobody."""
+    """The active run, or one without storage and progress."""
     return _current.get() or Run()
 
 
 def _mark(values: Value) -> bytes:
-    """Four bytes that tell the shape, the type and the values of what was kept."""
+    """A checksum of four bytes for shape, type and values of a stored result."""
     mark = 0
     for array in values if isinstance(values, tuple) else (values,):
         array = np.asarray(array)
@@ -233,15 +235,17 @@ def _mark(values: Value) -> bytes:
 
 
 def _check_ours(folder: Path) -> None:
-    """An error unless a folder is not there, or empty, or of an earlier run: with a manifest and nothing foreign."""
+    """Raise an error unless a folder is missing, empty, or of an earlier run: with a manifest and no other files."""
     if not folder.exists() and not folder.is_symlink():
         return
     names = [] if not folder.is_dir() else sorted(path.name for path in folder.iterdir())
     foreign = [folder.name] if not folder.is_dir() else [n for n in names if not _is_ours(folder / n)]
-    if not foreign and "manifest.json" not in names:  # a run that was killed at once leaves no more than a part of it
+    if not foreign and "manifest.json" not in names:  # a run that was killed early leaves an incomplete manifest
         foreign = [name for name in names if "manifest" not in name]
     if foreign:
-        raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
+        raise FileExistsError(
+            f"{folder} is not a folder of an earlier run ({foreign[0]} is in it); use another folder."
+        )
 
 
 def _is_ours(path: Path) -> bool:
@@ -250,11 +254,11 @@ def _is_ours(path: Path) -> bool:
     if path.name != "manifest.json":
         return True
     start = path.read_bytes()[: len(_START)]
-    return start == _START[: len(start)]  # a full disk may have cut it short
+    return start == _START[: len(start)]  # it may be incomplete because the disk was full
 
 
 def _remove(folder: Path) -> None:
-    """Remove what is ours from a folder, and the folder unless something else has come into it."""
+    """Remove the files of this module from a folder, and the folder if it is then empty."""
     if folder.is_dir():
         for path in folder.iterdir():
             if _is_ours(path):

@@ -1,4 +1,4 @@
-"""Labels and pairs from files of their own, and which of them are known."""
+"""Reading of labels, names and pairs from separate files."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}
 
 
 def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) -> list[Any]:
-    """Labels from a separate file: one per row, or pairs ``row id or number, label`` for the rows that are labelled.
+    """Labels from a separate file: one per row, or lines ``row id or number, label`` for the labelled rows.
 
     Parameters
     ----------
     path : str or Path
-        Text with one or two columns, or an NPY file. Of one column, an empty line is a missing label, and one line more
-        than there are rows is a header.
+        Text with one or two columns, or an NPY file. In a file with one column, an empty line is a missing label, and
+        the first line is a header if there is one line more than rows.
     row_ids : ndarray of str, optional
-        What the first of two columns refers to; by default row numbers from 0.
+        The row ids in the first of two columns; by default row numbers from 0.
     n_samples : int
-        Rows of the table.
+        Number of rows of the table.
 
     Returns
     -------
     labels : list
-        One per row; None where the file does not say.
+        One label per row; None if the file has none for it.
     """
     path = existing(path)
     if path.suffix.lower() == ".npy":
@@ -50,9 +50,11 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
         while len(values) > n_samples and not values[-1]:
             values.pop()
         if len(values) not in (n_samples, n_samples + 1):
-            raise ValueError(f"{path} has {len(values)} labels for {n_samples} rows; write 'row,label' to label a few.")
+            raise ValueError(
+                f"{path} has {len(values)} labels for {n_samples} rows; use lines 'row,label' to label only some rows."
+            )
         if len(values) > n_samples:
-            notes.append(f"{path} has one line more than there are rows, so {values[0]!r} is taken as its header.")
+            notes.append(f"{path} has one line more than there are rows, so {values[0]!r} is used as a header.")
         _say(notes)
         return values[len(values) - n_samples :]
     _say(notes)
@@ -72,7 +74,7 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
 
 
 def read_names(path: str | Path) -> list[str]:
-    """Names from a file, one per line, whatever they hold but tabs; quotes around a whole line are taken off.
+    """Names from a file, one per line; they may contain anything except tabs. Quotes around a line are removed.
 
     Examples
     --------
@@ -113,13 +115,13 @@ def read_pairs(
     Parameters
     ----------
     path : str or Path
-        Text: two columns of row ids, or of row numbers from 0, and a third that says ``must`` or ``cannot``.
+        Text with two columns of row ids, or of row numbers from 0, and a third column with ``must`` or ``cannot``.
     row_ids : ndarray of str, optional
-        What the first two columns refer to; by default row numbers from 0.
+        The row ids in the first two columns; by default row numbers from 0.
     n_samples : int
-        Rows of the table.
+        Number of rows of the table.
     kind : {"must", "cannot"}, optional
-        What pairs without a third column are.
+        The kind of pairs without a third column.
 
     Returns
     -------
@@ -160,19 +162,19 @@ def read_pairs(
 
 
 def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
-    """Labels as integers, floats or objects, whichever holds them.
+    """Labels as integers, floats or objects, as their values require.
 
     Parameters
     ----------
     values : array-like
-        Numbers or text, as a file holds them.
+        Numbers or text from a file.
     unlabeled : object, optional
-        What also means "unknown", beside empty cells, NA, NaN, None and ?.
+        A label that means "unknown", in addition to empty cells, NA, NaN, None and ?.
 
     Returns
     -------
     labels : ndarray
-        Unknown ones are NaN among numbers, None among words.
+        The labels; unknown labels are NaN among numbers, and None among words.
 
     Examples
     --------
@@ -188,12 +190,12 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
     known = [None if _unknown(cell, marker) else cell for cell in seen.values]
     try:
         return _whole_or_real(seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64))
-    except (TypeError, ValueError, OverflowError):  # the last where no float holds a whole number
+    except (TypeError, ValueError, OverflowError):  # OverflowError: an integer that is too large for a float
         return seen.spread(None if cell is None else str(cell) for cell in known)
 
 
 def _without(numbers: np.ndarray, marker: str | None) -> np.ndarray:
-    """Numbers, those that mean "unknown" as NaN."""
+    """Numbers, with NaN in place of those that mean "unknown"."""
     try:
         return numbers if marker is None else np.where(numbers == float(marker), np.nan, numbers)
     except ValueError:
@@ -206,7 +208,7 @@ def _whole_or_real(numbers: np.ndarray) -> np.ndarray:
 
 
 def is_known(y: np.ndarray) -> np.ndarray:
-    """Which labels are known."""
+    """Mask of the known labels."""
     return ~np.isnan(y) if y.dtype.kind == "f" else Distinct(y.tolist()).where(lambda label: label is not None)
 
 
@@ -229,11 +231,11 @@ def _row_finder(row_ids: np.ndarray | None, n_samples: int) -> Any:
     counts = Counter(row_ids.tolist())
     repeated = next((row for row, count in counts.items() if count > 1), None)
     if repeated is not None:
-        raise ValueError(f"row id {repeated!r} occurs {counts[repeated]} times, so it cannot stand for one row.")
+        raise ValueError(f"row id {repeated!r} occurs {counts[repeated]} times, so it does not identify a row.")
     return {row: i for i, row in enumerate(row_ids.tolist())}.get
 
 
 def _no_row(cell: str, row_ids: np.ndarray | None, n_samples: int) -> str:
     if row_ids is None:
-        return f"{cell!r} is not a row number from 0 to {n_samples - 1}; name an id column to use row ids."
+        return f"{cell!r} is not a row number from 0 to {n_samples - 1}; to use row ids, name an id column."
     return f"{cell!r} is not a row id; {did_you_mean(cell, row_ids, 0.6)}".rstrip("; ") + "."

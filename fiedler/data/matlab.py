@@ -1,8 +1,8 @@
-"""MATLAB files: versions 4 to 7 read here, because a damaged tag or index crashes scipy's reader; 7.3 is HDF5.
+"""Reading of MATLAB files: versions 4 to 7 without scipy, which crashes on damaged files, and 7.3 as HDF5.
 
 A file of version 5 to 7 is a sequence of elements, tag and bytes. A matrix is an element that holds elements: flags,
-dimensions, a name and the parts of its values. Every tag is checked against the bytes there are, every declared size
-against memory, and every index against the shape, before anything follows it.
+dimensions, a name and the parts of its values. Before use, every tag is checked against the size of the file, every
+declared size against memory, and every index against the shape.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from .tables import Contents, Request, Table, flat, labels_of, matrix_name, name
 _MATRIX, _COMPRESSED = 14, 15
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
-_CELL, _CHAR, _SPARSE, _FIRST, _LAST = 1, 4, 5, 6, 15  # classes of matrices; the last two are those of numbers
+# Classes of matrices; numbers have the classes from _FIRST to _LAST.
+_CELL, _CHAR, _SPARSE, _FIRST, _LAST = 1, 4, 5, 6, 15
 _COMPLEX = 0x08
-_CELL_BYTES = 512  # that a cell takes while it is read
-_EMPTY = np.empty((0, 0), dtype=object)  # what an empty cell holds
+_CELL_BYTES = 512  # bytes of memory per cell while it is read
+_EMPTY = np.empty((0, 0), dtype=object)  # the value of an empty cell
 _NUMBERS_OF_4 = ("f8", "f4", "i4", "i2", "u2", "u1")
 
 
@@ -41,7 +42,7 @@ def read_mat(request: Request) -> Contents:
         X, y, names = load(request)
     except (ImportError, PermissionError):
         raise
-    except Exception as error:  # a broken file makes h5py raise almost anything
+    except Exception as error:  # h5py raises many kinds of errors for a damaged file
         if str(error).startswith(str(path)):
             raise
         raise ValueError(f"{path} is not a MATLAB file: {first_line(error) or type(error).__name__}") from None
@@ -75,7 +76,7 @@ def _asked(arrays: dict[str, Any], request: Request) -> tuple[Any, Any, Any]:
 
 
 def _from_hdf5(request: Request) -> tuple[Any, Any, Any]:
-    """Version 7.3; only what is asked for is loaded."""
+    """Read version 7.3; only the requested variables are loaded."""
     h5py = require("h5py", "io", request.path)
     with open_hdf5(request.path) as file:
         arrays: dict[str, Any] = {}
@@ -91,7 +92,7 @@ def _loaded(item: Any, path: Path) -> Any:
     if item is None or sp.issparse(item):
         return item
     check_size(path, f"{item.name.lstrip('/')} of shape {item.shape[::-1]}", item.size * item.dtype.itemsize)
-    return item[()].T  # MATLAB stores columns first
+    return item[()].T  # MATLAB stores matrices by columns
 
 
 def _sparse_of_hdf5(group: Any, path: Path) -> sp.csc_array:
@@ -117,7 +118,7 @@ def _from_version_4(request: Request) -> tuple[Any, Any, Any]:
             if min(n_rows, n_columns) < 0 or not 0 < length < 2**10:
                 raise ValueError(f"a variable declares {n_rows} x {n_columns} numbers and a name of {length} letters")
             name = file.read(length).rstrip(b"\0").decode("latin-1")
-            form, layout = kind // 10 % 10, kind % 10  # of the numbers, of the matrix
+            form, layout = kind // 10 % 10, kind % 10  # format of the numbers, and of the matrix
             if form >= len(_NUMBERS_OF_4) or kind // 1000 > 1 or layout > 2:
                 raise ValueError(f"{name} has the type {kind}, which MATLAB does not know")
             dtype, shape = np.dtype(order + _NUMBERS_OF_4[form]), (n_rows, n_columns)
@@ -161,7 +162,7 @@ def _from_version_5(request: Request) -> tuple[Any, Any, Any]:
 
 
 def load_mat5(path: Path) -> dict[str, Any]:
-    """Every variable by its name: numbers as ndarray, csc_array where sparse, text and cells as objects, else None."""
+    """Every variable by name: numbers as ndarray or csc_array, text and cells as objects, others as None."""
     arrays: dict[str, Any] = {}
     total = 0
     with open(path, "rb") as file:
@@ -179,14 +180,14 @@ def load_mat5(path: Path) -> dict[str, Any]:
                 kind, data = _unzipped(data, order, path, total)
             total += len(data)
             if kind != _MATRIX:
-                raise ValueError(f"an element of type {kind} stands where a variable should")
+                raise ValueError(f"an element of type {kind} is in the place of a variable")
             name, value = _matrix(data, order, path)
             arrays[name] = value
     return arrays
 
 
 def _unzipped(data: memoryview, order: str, path: Path, held: int) -> tuple[int, memoryview]:
-    """Type and bytes of a compressed element, whose size is checked beside what is held, before it is unpacked."""
+    """Type and bytes of a compressed element; its size is checked before it is unpacked."""
     unpack = zlib.decompressobj()
     tag = unpack.decompress(data, 8)
     if len(tag) < 8:
@@ -198,11 +199,11 @@ def _unzipped(data: memoryview, order: str, path: Path, held: int) -> tuple[int,
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Type and bytes of the elements that follow each other."""
+    """Type and bytes of successive elements."""
     at = 0
     while len(data) - at >= 8:
         kind, size = struct.unpack(f"{order}II", data[at : at + 8])
-        if kind >> 16:  # up to four bytes, in the tag itself
+        if kind >> 16:  # up to four bytes are stored in the tag itself
             kind, size = kind & 0xFFFF, kind >> 16
             start, end = at + 4, at + 8
             size = size if size <= 4 else len(data) + 1
@@ -240,7 +241,7 @@ def _matrix(data: memoryview, order: str, path: Path) -> tuple[str, Any]:
     elif kind == _CHAR:
         value = _text(*_first(parts, 1)[0], size, order, title)
     elif kind == _CELL:
-        count = min(int(np.prod(size, dtype=object)), len(data) // 8)  # an element takes eight bytes at least
+        count = min(int(np.prod(size, dtype=object)), len(data) // 8)  # an element takes at least eight bytes
         check_size(path, f"{title} of {count} cells", _CELL_BYTES * count)
         cells = np.empty(len(items := list(parts)), dtype=object)
         cells[:] = [_matrix(item, order, path)[1] if kind == _MATRIX else None for kind, item in items]
@@ -257,7 +258,7 @@ def _first(parts: Iterator[tuple[int, memoryview]], count: int) -> list[tuple[in
 
 def _numbers(kind: int, data: memoryview, order: str) -> np.ndarray:
     if kind not in _NUMBERS:
-        raise ValueError(f"an element of type {kind} stands where numbers should")
+        raise ValueError(f"an element of type {kind} is in the place of numbers")
     dtype = np.dtype(order + _NUMBERS[kind])
     values = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype=dtype)
     return values.astype(dtype.newbyteorder("="), copy=False)
@@ -272,7 +273,7 @@ def _shaped(values: np.ndarray, size: tuple[int, ...], title: str) -> np.ndarray
 def _sparse(
     rows: np.ndarray, starts: np.ndarray, values: np.ndarray, size: tuple[int, ...], title: str
 ) -> sp.csc_array:
-    """A sparse matrix whose indices were checked before compiled code follows them."""
+    """A sparse matrix whose indices are checked before compiled code uses them."""
     if not {rows.dtype.kind, starts.dtype.kind} <= {"i", "u"}:
         raise ValueError(f"the row numbers and column starts of {title} must be whole numbers")
     held = min(len(rows), len(values))
@@ -286,7 +287,7 @@ def _sparse(
 
 
 def _text(kind: int, data: memoryview, size: tuple[int, ...], order: str, title: str) -> np.ndarray:
-    """One string per row of characters."""
+    """Text as one string per row of characters."""
     if kind in _TEXTS:
         mark = {"<": "-le", ">": "-be"}[order] if kind > 16 else ""
         codes = np.frombuffer(bytes(data).decode(_TEXTS[kind] + mark).encode("utf-32-le"), dtype="<u4")
@@ -302,6 +303,6 @@ def _lines_of_text(codes: np.ndarray) -> np.ndarray:
     if not codes.size:
         return np.array([], dtype=object)
     if not ((codes >= 0) & (codes < 0x110000)).all():
-        raise ValueError("a text holds what is no character")
+        raise ValueError("a text holds an invalid character")
     rows = np.ascontiguousarray(codes, dtype="<u4").view(f"<U{codes.shape[1]}").ravel()
     return np.array([str(row) for row in rows.tolist()], dtype=object)

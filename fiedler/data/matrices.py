@@ -1,7 +1,7 @@
-"""Matrices that come with their labels beside them: NPY, NPZ, svmlight, Matrix Market.
+"""Files of matrices, with or without labels: NPY, NPZ, svmlight, Matrix Market.
 
-Sparse stays sparse. No file may run what it contains: object arrays in NPY and NPZ are refused, and the index arrays of
-sparse matrices are checked before compiled code follows them.
+Sparse matrices stay sparse. No file can run code: object arrays in NPY and NPZ raise an error, and the index arrays of
+sparse matrices are checked before compiled code uses them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .memory import DEFLATE, check_size
 from .tables import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
-_LONGEST_HEAD = 2**17  # bytes; NumPy itself parses none of more than 10,000
-_INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")  # parts of scipy's sparse matrices
+_LONGEST_HEAD = 2**17  # bytes; NumPy refuses headers of more than 10,000
+_INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")  # index arrays of the sparse matrices of scipy
 
 # -------------------------------------------------------------------- NPY, NPZ
 
 
 def read_npy(request: Request) -> Contents:
-    """A memory-mapped matrix; the target is one of its columns."""
+    """Read a memory-mapped matrix; the target is one of its columns."""
     return without_column(open_npy(request.path), request)
 
 
@@ -44,9 +44,9 @@ def write_npy(path: Path, table: Table, selected: np.ndarray) -> None:
 
 
 def read_npz(request: Request) -> Contents:
-    """X (or the one matrix), y, feature_names and row_ids as ``numpy.savez`` writes them, or scipy's sparse layout.
+    """Read X (or the only matrix), y, feature_names and row_ids of ``numpy.savez``, or the sparse layout of scipy.
 
-    Arrays that are not asked for are not loaded.
+    Other arrays are not loaded.
     """
     path = request.path
     try:
@@ -61,7 +61,7 @@ def read_npz(request: Request) -> Contents:
             y, names, row_ids = (head and _load(archive, head, path) for head in beside(heads, request))
     except PermissionError:
         raise
-    except Exception as error:  # a broken archive makes zipfile, zlib and NumPy raise almost anything
+    except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for a damaged file
         raise error if str(error).startswith(str(path)) else ValueError(no_array(path, error)) from None
     return Contents(X, flat(names), y, flat(row_ids))
 
@@ -74,7 +74,7 @@ class _Head:
 
 
 def _head(archive: Any, name: str) -> _Head:
-    """What the head of an array declares, which must be what the archive says about its size."""
+    """The header of an array, whose declared size must agree with that of the archive."""
     info = archive.zip.getinfo(f"{name}.npy")
     with archive.zip.open(info) as member:
         file = io.BytesIO(member.read(_LONGEST_HEAD))
@@ -101,7 +101,7 @@ def _check_member(archive: Any, head: _Head, path: Path) -> None:
 
 
 def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_array | sp.csc_array:
-    """What ``scipy.sparse.save_npz`` writes, in any of its layouts."""
+    """A matrix of ``scipy.sparse.save_npz``, in any of its layouts."""
     for part in heads.keys() & {*_INDICES, "data", "shape"}:
         if part != "data" and heads[part].dtype.kind not in "iu":
             raise ValueError("the indices of its sparse matrix are not whole numbers")
@@ -117,7 +117,7 @@ def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_
         raise ValueError(f"its sparse matrix has the shape {X.shape}")
     check_size(path, f"a sparse matrix of shape {X.shape}", 8.0 * sum(X.shape))
     if X.format in ("csr", "csc", "bsr"):
-        X.check_format()  # hostile indices would be read out of bounds by compiled code
+        X.check_format()  # invalid indices would make compiled code read out of bounds
     return sp.csc_array(X) if X.format == "csc" else sp.csr_array(X)
 
 
@@ -135,11 +135,11 @@ def write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
 
 
 def read_svmlight(request: Request) -> Contents:
-    """Sparse rows ``label index:value ...``; the labels are the target."""
+    """Read sparse rows ``label index:value ...``; the labels are the target."""
     from sklearn.datasets import load_svmlight_file
 
     if request.target is not None:
-        raise ValueError(f"{request.path} carries its labels in front of each row; leave the target out.")
+        raise ValueError(f"{request.path} contains the labels at the start of each row; omit the target.")
     try:
         with opener(request.path)(request.path, "rb") as file:
             X, y = load_svmlight_file(BoundedLines(file, request.path, kept=2))
@@ -180,15 +180,15 @@ def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
 
     with opener(path)(path, "wb") as file:
         X = sp.csr_matrix(sp.csr_array(table.X)[:, selected])
-        X.indices, X.indptr = X.indices.astype(np.intc), X.indptr.astype(np.intc)  # the writer knows no other
-        dump_svmlight_file(X, table.layout["y"], file, zero_based=False)  # from 1, as the format's own tools do
+        X.indices, X.indptr = X.indices.astype(np.intc), X.indptr.astype(np.intc)  # the writer accepts no other type
+        dump_svmlight_file(X, table.layout["y"], file, zero_based=False)  # from 1, as in the tools of the format
 
 
 # -------------------------------------------------------------------- Matrix Market
 
 
 def read_mtx(request: Request) -> Contents:
-    """Matrix Market, samples in rows; the target is one of its columns or a file of labels."""
+    """Read Matrix Market with samples in rows; the target is one of its columns or a file of labels."""
     return without_column(_load_mtx(request.path), request)
 
 
@@ -209,7 +209,7 @@ def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
         return X if isinstance(X, np.ndarray) else sp.csc_array(X)
     except PermissionError:
         raise
-    except Exception as error:  # a broken file makes scipy raise almost anything
+    except Exception as error:  # scipy raises many kinds of errors for a damaged file
         if str(error).startswith(str(path)):
             raise
         why = "it is cut short or damaged" if isinstance(error, (EOFError, zlib.error)) else first_line(error)
@@ -217,7 +217,7 @@ def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
 
 
 def _check_market_head(path: Path) -> None:
-    """Check the size that the head declares: mmread allocates it before it reads a number."""
+    """Check the size in the header, because mmread allocates it before it reads a number."""
     head: list[bytes] = []
     with opener(path)(path, "rb") as file:
         for line in BoundedLines(file, path):
@@ -227,10 +227,10 @@ def _check_market_head(path: Path) -> None:
     if not head:
         raise ValueError("it is empty")
     if not 2 <= len(head) <= 3 or not all(part.isdigit() and len(part) < 20 for part in head):
-        raise ValueError(f"{b' '.join(head)[:40]!r} is no number of rows and columns")
+        raise ValueError(f"{b' '.join(head)[:40]!r} does not give numbers of rows and columns")
     n, m, entries = *map(int, head[:2]), int(head[-1]) if len(head) == 3 else -1
     values = n * m if entries < 0 else entries
-    least = 2 * values if entries < 0 else 4 * values  # bytes of text: a digit and what ends it, or "1 1" and its end
+    least = 2 * values if entries < 0 else 4 * values  # smallest number of bytes of text
     if least > path.stat().st_size * (DEFLATE if path.suffix.lower() == ".gz" else 1) + 2:
         raise ValueError(f"it declares {values} values, more than it can hold")
     check_size(path, f"a matrix of {n} x {m}", 8 * values if entries < 0 else 48 * values + 8 * (n + m))
@@ -238,7 +238,7 @@ def _check_market_head(path: Path) -> None:
 
 @contextmanager
 def _lines_that_end(path: Path) -> Iterator[Any]:
-    """A file for mmread, which crashes where a zero byte, or the end of the file, comes before the end of a line."""
+    """A file for mmread, which crashes if a zero byte or the end of the file comes before the end of a line."""
     if path.suffix.lower() == ".gz":
         with gzip.open(path, "rb") as file:
             yield _Ended(file)
@@ -249,8 +249,8 @@ def _lines_that_end(path: Path) -> Iterator[Any]:
             line = file.readline()
         while piece := line + file.read(2**20) + file.readline():
             strange = piece.translate(None, b"0123456789+-.eE \t\r\n")
-            if not _NOT_FINITE.fullmatch(strange):  # a number it cannot read ends a line without a word
-                raise ValueError(f"{strange[:1]!r} stands among its numbers")
+            if not _NOT_FINITE.fullmatch(strange):  # mmread silently ends a line at a number it cannot read
+                raise ValueError(f"{strange[:1]!r} is among its numbers")
             line, last = b"", piece
         if not last:
             raise ValueError("it is empty")
@@ -261,7 +261,7 @@ def _lines_that_end(path: Path) -> Iterator[Any]:
 
 
 class _Ended:
-    """The bytes of a file, and the end of a line after the last."""
+    """The bytes of a file, followed by a line end."""
 
     def __init__(self, file: Any):
         self._file, self._ended = file, False
@@ -277,5 +277,5 @@ class _Ended:
 
 
 def _as_arrays(reader: Callable[..., Any]) -> dict[str, Any]:
-    """What tells a reader of scipy's to give sparse arrays, where it can be told; older ones give matrices."""
+    """The option with which a reader of scipy returns sparse arrays; empty for old versions, which lack it."""
     return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}

@@ -1,8 +1,9 @@
-"""How much memory may be taken: by a slab, and by what a file declares; and how freed memory goes back to the system.
+"""Memory limits for slabs and for sizes that files declare, and the return of freed memory to the system.
 
-The sizes in a file are claims. A header of thirty bytes can declare a matrix of a terabyte, and a kilobyte of gzip can
-unpack to a megabyte. So a reader passes every size it is about to allocate to :func:`check_size` first. The limit is
-what the caller stated (``--memory`` on the command line, ``memory=`` of ``read_table``), else half of what is free.
+The sizes in a file cannot be trusted. A header of thirty bytes can declare a matrix of a terabyte, and a kilobyte of
+gzip can unpack to a megabyte. Therefore a reader passes every size to :func:`check_size` before it allocates memory.
+The limit is stated by the caller (``--memory`` on the command line, ``memory=`` of ``read_table``); by default it is
+half of the free memory.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from sklearn import get_config
 
 from ..errors import ParameterError
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
-DEFLATE = 1032  # bytes that one byte of gzip, zip or zlib can stand for at most
-TEXT_BYTES = 64  # that a short text takes where Python holds it in a list
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # constants of malloc.h in glibc
+DEFLATE = 1032  # largest number of bytes from one byte of gzip, zip or zlib
+TEXT_BYTES = 64  # bytes of a short text in a Python list
 _STATED: ContextVar[float | None] = ContextVar("stated", default=None)
 
 
 def working_bytes() -> float:
-    """Bytes that temporary arrays may take together: scikit-learn's ``working_memory``."""
+    """Limit for all temporary arrays in bytes: the ``working_memory`` of scikit-learn."""
     return float(get_config()["working_memory"] * 2**20)
 
 
 def slab_bytes() -> float:
-    """Bytes a slab may take."""
+    """Limit for a slab in bytes."""
     return working_bytes() / 4
 
 
@@ -41,7 +42,7 @@ def slab_bytes() -> float:
 
 @contextmanager
 def memory_limit(size: float | None) -> Iterator[None]:
-    """Bytes that may be allocated for what a file declares, in here; None leaves the limit as it is.
+    """Context with a limit in bytes for sizes that a file declares; None does not change the limit.
 
     Examples
     --------
@@ -57,24 +58,24 @@ def memory_limit(size: float | None) -> Iterator[None]:
 
 
 def allocation_limit() -> float:
-    """The stated limit, or half of what is free now."""
+    """The stated limit, or half of the free memory."""
     stated = _STATED.get()
     return _free() / 2 if stated is None else stated
 
 
 def check_size(path: Any, declared: str, size: float, stored: float | None = None) -> None:
-    """Refuse a size before it is allocated: more than the file can hold, or more than memory allows.
+    """Raise an error if a size, before it is allocated, exceeds what the file can hold or the memory limit.
 
     Parameters
     ----------
     path : path or str
         The file, for the message.
     declared : str
-        What the file declares, such as "a matrix of 3 x 4".
+        The declaration in the file, such as "a matrix of 3 x 4".
     size : float
         Bytes that would be allocated.
     stored : float, optional
-        Compressed bytes that these come from; no byte of deflate stands for more than 1032.
+        Number of compressed bytes; one byte of deflate gives at most 1032 bytes.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def check_size(path: Any, declared: str, size: float, stored: float | None = Non
     """
     if stored is not None and size > DEFLATE * stored + 2**10:
         raise ValueError(
-            f"{path} declares {declared}, but {stored:.0f} compressed bytes cannot hold it; it is damaged."
+            f"{path} declares {declared}, but {stored:.0f} compressed bytes cannot hold it; the file is damaged."
         )
     limit = allocation_limit()
     if size > limit:
@@ -105,7 +106,7 @@ def _in_units(size: float) -> str:
 
 
 def _free() -> float:
-    """Bytes that this process could still take: of the machine, and of the container it runs in."""
+    """Free memory for this process in bytes, limited by the machine and by its container."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(float(line.split()[1]) * 2**10 for line in lines if line.startswith("MemAvailable"))
@@ -116,12 +117,12 @@ def _free() -> float:
             Path(f"/sys/fs/cgroup/memory.{what}").read_text(encoding="ascii") for what in ("max", "current")
         )
         return min(free, max(float(allowed) - float(used), 0.0))
-    except (OSError, ValueError):  # no container, or one without a limit
+    except (OSError, ValueError):  # no container, or no limit
         return free
 
 
 def physical_bytes() -> float:
-    """Bytes of memory this machine has, where that can be asked."""
+    """Total memory of the machine in bytes, if the system provides it."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -132,16 +133,16 @@ def physical_bytes() -> float:
 
 
 def give_back() -> None:
-    """Return freed memory to the system: glibc keeps it per thread, which adds up over many slabs."""
+    """Return freed memory to the system, because glibc keeps it per thread, which adds up over many slabs."""
     if _libc() is not None:
         _libc().malloc_trim(0)
 
 
 def give_back_at_once() -> None:
-    """Let glibc return large pieces when they are freed, from now on: for a process that is ours alone."""
+    """Let glibc return large pieces as soon as they are freed; only for the process of the command line."""
     if _libc() is not None:
         _libc().mallopt(_M_MMAP_THRESHOLD, 2**22)
-        _libc().mallopt(_M_TRIM_THRESHOLD, 2**22)  # either of them ends that these grow with what was asked for
+        _libc().mallopt(_M_TRIM_THRESHOLD, 2**22)  # setting either one stops both thresholds from growing
 
 
 @cache
@@ -150,4 +151,4 @@ def _libc() -> Any:
         libc = ctypes.CDLL("libc.so.6")
     except OSError:
         return None
-    return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None  # else not glibc
+    return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None  # otherwise it is not glibc

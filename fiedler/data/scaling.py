@@ -1,4 +1,4 @@
-"""Columns on a common scale, on request: nothing in the package scales features by itself."""
+"""Scaling of columns on request; the package never scales features automatically."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .arrays import Matrix
 from .source import Source
 
 SCALES = ("none", "standard", "minmax")
-_SEEN = 1000  # rows, and columns, that spread is judged by
+_SEEN = 1000  # numbers of rows and columns from which the spread is estimated
 
 
 def scaled(X: Matrix, how: str) -> Matrix:
-    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or as it is ("none").
+    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or unchanged ("none").
 
-    Sparse columns are divided only, by their standard deviation or their largest absolute value: zeros stay zeros.
+    Sparse columns are only divided by their standard deviation or their largest absolute value, so that zeros stay 0.
     """
     check_choice("scale", how, SCALES)
     if how == "none":
         return X
     if isinstance(X, Source):
         raise ParameterError(
-            f"scale={how!r} needs {X.label} as a whole; scale it before, or give more memory.",
+            f"scale={how!r} needs all of {X.label} in memory; scale it before, or allow more memory.",
             parameter="scale",
             value=how,
             way_out={"more memory": ("memory", ...)},
@@ -38,9 +38,9 @@ def scaled(X: Matrix, how: str) -> Matrix:
 
 
 def uneven_columns(X: Any) -> tuple[int, int, float] | None:
-    """Two columns whose standard deviations differ by more than a factor of 100, and the factor; None where none do.
+    """Two columns whose standard deviations differ by more than a factor of 100, and the factor; else None.
 
-    Judged by the middle 90 % of columns, so that a single odd one says nothing.
+    Only the middle 90 % of the columns are compared, so that single unusual columns do not count.
     """
     if isinstance(X, Source) or X.shape[1] < 2:
         return None

@@ -1,11 +1,12 @@
-"""A matrix that does not live in memory: read in slabs of columns or of rows, each checked when it is read.
+"""A matrix that is not in memory: it is read in slabs of columns or rows, which are checked when they are read.
 
-Scores are per feature once the graph stands, and Gram matrices add up over columns, so two verbs are all the package
-asks of a source: :meth:`Source.map` (one result per slab of columns) and :meth:`Source.sum` (results added up). Inside
-a slab everything is the in-memory code. :meth:`Source.fold_rows` is the same for whole rows.
+Once the graph is built, every score belongs to one feature, and Gram matrices are sums over columns. Therefore the
+package needs only two operations of a source: :meth:`Source.map` (one result per slab of columns) and
+:meth:`Source.sum` (the sum of results). A slab is processed by the same code as data in memory.
+:meth:`Source.fold_rows` does the same for whole rows.
 
-A slab holds a quarter of scikit-learn's ``working_memory``. While a :class:`Run` is active, finished slabs are counted
-and, where it has a folder, kept, so that an interrupted job goes on where it stopped.
+A slab takes a quarter of scikit-learn's ``working_memory``. While a :class:`Run` is active, finished slabs are counted.
+If the run has a folder, they are also stored, so that an interrupted job continues where it stopped.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from ..validation import is_sparse
 from .keep import current_run
 from .memory import check_size, give_back, slab_bytes
 
-_MANY_SLABS, _SLICE_BYTES = 10_000, 150  # from where the slices themselves count; of one and its two numbers
+_MANY_SLABS, _SLICE_BYTES = 10_000, 150  # with more slabs the slices need memory; bytes per slice
 
-Part: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array  # in memory, as stored
+Part: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array  # in memory, in the stored type
 
 
 class Source:
-    """Base of all sources: shape, dtype, names, slabs.
+    """Base class of all sources.
 
     Parameters
     ----------
     shape : tuple of int
-        Rows and columns.
+        Numbers of rows and columns.
     dtype : dtype
-        Of the stored values: real numbers.
+        Type of the stored values, which must be real numbers.
     label : str
-        How messages call it: a path, or "the Dask array".
+        The name in messages: a path, or "the Dask array".
     chunks : tuple of int, optional
-        Rows and columns of a stored chunk; slabs of columns are multiples of the latter where memory allows.
+        Numbers of rows and columns of a stored chunk; slabs are multiples of the number of columns if memory allows.
     names : sequence of str, optional
-        Of the columns.
+        Names of the columns.
     """
 
     ndim, sparse = 2, False
-    mapped = False  # whether reading takes no memory of its own
-    lazy = False  # whether slicing the original object keeps it unread
-    opener: Callable[[], Source] | None = None  # opens the same source again; left by whoever opened it from a path
+    mapped = False  # whether reading needs no additional memory
+    lazy = False  # whether slicing the original object does not read it
+    opener: Callable[[], Source] | None = None  # opens the same source again; set by the function that opened the file
 
     def __init__(
         self, shape: tuple[int, int], dtype: Any, label: str, chunks: tuple[int, int] | None = None, names: Any = None
@@ -62,7 +63,7 @@ class Source:
             raise ValueError(f"{label} holds {self.dtype}, not real numbers.")
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        """Part of the matrix, as stored."""
+        """Part of the matrix in the stored type."""
         raise NotImplementedError
 
     @property
@@ -72,12 +73,12 @@ class Source:
 
     @property
     def bytes_per_row(self) -> float:
-        """Bytes one row takes in memory; what is sparse says less."""
+        """Bytes of one row in memory; sparse sources override it."""
         return float(self.shape[1] * self.dtype.itemsize)
 
     @property
     def by_rows(self) -> bool:
-        """Whether reading a few columns means reading everything: chunks hold whole rows, and not all of them."""
+        """Whether reading some columns reads the whole file: chunks hold complete rows, but not all rows."""
         return self.chunks[0] < self.shape[0] and self.chunks[1] >= self.shape[1] and len(self.slabs()) > 1
 
     __iter__ = None  # Python would otherwise try X[0], X[1], ...
@@ -98,7 +99,7 @@ class Source:
         if is_sparse(part):
             part = sp.csc_array(part) if (rows.start, rows.stop) == (0, n) else sp.csr_array(part)
         if part.shape == self.shape and isinstance(columns, slice) and len(self.slabs()) == 1:
-            self._whole = part  # so small that it is read once; views of it are handed out, which nobody should change
+            self._whole = part  # small enough to be read only once; views of it must not be changed
             (part.data if is_sparse(part) else part).setflags(write=False)
         return part
 
@@ -120,23 +121,23 @@ class Source:
     def _loaded(self, rows: slice, columns: slice | np.ndarray) -> Part:
         width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
         size = self.bytes_per_row * (rows.stop - rows.start) * width / max(self.shape[1], 1)
-        if size > slab_bytes() and not self.mapped:  # a slab is larger only where one row or column is
+        if size > slab_bytes() and not self.mapped:  # a slab exceeds the limit only if a single row or column does
             declared = f"{self.shape[0]} rows and {self.shape[1]} columns, and {block_name(rows, columns, self.shape)}"
             check_size(self.label, declared, size)
         try:
             return self._read(rows, columns)
-        except ConnectionError:  # a cluster that is gone; the block is all right
+        except ConnectionError:  # the cluster is gone; the block is not damaged
             raise
         except Exception as error:
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 
     def take_rows(self, rows: Any) -> Source:
-        """The same columns of some rows, still a source.
+        """A source with some of the rows.
 
         Parameters
         ----------
         rows : slice, array of int or mask
-            Which, in any order.
+            The rows, in any order.
 
         Returns
         -------
@@ -146,12 +147,12 @@ class Source:
         return RowView(self, np.arange(self.shape[0])[_index(rows, self.shape[0], "rows")])
 
     def without_column(self, column: int) -> Source:
-        """All columns but one, such as the target; still a source.
+        """A source without one column, such as the target.
 
         Parameters
         ----------
         column : int
-            Its number; a negative one counts from the end.
+            Number of the column; a negative number counts from the end.
 
         Returns
         -------
@@ -176,22 +177,22 @@ class Source:
         return ChosenColumns(self, columns)
 
     def unchecked(self, columns: Any = slice(None)) -> Part:
-        """Some columns in memory whose values may be missing: the target, or what is filled later.
+        """Some columns in memory whose values may be missing, such as the target.
 
         Parameters
         ----------
         columns : slice, array of int or mask
-            Which; all by default.
+            The columns; by default all.
 
         Returns
         -------
         part : ndarray or sparse array
-            In the stored dtype.
+            The columns in the stored dtype.
         """
         return self._loaded(slice(0, self.shape[0]), _index(columns, self.shape[1], "columns"))
 
     def slabs(self) -> list[slice]:
-        """All columns, as wide as a quarter of the working memory allows, on the borders of the stored chunks.
+        """Slabs of all columns, limited to a quarter of the working memory and aligned with the stored chunks.
 
         Returns
         -------
@@ -201,7 +202,7 @@ class Source:
         return self._spans(self.shape[1], slab_bytes() * self.shape[1] / max(self._bytes, 1.0), self.chunks[1])
 
     def row_slabs(self) -> list[slice]:
-        """All rows, likewise.
+        """Slabs of all rows, limited in the same way.
 
         Returns
         -------
@@ -278,14 +279,14 @@ class Source:
         Parameters
         ----------
         function : callable
-            ``function(rows)``; what it gives is kept by a :class:`Run` where it is a tuple of arrays.
+            ``function(rows)``; a :class:`Run` can store its result if this is a tuple of arrays.
         merge : callable
             ``merge(so far, next)``.
 
         Returns
         -------
         total : object
-            What the last merge gave.
+            The result of the last merge.
         """
         with current_run().next_pass("row blocks", self.row_slabs()) as step:
             total, done = step.partial_sum()
@@ -297,12 +298,12 @@ class Source:
         return total
 
     def fingerprint(self) -> str:
-        """What changes when the data do, as far as that can be told without reading them.
+        """A text that changes if the data change, as far as this can be detected without reading them.
 
         Returns
         -------
         fingerprint : str
-            For :class:`Run`.
+            The fingerprint for :class:`Run`.
         """
         return f"{self.label} {self.shape} {self.dtype}"
 
@@ -319,14 +320,14 @@ class RowView(Source):
         self.sparse, self._source, self._rows = source.sparse, source, rows
 
     def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        return self._read(rows, columns)  # what comes from the source has been checked, and errors name its blocks
+        return self._read(rows, columns)  # the source has checked its values, and its errors name the blocks
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
         wanted, source = self._rows[rows], self._source
         width = columns.stop - columns.start if isinstance(columns, slice) else len(columns)
         few = source.bytes_per_row / source.shape[1] * width * source.shape[0] <= slab_bytes()
         order = np.argsort(wanted, kind="stable")
-        parts: list[Any] = []  # of one kind
+        parts: list[Any] = []  # all of the same type
         for slab in [slice(0, source.shape[0])] if few else source.row_slabs():
             here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
             if len(here):
@@ -336,7 +337,7 @@ class RowView(Source):
         return (sp.csr_array(sp.vstack(parts)) if self.sparse else np.concatenate(parts))[back]
 
     def slabs(self) -> list[slice]:
-        return self._source.slabs()  # the whole column is read before rows are chosen
+        return self._source.slabs()  # whole columns are read before rows are chosen
 
     def fingerprint(self) -> str:
         return f"{self._source.fingerprint()} {len(self._rows)} rows"
@@ -404,9 +405,9 @@ def _reopen_view(reopen: Callable[[], Source], left_out: int) -> Source:
 
 
 def spans(length: int, width: float, chunk: int) -> list[slice]:
-    """0 .. length in pieces of about ``width``, so that few chunks are read twice: multiples of ``chunk``, or parts."""
+    """Slices of about ``width`` from 0 to length, in multiples or parts of ``chunk`` to read few chunks twice."""
     width = int(max(1, min(width, length)))
-    if chunk <= 4 * width and chunk < length and width < length:  # decoded as a whole, whatever is read
+    if chunk <= 4 * width and chunk < length and width < length:  # a chunk is always decoded as a whole
         width = max(width - width % chunk, chunk)
     elif width < length:
         width = -(-chunk // -(-chunk // width))
@@ -416,12 +417,13 @@ def spans(length: int, width: float, chunk: int) -> list[slice]:
 def check_finite(
     part: Part, label: str, names: Any = None, columns: slice | np.ndarray | None = None, more: str = ""
 ) -> None:
-    """An error that names the column of the first value that is not finite; ``columns`` are those that were read."""
+    """Raise an error that names the column of the first value that is not finite; ``columns`` are those in ``part``."""
     values = part.data if is_sparse(part) else part
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(values, dtype=np.float64)):  # one pass, no temporary, true for nearly all data
+        # One pass without a temporary array is enough for nearly all data.
+        if np.isfinite(np.sum(values, dtype=np.float64)):
             return
     if is_sparse(part):
         part = sp.csc_array(part)
@@ -430,7 +432,7 @@ def check_finite(
     else:
         bad = np.array([np.count_nonzero(~np.isfinite(column)) for column in part.T])
     found = np.flatnonzero(bad)
-    if not len(found):  # the sum overflowed, the values are fine
+    if not len(found):  # only the sum overflowed
         return
     column = part[:, [int(found[0])]].data if is_sparse(part) else part[:, found[0]]
     kind = "NaN" if np.isnan(column[~np.isfinite(column)][0]) else "inf"
@@ -445,14 +447,16 @@ def check_finite(
 
 
 def column_name(names: Any, j: int) -> str:
-    """A column by its name, or by its number."""
+    """The name of a column, or its number if there are no names."""
     return f"{names[j]!r}" if names is not None and isinstance(names[j], str) else str(j)
 
 
 def unreadable(label: str, rows: slice, columns: Any, shape: tuple[int, int], error: BaseException) -> Exception:
-    """The error for a part that cannot be read: it names the part."""
+    """The error for a part that cannot be read, with the name of the part."""
     if isinstance(error, MemoryError):
-        return MemoryError(f"{label}: {block_name(rows, columns, shape)} does not fit into memory; use less of it.")
+        return MemoryError(
+            f"{label}: {block_name(rows, columns, shape)} does not fit into memory; use a smaller working_memory."
+        )
     why = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     return ValueError(f"{label}: {block_name(rows, columns, shape)} cannot be read: {why}.")
 
@@ -467,7 +471,7 @@ def block_name(rows: slice, columns: Any, shape: tuple[int, int]) -> str:
 
 
 def _index(wanted: Any, length: int, what: str) -> slice | np.ndarray:
-    """A slice without steps, or an array of numbers from 0, whichever way rows or columns were chosen."""
+    """A slice without a step, or an array of numbers from 0, for any selection of rows or columns."""
     if isinstance(wanted, slice):
         span = range(length)[wanted]
         return slice(span.start, span.stop) if span.step == 1 else np.array(span, dtype=np.intp)

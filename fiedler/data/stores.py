@@ -1,6 +1,6 @@
-"""Zarr, HDF5 and h5ad: stores of named arrays, opened in one way, read whole or left in the file, and written.
+"""Zarr, HDF5 and h5ad: stores of named arrays, which are read as a whole or in blocks, and written.
 
-No file may run what it contains, or lead to another file.
+No file can run code, or refer to another file.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from .tables import (
 
 
 def open_zarr(path: Path) -> Any:
-    """A Zarr array or group; one that would run code when it is read is refused."""
+    """A Zarr array or group; raises an error if reading it would run code."""
     zarr = require("zarr", "zarr", path)
     try:
         store = zarr.open(str(path), mode="r")
     except PermissionError:
         raise
-    except Exception as error:  # broken metadata make Zarr raise almost anything
+    except Exception as error:  # Zarr raises many kinds of errors for damaged metadata
         raise ValueError(f"{path} is not a Zarr store: {first_line(error) or type(error).__name__}") from None
     _refuse_pickles(store, path)
     return store
 
 
 def open_hdf5(path: Path, extra: str = "io") -> Any:
-    """An HDF5 file; ``extra`` brings h5py where it is missing. One that leads to other files is refused."""
+    """An HDF5 file; raises an error if it refers to other files. ``extra`` is the extra that installs h5py."""
     h5py = require("h5py", extra, path)
     what = "h5ad" if extra == "anndata" else "HDF5"
     file = None
     try:
         file = h5py.File(path, "r")
         _refuse_other_files(file, path, h5py)
-    except Exception as error:  # broken links make h5py raise almost anything
+    except Exception as error:  # h5py raises many kinds of errors for broken links
         if file is not None:
             file.close()
         if isinstance(error, PermissionError) or str(error).startswith(str(path)):
@@ -66,7 +66,7 @@ def open_hdf5(path: Path, extra: str = "io") -> Any:
 
 
 def _refuse_other_files(file: Any, path: Path, h5py: Any) -> None:
-    """Links to other files, and values that lie in them, would bring whatever the machine holds into a result."""
+    """Raise an error for links to other files, which could copy any file of the machine into a result."""
     groups, seen = [file], set()
     while groups:
         group = groups.pop()
@@ -74,22 +74,22 @@ def _refuse_other_files(file: Any, path: Path, h5py: Any) -> None:
             link = group.get(name, getlink=True)
             where = f"{group.name.rstrip('/')}/{name}".lstrip("/")
             if isinstance(link, h5py.ExternalLink):
-                raise ValueError(f"{path}: {where} leads to another file ({link.filename}); copy it into this one.")
+                raise ValueError(f"{path}: {where} refers to another file ({link.filename}); copy it into this one.")
             if not isinstance(link, h5py.HardLink):
-                continue  # a soft link stays in this file, and what it leads to is looked at under its own name
+                continue  # a soft link stays in this file, and its target is checked under its own name
             item = group[name]
             elsewhere = isinstance(item, h5py.Dataset) and (
                 item.external or (item.is_virtual and any(s.file_name != "." for s in item.virtual_sources()))
             )
             if elsewhere:
-                raise ValueError(f"{path}: the values of {where} lie in another file; copy them into this one.")
+                raise ValueError(f"{path}: the values of {where} are in another file; copy them into this one.")
             if isinstance(item, h5py.Group) and item.id not in seen:
                 seen.add(item.id)
                 groups.append(item)
 
 
 def members(group: Any) -> Iterator[tuple[str, Any]]:
-    """Names and items of a group of an HDF5 file; a link that leads nowhere, or in a circle, is passed over."""
+    """Names and items of a group of an HDF5 file; broken and circular links are skipped."""
     for name in group:
         try:
             yield name, group[name]
@@ -98,7 +98,7 @@ def members(group: Any) -> Iterator[tuple[str, Any]]:
 
 
 def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error") -> Source:
-    """The matrix inside a Zarr or HDF5 file, unread: the one asked for, X, or the only one."""
+    """The matrix inside a Zarr or HDF5 file as a source: the requested one, X, or the only one."""
     store = open_zarr(path) if path.suffix.lower() == ".zarr" else open_hdf5(path)
     try:
         item = _inside(store, key, path)
@@ -112,7 +112,7 @@ def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error
             else SparseFile(item, *found, label, missing_chunks=missing_chunks)
         )
     except Exception:
-        if hasattr(store, "close"):  # HDF5; else nobody could write the file before the error is forgotten
+        if hasattr(store, "close"):  # close HDF5, because the traceback would keep the file open
             store.close()
         raise
     source.opener = partial(open_matrix, path.absolute(), key, missing_chunks)
@@ -120,7 +120,7 @@ def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error
 
 
 def _inside(store: Any, key: str | None, path: Path) -> Any:
-    """The matrix inside a file: the one asked for, X, or the only one."""
+    """The matrix inside a file: the requested one, X, or the only one."""
     if hasattr(store, "dtype"):  # a Zarr array by itself
         return store
     if key is not None:
@@ -129,19 +129,19 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
         return store[key]
     if has_x(store):
         if (X := _get(store, "X")) is None:
-            raise ValueError(f"{path}: X is a link that leads nowhere, or in a circle.")
+            raise ValueError(f"{path}: X is a broken or circular link.")
         return X
     if sparse_layout(store) is not None:
         return store
     matrices = [name for name in store if len(getattr(_get(store, name), "shape", None) or ()) == 2]
     if len(matrices) != 1:
         held = ", ".join(sorted(store)) or "nothing"
-        raise ValueError(f"{path} needs one matrix named X; it holds {held}; choose with key.")
+        raise ValueError(f"{path} needs one matrix named X; it holds {held}. Choose one with key.")
     return store[matrices[0]]
 
 
 def has_x(store: Any) -> bool:
-    """Whether a store has an X that is not the empty mark by which anndata may write that there is none."""
+    """Whether a store has an X; anndata may write an empty marker instead of X."""
     X = _get(store, "X")
     return "X" in store and (X is None or X.attrs.get("encoding-type") != "null")
 
@@ -149,12 +149,12 @@ def has_x(store: Any) -> bool:
 def _get(store: Any, name: str) -> Any:
     try:
         return store[name]
-    except (KeyError, OSError, RuntimeError):  # not there, or a link that leads nowhere
+    except (KeyError, OSError, RuntimeError):  # missing, or a broken link
         return None
 
 
 def _refuse_pickles(store: Any, path: Path) -> None:
-    """Zarr's pickle codec runs code when a chunk is read, so no array may name it."""
+    """Raise an error for arrays with the pickle codec of Zarr, which runs code when a chunk is read."""
     arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
     if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
         raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
@@ -164,27 +164,28 @@ def _refuse_pickles(store: Any, path: Path) -> None:
 
 
 def read_h5ad(request: Request) -> Contents:
-    """X or a layer of an AnnData file, names from var, labels from a column of obs; nothing else is read."""
+    """Read X or a layer of an AnnData file, names from var, and labels from a column of obs; nothing else."""
     read_elem = require("anndata.io", "anndata", request.path).read_elem
     with open_hdf5(request.path, "anndata") as file:
         return _read_anndata(file, request, read_elem)
 
 
 def read_hdf5(request: Request) -> Contents:
-    """X (or the one matrix), y, feature_names and row_ids of an HDF5 file, as datasets."""
+    """Read the datasets X (or the only matrix), y, feature_names and row_ids of an HDF5 file."""
     with open_hdf5(request.path) as file:
         items = dict(members(file))
         arrays = {name: item for name, item in items.items() if hasattr(item, "dtype")}
         sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else matrix_name(arrays, request.path)
         X = _matrix(request, name)
-        rest = {key: item for key, item in arrays.items() if key != name}  # read where asked for: it may be large
+        # Read only if needed, because it may be large.
+        rest = {key: item for key, item in arrays.items() if key != name}
         y, names, row_ids = (_values(item, request) for item in beside(rest, request))
     return Contents(X, flat(names), y, flat(row_ids))
 
 
 def _values(item: Any, request: Request) -> Any:
-    """Labels or names, as text where they are."""
+    """Labels or names; text is decoded."""
     if item is None or not hasattr(item, "dtype"):
         return item
     _check_declared(item, request.path)
@@ -192,13 +193,14 @@ def _values(item: Any, request: Request) -> Any:
 
 
 def read_zarr(request: Request) -> Contents:
-    """A Zarr array, a group with X and y, or an AnnData store."""
+    """Read a Zarr array, a group with X and y, or an AnnData store."""
     store = open_zarr(request.path)
     if hasattr(store, "dtype"):  # an array by itself
         return without_column(_matrix(request, None), request)
     if "obs" in store and "var" in store:
         return _read_anndata(store, request, require("anndata.io", "anndata", request.path).read_elem)
-    arrays = dict(store.attrs) | dict(store.arrays())  # Zarr has no settled type for text: it goes into attributes
+    # Zarr has no standard type for text, so text is stored in attributes.
+    arrays = dict(store.attrs) | dict(store.arrays())
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
     X = _matrix(request, name)
@@ -227,13 +229,13 @@ def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any])
 
 
 def _matrix(request: Request, key: str | None) -> Any:
-    """A stored matrix read whole, or left in its file where it would take more memory than there is to take."""
+    """A stored matrix, read as a whole, or as a source if it exceeds the memory limit."""
     source = open_matrix(request.path, key)
     return source if source.bytes_per_row * source.shape[0] > request.memory else source.unchecked()
 
 
 def _check_declared(item: Any, path: Path) -> None:
-    """Check what an array, or all arrays of a group, would take in memory; text is held as objects."""
+    """Check the memory of an array, or of all arrays of a group; text is counted as objects."""
     arrays = [(item.name, item)] if hasattr(item, "dtype") else list(_arrays_in(item))
     size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for _, a in arrays)
     shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
@@ -254,7 +256,7 @@ def _arrays_in(group: Any) -> Iterator[tuple[str, Any]]:
 def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
     anndata = require("anndata", "anndata", path)
     with open_hdf5(table.source, "anndata") as file:
-        backed = "r" if has_x(file) else None  # without an X there is nothing to leave in the file
+        backed = "r" if has_x(file) else None  # without X nothing can stay in the file
     adata = anndata.read_h5ad(table.source, backed=backed)
     kept = adata[:, _places(table, selected)]
     (kept.to_memory() if backed else kept).write_h5ad(path)
@@ -262,7 +264,7 @@ def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
 
 
 def _places(table: Table, selected: np.ndarray) -> np.ndarray:
-    """Where the selected features stand in the file."""
+    """The column numbers of the selected features in the file."""
     return np.asarray(table.layout.get("features", np.arange(table.shape[1])))[selected]
 
 
@@ -274,7 +276,7 @@ def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
     elif "obs" in store:
         adata = require("anndata", "anndata", path).read_zarr(str(table.source))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about Zarr's versions, nothing the user could act on
+            warnings.simplefilter("ignore")  # warnings about versions of Zarr, which do not concern the user
             adata[:, _places(table, selected)].write_zarr(str(path))
     else:
         group = zarr.open_group(str(path), mode="w")
@@ -299,7 +301,7 @@ def write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
 
 
 def _write_sparse(group: Any, X: Any) -> None:
-    """A sparse matrix in AnnData's encoding, into a group of an HDF5 or Zarr file."""
+    """Write a sparse matrix in the encoding of AnnData to a group of an HDF5 or Zarr file."""
     create = group.create_array if hasattr(group, "create_array") else group.create_dataset
     group.attrs.update({"encoding-type": f"{X.format}_matrix", "encoding-version": "0.1.0", "shape": list(X.shape)})
     for part in ("data", "indices", "indptr"):

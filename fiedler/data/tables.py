@@ -1,7 +1,7 @@
-"""What is asked of a file and what it holds: a request, its contents, and the table that comes out.
+"""Requests to a file, the contents that a reader finds, and the resulting table.
 
-A reader of a format turns a :class:`Request` into :class:`Contents`. The functions below are steps that readers and
-writers share: the roles of named columns, and the matrix and the labels among named arrays.
+A reader of a format turns a :class:`Request` into :class:`Contents`. The functions below are common to readers and
+writers: they find the roles of named columns, and the matrix and the labels among named arrays.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .source import Source
 
 @dataclass
 class Request:
-    """What the caller asks of a file; :func:`read_table` explains the fields.
+    """A request to read a file; :func:`read_table` explains the fields.
 
     Parameters
     ----------
     path : Path
-        The file, which is there.
+        An existing file.
     target : str or int, optional
         Column, or variable, of the labels.
     ids : list of str or int
         Columns that name the rows.
     layer : str, optional
-        Of an AnnData.
+        Layer of an AnnData.
     header : bool, optional
         Whether the first line holds the names.
     memory : float
-        Bytes X may take in memory; a larger one stays in its file where the format can be read in blocks.
+        Memory limit for X in bytes; a larger X stays in its file if the format can be read in blocks.
     sheet : str or int, optional
-        Of a workbook.
+        Sheet of a workbook.
     drop : list of str or int
         Columns to leave out.
     numeric_only : bool
@@ -59,30 +59,30 @@ class Request:
 
     @property
     def named(self) -> list[str]:
-        """Columns the caller names; what may be a number is none of them."""
+        """Columns that the caller gave by name; texts that may be numbers are excluded."""
         given = [c for c in (self.target, *self.ids, *self.drop) if isinstance(c, str)]
         return [name for name in given if not name.lstrip("-").isdigit()]
 
 
 @dataclass
 class Contents:
-    """What a reader found in a file.
+    """The contents of a file, as found by a reader.
 
     Parameters
     ----------
     X : ndarray, sparse array or Source
         The features; missing cells are NaN.
     names : list of str, optional
-        Of the features.
+        Names of the features.
     y : sequence, optional
-        Labels as the file holds them.
+        Labels as stored in the file.
     row_ids : sequence, optional
         Names of the rows.
     layout : dict
-        What the writer of the same format needs. ``layout["features"]`` and ``layout["left_out"]`` are columns of the
-        file: those X holds, and those that the caller left out of the table.
+        Information for the writer of the same format. ``layout["features"]`` are the columns of the file in X, and
+        ``layout["left_out"]`` the columns that the caller left out.
     notes : list of str
-        What was guessed, for the user to know.
+        Notes for the user about what was guessed.
     """
 
     X: Any
@@ -95,24 +95,24 @@ class Contents:
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds.
+    """A table read from a file.
 
     Parameters
     ----------
     X : ndarray, memmap, sparse array or Source of shape (n_samples, n_features)
-        Missing cells are NaN; see :func:`fill_missing`.
+        The features; missing cells are NaN, see :func:`fill_missing`.
     feature_names : ndarray of str, shape (n_features,)
-        Unique; ``x0, x1, ...`` where the file has no names.
+        Unique names; ``x0, x1, ...`` if the file has no names.
     row_ids : ndarray of str or None
-        Names of the rows, where the file has any.
+        Names of the rows, if the file has any.
     y : ndarray or None
-        Labels; unknown ones are NaN among numbers, None among words.
+        Labels; unknown labels are NaN among numbers, and None among words.
     source : Path
         The file.
     format : str
-        As :func:`file_format` calls it.
+        Name of the format, as returned by :func:`file_format`.
     layout : dict
-        How the file is laid out, for :func:`write_table`.
+        Layout of the file for :func:`write_table`.
     """
 
     X: Any
@@ -141,18 +141,18 @@ def roles(names: list[str], request: Request) -> tuple[list[int], int | None, li
     """Positions of the features, of the target and of the ids among named columns."""
     target = None if request.target is None else position(request.target, names, request.path)
     ids = [position(column, names, request.path) for column in request.ids]
-    # R and pandas write row names as a column without a name.
+    # R and pandas write row names in a column without a name.
     ids = ids or [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
     ids = [j for j in ids if j != target]
     others = {target, *ids, *left_out(names, request)}
     features = [j for j in range(len(names)) if j not in others]
     if not features:
-        raise ValueError(f"{request.path} has no feature columns beside the target and the ids.")
+        raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
     return features, target, ids
 
 
 def left_out(names: list[str], request: Request) -> list[int]:
-    """Positions of the columns the caller leaves out; neither the target nor an id can be."""
+    """Positions of the columns that the caller leaves out; the target and ids are not allowed."""
     kept = [c for c in (request.target, *request.ids) if c is not None]
     places = {position(column, names, request.path) for column in kept} if request.drop else set()
     dropped = sorted({position(column, names, request.path) for column in request.drop})
@@ -163,7 +163,7 @@ def left_out(names: list[str], request: Request) -> list[int]:
 
 
 def position(column: str | int, names: list[str], path: Path) -> int:
-    """Where a column stands, by its name or its number (from 0; negative from the end)."""
+    """The position of a column, by its name or its number (from 0; negative from the end)."""
     if isinstance(column, str):
         where = [j for j, name in enumerate(names) if name == column]
         if len(where) > 1:
@@ -183,7 +183,7 @@ def position(column: str | int, names: list[str], path: Path) -> int:
 
 
 def matrix_name(arrays: dict[str, Any], path: Path) -> str:
-    """X, x or data; else the only two-dimensional numeric array."""
+    """The name of the matrix: X, x or data, otherwise the only two-dimensional numeric array."""
     matrices = [n for n, a in arrays.items() if getattr(a, "ndim", 0) == 2 and a.dtype.kind in "biuf"]
     named = [n for n in ("X", "x", "data") if n in matrices]
     wide = [n for n in matrices if min(arrays[n].shape) > 1]
@@ -193,7 +193,7 @@ def matrix_name(arrays: dict[str, Any], path: Path) -> str:
 
 
 def labels_of(arrays: dict[str, Any], target: str | int | None, path: Path) -> Any:
-    """The variable that is named as the target; y, Y, labels or target where none is."""
+    """The variable that the caller names as the target; by default y, Y, labels or target."""
     if target is None:
         return next((arrays[name] for name in ("y", "Y", "labels", "target") if name in arrays), None)
     if target not in arrays:
@@ -203,12 +203,12 @@ def labels_of(arrays: dict[str, Any], target: str | int | None, path: Path) -> A
 
 
 def beside(arrays: dict[str, Any], request: Request) -> tuple[Any, Any, Any]:
-    """The labels, the names of the features and those of the rows, where there are any."""
+    """The labels, the names of the features and the names of the rows, if there are any."""
     return labels_of(arrays, request.target, request.path), arrays.get("feature_names"), arrays.get("row_ids")
 
 
 def flat(names: Any) -> list[str] | None:
-    """Names from an array of text, or from MATLAB's cells of text."""
+    """Names from an array of text, or from cells of text of MATLAB."""
     if names is None:
         return None
     cells = np.asarray(names).ravel().tolist()
@@ -216,7 +216,7 @@ def flat(names: Any) -> list[str] | None:
 
 
 def without_column(X: Any, request: Request) -> Contents:
-    """A matrix of which one column may be the target."""
+    """The contents of a matrix of which one column may be the target."""
     if np.ndim(X) != 2:
         raise ValueError(f"{request.path} holds an array of shape {np.shape(X)}; a table has rows and columns.")
     if request.target is None:
@@ -229,15 +229,15 @@ def without_column(X: Any, request: Request) -> Contents:
         y = (y.toarray() if is_sparse(y) else y).ravel()
         return Contents(X.without_column(target), names, y, None, layout)
     y = X[:, [target]].toarray().ravel() if is_sparse(X) else np.array(X[:, target])
-    if target in (0, len(kept)):  # a view: a memory-mapped file is not read
+    if target in (0, len(kept)):  # a view does not read a memory-mapped file
         return Contents(X[:, 1:] if target == 0 else X[:, :-1], names, y, None, layout)
     return Contents(X[:, kept], names, y, None, layout)
 
 
 def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
-    """What a file of named arrays keeps of a table: X, feature_names, and y and row_ids where there are any."""
+    """The arrays of a reduced table: X, feature_names, and y and row_ids if there are any."""
     arrays = {"X": table.X[:, selected], "feature_names": table.feature_names[selected].astype(str)}
-    if table.layout["y"] is not None:  # as in the file, unknown ones by the name they have there
+    if table.layout["y"] is not None:  # as in the file, including its marks for unknown labels
         arrays["y"] = np.asarray(table.layout["y"])
     if table.row_ids is not None:
         arrays["row_ids"] = table.row_ids.astype(str)
@@ -248,13 +248,13 @@ def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
 
 
 def dropped_columns(table: Table, selected: np.ndarray) -> set[int]:
-    """Columns of the file that a reduced table leaves out; ids, target and whatever else it holds stay."""
+    """Columns of the file that a reduced table leaves out; ids, target and other columns stay."""
     features = table.layout["features"]
     return set(features) - {features[j] for j in selected} | set(table.layout.get("left_out", ()))
 
 
 def kept_columns(X: Any, table: Table, selected: np.ndarray) -> Any:
-    """The columns of the file's matrix that a reduced table keeps."""
+    """The columns of the matrix in the file that a reduced table keeps."""
     gone = dropped_columns(table, selected)
     return X[:, [j for j in range(X.shape[1]) if j not in gone]]
 
@@ -263,26 +263,26 @@ def kept_columns(X: Any, table: Table, selected: np.ndarray) -> Any:
 
 
 def fill_missing(table: Table, how: str | None = None) -> Any:
-    """X of a table without missing cells: as it is, or with each column's median, mean or zero.
+    """X of a table without missing cells, filled with the median or mean of each column or with zero if requested.
 
     Parameters
     ----------
     table : Table
-        As :func:`read_table` gives it.
+        A table of :func:`read_table`.
     how : {"median", "mean", "zero"}, optional
-        By default missing cells are an error that counts them and names their columns. A column without any value is
-        filled with 0 and so left without a score.
+        How missing cells are filled. By default they raise an error that counts them and names their columns. A column
+        without any value is filled with 0 and therefore gets no score.
 
     Returns
     -------
     X : ndarray or sparse array
-        ``table.X`` itself where nothing is missing.
+        The filled matrix; ``table.X`` itself if nothing is missing.
     """
     if isinstance(table.X, Source):
         if how is not None:
             raise ParameterError(
-                f"{table.source} is read block by block, and how={how!r} needs it as a whole; fill its gaps first, or "
-                "give more memory.",
+                f"{table.source} is read block by block, but how={how!r} needs it in memory; fill missing cells first, "
+                "or allow more memory.",
                 parameter="how",
                 value=how,
                 way_out={f"how={how!r}": ("impute", how), "more memory": ("memory", ...)},
@@ -313,7 +313,7 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
 
 
 def _gaps(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Number of NaN, and whether there is an inf, per column."""
+    """Number of NaN per column, and whether a column contains inf."""
     gaps, infinite = np.zeros(X.shape[1], dtype=np.intp), np.zeros(X.shape[1], dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
         finite = X.dtype.kind != "f" or np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64))

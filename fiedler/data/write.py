@@ -1,4 +1,4 @@
-"""Rankings out: CSV, TSV, JSON, Parquet or Feather."""
+"""Writing of rankings as CSV, TSV, JSON, Parquet or Feather."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def write_ranking(
     Parameters
     ----------
     path : str or Path
-        The suffix decides the format.
+        The file; its suffix decides the format.
     columns : dict of str to array
         Columns of equal length, such as ``feature``, ``score``, ``rank``.
     force : bool, default=False
-        Replace an existing file.
+        Whether an existing file is replaced.
     about : dict, optional
-        What was run; JSON keeps it beside the features.
+        Description of the run, which is included in JSON.
     formulas : {"keep", "escape"}, default="keep"
-        What to do with text in CSV and TSV that a spreadsheet would run, as it starts with =, +, -, @, a tab or a
-        carriage return: keep it as it is, or put an apostrophe before it. Numbers are never changed.
+        Treatment of text in CSV and TSV that a spreadsheet would run as a formula, because it starts with =, +, -, @, a
+        tab or a carriage return: keep it unchanged, or put an apostrophe before it. Numbers are never changed.
 
     Returns
     -------
     path : Path
-        The file written.
+        The file that was written.
 
     Examples
     --------
@@ -77,7 +77,7 @@ RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".feather")
 def ranking_text(
     columns: dict[str, Any], suffix: str = ".csv", about: dict[str, Any] | None = None, escape: bool = False
 ) -> str:
-    """A ranking as CSV, TSV or JSON; numbers are written so that they read back exactly, NaN as nothing."""
+    """A ranking as CSV, TSV or JSON; numbers are written with full precision, NaN as an empty cell."""
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
     if suffix == ".json":
         records = [{k: _json_value(v) for k, v in zip(columns, row, strict=True)} for row in rows]
@@ -91,13 +91,13 @@ def ranking_text(
 
 
 def _escaped(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that no spreadsheet interprets as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        return None if value != value else str(value)  # JSON has neither
+        return None if value != value else str(value)  # JSON has neither NaN nor infinity
     return value
 
 

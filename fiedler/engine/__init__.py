@@ -1,8 +1,10 @@
-"""The work on plain arrays: blocks, threads, distances, neighbours, moments, compiled loops. No graph, no criterion.
+"""Computations on plain arrays: blocks, threads, distances, neighbours, moments, compiled loops.
 
-- ``blocks``        functions over blocks of columns and of rows;  ``threads``  all allowed cores
-- ``distances``     between rows: keys with an error bound, exact for chosen pairs;  ``streamed``  of a source
-- ``search``        the k nearest neighbours, exactly;  ``approximate``  most of them, fast;  ``assignment``  to anchors
-- ``moments``       means and scatters of columns, whole or by groups
-- ``kernels``       compiled loops, the only place that imports the compiler
+This room may import ``data`` and ``validation``. It contains no graphs and no criteria.
+
+- ``blocks``        functions over blocks of columns and of rows;  ``threads``  use of all allowed cores
+- ``distances``     distances between rows, with an error bound or exact;  ``streamed``  distances of a source
+- ``search``        exact nearest neighbours;  ``approximate``  fast search for most of them;  ``assignment``  anchors
+- ``moments``       means and scatters of columns, for all rows or by groups
+- ``compiled``      compiled loops, the only module that imports the compiler
 """

@@ -1,11 +1,10 @@
-"""Approximate neighbours for many rows: rows are gathered in cells, and looked for in the cells nearest to them.
+"""Approximate nearest neighbours for many rows: rows are grouped into cells, and only the nearest cells are searched.
 
-The rows of a cell lie side by side in memory and are searched one after the other, because they look into the same
-cells. How many cells that is is not guessed: the true neighbours of a sample of rows tell, before anything is searched,
-which share of them lies in the 1, 2, 3, ... nearest cells. Where rows are nearly equidistant, as in noise, they lie in
-nearly all cells, which an exact search goes through faster; where that too would take long, the search keeps to some
-minutes of work, and the recall, measured on the sample, tells how far it came. Libraries of indexes that were compared
-are slower at equal recall (benchmarks/PROFILE.md).
+The rows of a cell are adjacent in memory and are searched one after the other, because they need the same cells. The
+number of cells to search is measured: the true neighbours of a sample of rows show which share of them lies in the 1,
+2, 3, ... nearest cells. If rows are nearly equidistant, as in noise, nearly all cells are needed, and an exact search
+is faster. If an exact search would take too long as well, the search is limited to some minutes of work, and the recall
+on the sample is reported. Other index libraries that were compared are slower at equal recall (benchmarks/PROFILE.md).
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from .compiled import load
 from .smallest import within_reach
 from .threads import for_each
 
-_WANTED_RECALL = 0.99  # on the sample, so that 0.98 holds on the rest
+_WANTED_RECALL = 0.99  # recall on the sample, which gives at least 0.98 on the rest
 _SAMPLE = 256
-_CELLS = 2.0  # times the root of the number of rows
-_ROUNDS, _ROWS_PER_CELL = 4, 40  # of the k-means that finds the cells, and rows it sees
-_WIDER = 24  # times as many cells around the centre of a cell hold those nearest to each of its rows
-_WORK = 1e12  # values compared at most, however low the recall: some minutes on two cores
-_BRUTE_FORCE = 0.2  # share of the cells from which an exact search, by products of matrices, is faster
-_AT_ONCE = 2**20  # distances to centres held together
+_CELLS = 2.0  # number of cells, in units of the square root of the number of rows
+_ROUNDS, _ROWS_PER_CELL = 4, 40  # iterations of the k-means that finds the cells, and its rows per cell
+_WIDER = 24  # this many times more cells around a cell contain the nearest cells of all its rows
+_WORK = 1e12  # largest number of compared values, for any recall: some minutes on two cores
+_BRUTE_FORCE = 0.2  # with a larger share of the cells, an exact search by matrix products is faster
+_AT_ONCE = 2**20  # number of distances to centres in memory at a time
 
 
 def available() -> bool:
-    """Whether the compiler is installed, without which an exact search is faster."""
+    """Whether the compiler is installed; without it an exact search is faster."""
     return load() is not None
 
 
 def search(X: np.ndarray, k: int, or_exact: bool = False) -> tuple[np.ndarray, float] | None:
     """Indices (n, k) of approximate nearest neighbours of the rows of a float32 X, self excluded, and their recall.
 
-    With ``or_exact`` None where an exact search is faster.
+    With ``or_exact`` the result is None if an exact search is faster.
     """
     n, m = X.shape
     rng = np.random.default_rng(0)
@@ -53,7 +52,7 @@ def search(X: np.ndarray, k: int, or_exact: bool = False) -> tuple[np.ndarray, f
 
 
 class Cells:
-    """Rows gathered around centres."""
+    """Rows grouped around centres."""
 
     def __init__(self, X: np.ndarray, number: int, rng: np.random.Generator):
         some = np.sort(rng.choice(len(X), min(len(X), _ROWS_PER_CELL * number), replace=False))
@@ -64,16 +63,16 @@ class Cells:
         self.sizes = np.diff(self.starts)
 
     def needed(self, X: np.ndarray, rows: np.ndarray, neighbors: np.ndarray) -> int:
-        """Number of cells nearest to a row in which enough of its neighbours are."""
+        """Number of nearest cells of a row that contain enough of its neighbours."""
         key, rank = _half_distances(X[rows], self.centres), np.empty((len(rows), self.number), dtype=np.intp)
         np.put_along_axis(rank, np.argsort(key, axis=1), np.arange(self.number)[None], axis=1)
         found_at = np.sort(np.take_along_axis(rank, self.of_row[neighbors], axis=1), axis=None)
         return int(found_at[int(np.ceil(_WANTED_RECALL * len(found_at))) - 1]) + 1
 
     def search(self, X: np.ndarray, k: int, n_around: int) -> np.ndarray:
-        """The k nearest of every row among those in so many cells nearest to it."""
+        """The k nearest rows of every row among the rows in its ``n_around`` nearest cells."""
         compiled, found = load(), np.empty((len(X), k), dtype=np.intp)
-        Y = X[self.order]  # side by side with those they are compared with
+        Y = X[self.order]  # rows of a cell are adjacent in memory
 
         def work(cell: int) -> None:
             first, stop = self.starts[cell], self.starts[cell + 1]
@@ -93,9 +92,9 @@ class Cells:
         return found
 
     def _around(self, cell: int, n_around: int, at_least: int) -> np.ndarray:
-        """The cells nearest to a cell, itself first; more of them where they hold too few rows.
+        """The cells nearest to a cell, itself first; more cells if they contain too few rows.
 
-        They come in order, because hardly any row of those that are met late is closer than what was found by then.
+        They are sorted by distance, so that rows in late cells are rarely closer than the rows already found.
         """
         key = _half_distances(self.centres[cell : cell + 1], self.centres)[0]
         key[cell] = -np.inf
@@ -114,7 +113,7 @@ def smallest(key: np.ndarray, k: int) -> np.ndarray:
 
 
 def _centres(rows: np.ndarray, number: int) -> np.ndarray:
-    """Centres of so many groups of rows."""
+    """Centres of ``number`` groups of rows."""
     some, ones = rows[np.linspace(0, len(rows) - 1, number).astype(np.intp)], np.ones(len(rows), dtype=np.float32)
     return k_means(rows, some, lambda centres: _nearest_centre(rows, centres), _ROUNDS, ones)[0].astype(np.float32)
 
@@ -130,13 +129,13 @@ def _nearest_centre(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def _half_distances(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Half the squared distances between rows and centres, less what is the same for all centres."""
+    """Half the squared distances between rows and centres, up to a constant per row."""
     key: Any = rows @ centres.T
     return np.subtract(np.einsum("ij,ij->i", centres, centres) / 2.0, key, out=key)
 
 
 def _true_neighbors(X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest of some rows among all, in double precision, in pieces of X."""
+    """The k nearest neighbours of some rows among all rows, in double precision, by pieces of X."""
     best, key = np.zeros((len(rows), 0), dtype=np.intp), np.zeros((len(rows), 0))
     V, step = X[rows].astype(np.float64), max(k + 1, 2**20 // len(rows))
     for start in range(0, len(X), step):

@@ -1,7 +1,7 @@
-"""Rows and their anchors: where anchors are put, which of them are nearest to a row, and how much weight they get.
+"""Anchors: their choice, the nearest anchors of a row, and their weights.
 
-Candidates come from one product, in single precision where that can tell anchors apart; the choice among them, and the
-weights, from the differences themselves.
+Candidates come from one matrix product, in single precision if it separates the anchors. The choice among candidates
+and the weights are computed from the differences of values.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .distances import rounding_error
 from .hashing import different_rows
 from .smallest import closest, within_reach
 
-_ROUNDS = 3  # of k-means
-_MANY_ROWS_PER_ANCHOR = 4  # from which an anchor with a single row is an outlier
-_DENSE_VALUES = 2**24  # of the anchors; beyond that a sparse X has rows of its own as anchors, kept sparse
-_AT_ONCE = 2**20  # distances, or values of rows, held together: 8 MiB
+_ROUNDS = 3  # iterations of k-means
+_MANY_ROWS_PER_ANCHOR = 4  # with at least this many, an anchor with a single row is an outlier
+_DENSE_VALUES = 2**24  # largest dense anchors; otherwise rows of a sparse X are the anchors
+_AT_ONCE = 2**20  # number of distances, or values of rows, in memory at a time: 8 MiB
 _PIECE, _SINGLE_UP_TO, _MANY_CANDIDATES = 1024, 1e30, 4  # columns, squared norms and candidates in single precision
 _SMALLEST_WEIGHT = 1e-280  # 1 / s_a stays finite
 
 
 def choose_anchors(sample: Rows, wanted: int, least: int, rng: np.random.Generator) -> Rows:
-    """Different rows of the sample, moved to the centres of what is nearest to them, a few times.
+    """Centres of a few k-means iterations that start from different rows of the sample.
 
-    Among many rows an anchor with a single one around it is dropped, as long as ``least`` remain: that row, an outlier,
-    would be linked to nothing but itself, and every feature in which it lies far out would look smooth.
+    If there are many rows, an anchor with a single row is dropped, as long as ``least`` anchors remain. This row is an
+    outlier and would be linked only to itself; features in which it is extreme would then look smooth.
     """
     first, group = different_rows(sample)
     distinct: Any = sample[first]
@@ -52,10 +52,10 @@ def choose_anchors(sample: Rows, wanted: int, least: int, rng: np.random.Generat
 def k_means(
     rows: Rows, centres: np.ndarray, nearest: Callable[[np.ndarray], np.ndarray], n_rounds: int, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A few rounds of Lloyd's algorithm: the centres, and how many rows each had around it in the last round.
+    """A few iterations of Lloyd's algorithm: the centres, and the number of rows of each in the last iteration.
 
-    ``nearest(centres)`` tells the nearest centre of every row, ``counts`` how often each row occurs. A centre that no
-    row is nearest to stays where it is.
+    ``nearest(centres)`` gives the nearest centre of every row, ``counts`` the multiplicity of each row. A centre
+    without rows does not move.
     """
     for _ in range(n_rounds):
         near = nearest(centres)
@@ -67,7 +67,7 @@ def k_means(
 
 
 class AnchorMap:
-    """Z of any rows: called with a block, it gives their weights at the anchors as a csr array whose rows sum to 1.
+    """Function from a block of rows to Z: their weights at the anchors, as a csr array whose rows sum to 1.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ class AnchorMap:
         The anchors.
     k : int
     origin : ndarray of shape (m,)
-        A row near the others, which sums over the rows are taken relative to.
+        A typical row, which is subtracted before sums over rows are taken.
     bandwidth : float, default=1.0
     """
 
     def __init__(self, U: Rows, k: int, origin: Any, bandwidth: float = 1.0):
         self.n_anchors, self.k = U.shape[0], min(k, U.shape[0])
         self.origin, self.bandwidth = origin, bandwidth
-        # Distances come from a product of centred rows, which keeps their digits at large offsets.
+        # Distances come from a product of centred rows, which is accurate at large offsets.
         self._U, self._centre = U, None if is_sparse(U) else U.mean(axis=0)
 
     def __call__(self, rows: Rows) -> sp.csr_array:
         found, squared = self.nearest(rows)
-        squared -= squared.min(axis=1, keepdims=True)  # so that the weights of a far row do not underflow to 0 / 0
+        squared -= squared.min(axis=1, keepdims=True)  # otherwise the weights of a distant row could underflow to 0 / 0
         z = np.exp(squared / (-2.0 * self.bandwidth**2))
         z /= z.sum(axis=1, keepdims=True)
         z[z < _SMALLEST_WEIGHT] = 0.0
@@ -102,7 +102,7 @@ class AnchorMap:
         """Indices (n, k) of the nearest anchors, and their squared distances; ties go to the smaller index."""
         n, m = rows.shape
         found, squared = np.empty((n, self.k), dtype=np.int32), np.empty((n, self.k))
-        # A sparse block is not centred: its zeros are near its other values.
+        # A sparse block is not centred, because its zeros are close to its other values.
         U = self._U if self._centre is None or is_sparse(rows) else self._U - self._centre
         norms = _row_norms(U)
         step = max(1, min(_AT_ONCE // self.n_anchors, _AT_ONCE // m))
@@ -110,7 +110,7 @@ class AnchorMap:
             part = slice(start, min(start + step, n))
             V = rows[part] if is_sparse(rows) else rows[part] - self._centre
             i, j = _all_candidates(V, U, norms, self.k)
-            # The choice by the differences themselves, of values as they are: the same for dense and sparse rows.
+            # The choice uses differences of the original values, so that dense and sparse rows give the same result.
             apart = _squared_distances(rows[part], i, self._U, j)
             if len(i) > self.k * V.shape[0]:
                 kept = closest(i, j, apart, np.zeros_like(i), self.k)
@@ -120,17 +120,17 @@ class AnchorMap:
 
 
 def _all_candidates(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-    """(row, anchor) of all that may be among the k nearest, in single precision where that tells enough."""
+    """(row, anchor) of all candidates for the k nearest anchors, in single precision if it is accurate enough."""
     own = _row_norms(V)
     single = not is_sparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
     i, j = _candidates(V, U, own, norms, k, np.float32 if single else np.float64)
-    if single and len(i) > _MANY_CANDIDATES * k * len(own):  # single precision cannot tell these anchors apart
+    if single and len(i) > _MANY_CANDIDATES * k * len(own):  # single precision does not separate these anchors
         i, j = _candidates(V, U, own, norms, k, np.float64)
     return i, j
 
 
 def _candidates(V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtype: Any) -> tuple[np.ndarray, ...]:
-    """(row, anchor) of all that may be among the k nearest, given how far the product may be off."""
+    """(row, anchor) of all candidates for the k nearest anchors, given the error bound of the product."""
     m = U.shape[1]
     if is_sparse(V):
         key = V @ U.T
@@ -139,7 +139,7 @@ def _candidates(V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtyp
         key = np.zeros((len(own), len(norms)), dtype=dtype)
         for piece in (slice(start, start + _PIECE) for start in range(0, m, _PIECE)):
             key += V[:, piece].astype(dtype, copy=False) @ U[:, piece].T.astype(dtype, copy=False)
-    np.subtract((norms / 2.0).astype(key.dtype), key, out=key)  # half the squared distance, less ‖v_i‖² / 2
+    np.subtract((norms / 2.0).astype(key.dtype), key, out=key)  # half the squared distance minus ‖v_i‖² / 2
     error = rounding_error(m, _PIECE, key.dtype == np.float32) / 2.0
     return within_reach(key, error * own, error * norms, k, False)
 

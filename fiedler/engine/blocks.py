@@ -1,7 +1,8 @@
-"""Columns are the unit of work: functions over blocks of columns, and over blocks of rows, on all allowed cores.
+"""Functions over blocks of columns, and over blocks of rows, on all allowed cores.
 
-Scores are per feature once the graphs stand, so nothing ever needs all of X in float64 at once. A block is a float64
-ndarray of shape (n, b), C-ordered or a view of such an array, or a float64 ``csc_array`` when X is sparse.
+Once the graphs are built, every score belongs to one feature, so all of X in float64 is never needed at the same time.
+A block is a float64 ndarray of shape (n, b), C-ordered or a view of such an array, or a float64 ``csc_array`` if X is
+sparse.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from ..validation import is_sparse
 from .hashing import column_hashes
 from .threads import for_each, n_threads
 
-_CACHE = 2**17  # float64 values that stay in a core's own cache
-_MANY_ROWS = 2**15  # beyond which no useful width would: then columns are read where they are, or few are copied
-_COPIED = 2**20  # float64 values copied at once there
-_FEW = 8  # rows that tell most columns from constants
-_NEARLY = 1e-10  # relative difference of values that may come from the same numbers, summed in another place
+_CACHE = 2**17  # number of float64 values that fit into the cache of a core
+_MANY_ROWS = 2**15  # with more rows no block fits into the cache: columns are read in place, or few are copied
+_COPIED = 2**20  # number of float64 values that are then copied at a time
+_FEW = 8  # number of rows that show for most columns that they are not constant
+_NEARLY = 1e-10  # values with a smaller relative difference may be equal up to the order of summation
 
 
 def column_spans(X: np.ndarray | sp.csc_array, cost: float = 1.0) -> list[slice]:
-    """All columns in blocks: narrow enough for the cache and for sklearn's ``working_memory``, one per thread at least.
+    """Blocks of all columns, limited by the cache and by scikit-learn's ``working_memory``; at least one per thread.
 
-    A score keeps up to eight arrays of a block's size alive in every thread.
+    A score uses up to eight arrays of the size of a block in every thread.
     """
     n, m = X.shape
     threads = n_threads(cost * n * m)
     affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
-    # Sparse blocks cost what they store, so they may be as wide as memory allows; dense ones should fit the cache.
+    # The cost of sparse blocks depends on their stored values, so only memory limits them; dense blocks fit the cache.
     best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
     if not is_sparse(X) and n > _MANY_ROWS:
         best = 512 if _in_place(X) else max(4, _COPIED // n)
@@ -44,12 +45,12 @@ def column_spans(X: np.ndarray | sp.csc_array, cost: float = 1.0) -> list[slice]
 
 
 def _in_place(X: np.ndarray) -> bool:
-    """Whether blocks of X need not be copied: there are many rows, in C order and float64."""
+    """Whether blocks of X are read without a copy: X has many rows and is C-ordered float64."""
     return len(X) > _MANY_ROWS and X.dtype == np.float64 and X.flags.c_contiguous
 
 
 def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
-    """One block of columns for :func:`map_columns`, which is not written to."""
+    """One block of columns for :func:`map_columns`; it must not be changed."""
     if is_sparse(X) or not _in_place(X):
         return take_columns(X, columns)
     block = X[:, columns]
@@ -60,10 +61,10 @@ def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
 def map_columns(
     function: Callable[..., np.ndarray], X: Matrix, cost: float = 1.0, numbered: bool = False
 ) -> np.ndarray:
-    """What ``function(block)`` gives for all blocks, on all allowed cores: one value per column, or rows of values.
+    """The results of ``function(block)`` for all blocks, on all allowed cores: one or several values per column.
 
-    ``cost`` is the number of operations per value of X, which tells whether threads pay. With ``numbered`` the function
-    gets the slice of columns as well, if X is in memory.
+    ``cost`` is the number of operations per value of X; it decides whether threads are used. With ``numbered`` the
+    function also gets the slice of columns if X is in memory.
     """
     if isinstance(X, Source):
         return np.concatenate(X.map(partial(map_columns, function, cost=cost)), axis=-1)
@@ -80,10 +81,10 @@ def map_columns(
 
 
 def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], X: Matrix) -> Any:
-    """``function(rows)`` over blocks of whole rows, merged pairwise in the order of the rows: one pass, map-reduce.
+    """Results of ``function(rows)`` over blocks of rows, merged in the order of the rows, in one pass.
 
-    A block is a float64 ndarray or ``csr_array``; at least two of them exist for more than one row, so that whatever
-    is merged is tested by every use.
+    A block is a float64 ndarray or ``csr_array``. If there is more than one row, there are at least two blocks, so that
+    every use tests the merging.
     """
     if isinstance(X, Source):
         return X.fold_rows(partial(fold_rows, function, merge), merge)
@@ -96,7 +97,7 @@ def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], 
     def work(start: int) -> None:
         results[start] = function(as_rows(by_rows[start : start + step]))
 
-    for first in range(0, len(starts), threads):  # as many results as threads are held, however many blocks there are
+    for first in range(0, len(starts), threads):  # only one result per thread is in memory at a time
         batch = starts[first : first + threads]
         for_each(work, batch, float(n) * m)
         for start in batch:
@@ -106,10 +107,10 @@ def fold_rows(function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], 
 
 
 def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
-    """Values of columns in which identical columns have the same: that of the first of them.
+    """Values of columns, in which all identical columns get the value of the first of them.
 
-    The same numbers summed elsewhere in a block may differ in the last digit. Only columns whose values are that close
-    are looked at; of a source no more than fit one slab.
+    Sums of identical columns in different positions of a block may differ in the last digit. Only columns with nearly
+    equal values are compared; for a source at most one slab of columns is read.
     """
     order = np.argsort(values, kind="stable")
     with np.errstate(invalid="ignore"):
@@ -117,7 +118,7 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
         near = np.diff(ascending) <= _NEARLY * np.abs(ascending[1:]) + _NEARLY * 1e-3 * scale
     if not near.any():
         return values
-    run = np.cumsum(np.r_[True, ~near])  # columns of nearly the same value
+    run = np.cumsum(np.r_[True, ~near])  # groups of columns with nearly equal values
     alike = np.r_[near, False] | np.r_[False, near]
     columns = order[alike]
     if isinstance(X, Source) and len(columns) * X.bytes_per_row / X.shape[1] * X.shape[0] > slab_bytes():
@@ -132,13 +133,13 @@ def level_copies(values: np.ndarray, X: Matrix) -> np.ndarray:
 
 
 def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
-    """Which columns of a block take a single value on the rows of a boolean mask (max == min, no tolerance)."""
+    """Mask of the columns of a block that are constant on the rows of a mask (max == min, no tolerance)."""
     if not rows.any():
         return np.ones(F.shape[1], dtype=bool)
     if is_sparse(F):
         F = F if rows.all() else F.tocsr()[rows].tocsc()
         return _is_constant_sparse(F)
-    # Hardly any column is: a few rows settle most of them, and only the rest is looked at as a whole.
+    # Few columns are constant: a few rows exclude most of them, and only the rest is read completely.
     some = F[np.flatnonzero(rows)[:_FEW]]
     still = (some == some[0]).all(axis=0)
     left = np.flatnonzero(still)

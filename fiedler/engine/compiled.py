@@ -1,8 +1,8 @@
 """Compiled loops on raw arrays; the only module that imports the compiler (numba, extra ``fast``).
 
-Every kernel here has a plain NumPy twin where it is called, and tests hold the two together. Kernels release the GIL,
-so blocks of columns run in threads; each column is summed in one fixed order, so neither the number of threads nor the
-width of a block changes a digit. They are compiled on first use and cached on disk.
+Every kernel has an equivalent in plain NumPy at the place where it is called, and tests compare the two. Kernels
+release the GIL, so blocks of columns run in threads. Each column is summed in a fixed order, so that neither the number
+of threads nor the width of a block changes a digit. Kernels are compiled on first use and cached on disk.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-A: TypeAlias = np.ndarray  # what kernels are called with, many at a time
-# Scalar operations from which compiled code pays. Loading it takes a third of a second once and then saves a
-# millisecond per million operations; the rule looks at the work alone, so that what ran before changes no digit.
+A: TypeAlias = np.ndarray  # short name for the arrays in the signatures of kernels
+# Smallest number of scalar operations for compiled code. Loading it takes a third of a second once, and then it saves
+# a millisecond per million operations. The rule depends only on the job, so that earlier jobs change no digit.
 _WORTH_COMPILING = 5e6
 _REORDER = {"reassoc", "contract"}  # lets sums over columns use vector registers
-_loading = threading.Lock()  # the first to ask may be several threads, and each would compile kernels of its own
+_loading = threading.Lock()  # several threads may load at the same time, and each would compile the kernels
 
 
 @functools.cache
 def load() -> Any:
-    """The compiled kernels as a namespace, or None where numba is not installed."""
+    """The compiled kernels as a namespace, or None if numba is not installed."""
     try:
         import numba
     except ImportError:
@@ -48,7 +48,7 @@ def load() -> Any:
 
 
 def kernels(operations: float) -> Any:
-    """The compiled kernels if a job of that many scalar operations is worth them, else None."""
+    """The compiled kernels if they are worthwhile for this number of scalar operations, else None."""
     if operations < _WORTH_COMPILING:
         return None
     with _loading:
@@ -92,7 +92,7 @@ def squared_differences(F: A, i: A, j: A, squares: A) -> None:
 def sparse_edge_energy(
     f_indptr: A, f_indices: A, f_data: A, indptr: A, indices: A, weights: A, column: A, energy: A
 ) -> None:
-    """The same for a csc block and the whole of W in csr: each edge of a stored value once, zeros never visited."""
+    """As edge_energy, for a csc block and all of W in csr; each edge of a stored value is used once, zeros never."""
     for c in range(len(f_indptr) - 1):
         for p in range(f_indptr[c], f_indptr[c + 1]):
             column[f_indices[p]] = f_data[p]
@@ -102,7 +102,7 @@ def sparse_edge_energy(
             if value != 0.0:
                 for e in range(indptr[i], indptr[i + 1]):
                     j = indices[e]
-                    # An edge between two stored values is met from both ends and counted from the smaller one.
+                    # An edge between two stored values is found from both ends and counted at the smaller one.
                     if column[j] == 0.0 or i < j:
                         total += weights[e] * (value - column[j]) * (value - column[j])
         energy[c] = total
@@ -111,7 +111,7 @@ def sparse_edge_energy(
 
 
 def pair_squared_distances(F: A, width: int, i: A, j: A, squared: A) -> None:
-    """squared[p] += ‖F[i_p] - F[j_p]‖² over so many columns of a block, a few at a time so that rows stay in cache."""
+    """squared[p] += ‖F[i_p] - F[j_p]‖² over ``width`` columns at a time, so that rows stay in the cache."""
     for start in range(0, width, 256):
         stop = min(start + 256, width)
         for p in range(len(i)):
@@ -168,10 +168,10 @@ def squared_products(
 
 
 def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A, count: A) -> None:
-    """Columns that may be among the k smallest keys of each row when key_ij is off by at most a_i + b_j.
+    """Columns that may be among the k smallest keys of each row if the error of key_ij is at most a_i + b_j.
 
-    With exact keys those are the k smallest themselves, equal ones by index. ``smallest`` is scratch of length k;
-    ``count`` tells how many there are, also where ``found`` has too few columns to hold them.
+    With exact keys these are the k smallest, with ties by index. ``smallest`` is scratch memory of length k. ``count``
+    is the number of such columns, even if ``found`` has too few columns to store them.
     """
     for i in range(key.shape[0]):
         smallest[:] = np.inf  # the k smallest upper bounds so far, ascending
@@ -205,10 +205,10 @@ def sparse_within_reach(
     rows: A, indptr: A, indices: A, data: A, c_indptr: A, c_indices: A, c_data: A,
     half: A, a: A, b: A, by_upper: A, by_lower: A, k: int, exact: bool, found: A, keys: A, count: A,
 ) -> None:  # fmt: skip
-    """The same for the keys half_j - x_i'x_j of some rows of a csr X and all others, through its csc twin.
+    """As within_reach, for the keys half_j - x_i'x_j of some rows of a csr X and all others, with X also in csc.
 
-    Rows that share no column with row i are not looked at one by one: their key is half_j, and they are met in the
-    order of their bounds, which ``by_upper`` and ``by_lower`` give, until these are out of reach.
+    Rows that share no column with row i have the key half_j. They are visited in the order of their bounds, given by
+    ``by_upper`` and ``by_lower``, until the bounds are too large.
     """
     n, widest = len(half), b.max()
     product, seen, met = np.zeros(n), np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
@@ -225,10 +225,10 @@ def sparse_within_reach(
                     met[n_met] = j
                     n_met += 1
                 product[j] += value * c_data[q]
-        seen[i], product[i] = r, -np.inf  # nobody is a neighbour of its own
+        seen[i], product[i] = r, -np.inf  # a row is not its own neighbour
         smallest[:] = np.inf  # the k smallest upper bounds so far, ascending
         n_near, place = 0, 0
-        while place < n + n_met:  # those that share no column first, then all that do
+        while place < n + n_met:  # first the rows that share no column, then all others
             if place < n:
                 j = by_upper[place]
                 key = half[j]
@@ -284,10 +284,11 @@ def sparse_within_reach(
 
 
 def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apart: A, found: A) -> None:
-    """The k nearest of some rows of Y, the first and those after it, among the rows in the cells they ask, ascending.
+    """The k nearest neighbours, ascending, of rows of Y from ``first`` on, among the rows of the cells they search.
 
-    ``askers[bounds[g]:bounds[g + 1]]`` are the rows that ask cell g of ``cells``. Four of them do so at a time, so that
-    its rows, from ``starts`` on, are read a quarter as often. ``apart``, squared distances, must be inf before.
+    ``askers[bounds[g]:bounds[g + 1]]`` are the rows that search cell g of ``cells``. Four rows search at a time, so
+    that the rows of a cell, from ``starts`` on, are read a quarter as often. ``apart``, squared distances, must be inf
+    before.
     """
     last, squares = found.shape[1] - 1, np.empty(4, dtype=np.float32)
     for g in range(len(cells)):
@@ -321,10 +322,10 @@ def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apar
 
 
 def as_block(F: np.ndarray) -> np.ndarray:
-    """F as the kernels expect it, C-ordered and float64, copied only if it must be.
+    """F for the kernels, C-ordered and float64, copied only if necessary.
 
-    The rows may be longer than those of F: some columns of a C-ordered array are read where they are. Never more of
-    them than F has are touched, and what is returned cannot be written to, so that one compiled version serves all.
+    Some columns of a C-ordered array are read in place, so that the rows in memory may be longer than those of F. Only
+    the columns of F are read. The result is read-only, so that one compiled version is enough.
     """
     step, size = F.strides[0], F.itemsize
     in_place = F.dtype == np.float64 and F.shape[1] > 1 and F.strides[1] == size and F.flags.aligned

@@ -1,4 +1,4 @@
-"""Distances between the rows of an ndarray: one Gram product of centred rows, in single precision where that pays."""
+"""Distances between the rows of an ndarray, from a Gram product of centred rows, in single precision if faster."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .distances import (
 )
 from .threads import for_each, n_threads, one_blas_thread
 
-_SINGLE_UP_TO = 1e30  # squared norms that single precision can hold
-_SINGLE_PAYS = 1e9  # multiplications of a Gram product from which single precision and a second look are faster
+_SINGLE_UP_TO = 1e30  # largest squared norms for single precision
+_SINGLE_PAYS = 1e9  # with more multiplications, single precision with recomputed candidates is faster
 _NEVER_SHARED = 1e6  # and up to which BLAS keeps to one thread by itself
-_FEW_COLUMNS, _SOME_ROWS = 64, 2000  # up to which, and from which, a k-d tree may be faster than a product
-_IN_CACHE = 2**16  # values worked on together
+_FEW_COLUMNS, _SOME_ROWS = 64, 2000  # limits of columns and rows for which a k-d tree may be faster
+_IN_CACHE = 2**16  # number of values processed at a time
 _TILE = 512  # rows and columns of a product that one thread makes at a time,
 _HELD = 3 * 2**21  # and values of its factors held, so few that the allocator keeps their memory
 _EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
@@ -36,7 +36,7 @@ _FAR = 0.25  # and its share of the rows' squares from which centring spares dig
 
 
 class DenseDistances(HeldRows):
-    """Squared distances between the rows of X: approximate in blocks, with a bound, and exact for chosen pairs.
+    """Squared distances between the rows of X: approximate in blocks, with an error bound, and exact for chosen pairs.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class DenseDistances(HeldRows):
         With "cosine" the rows are scaled to unit norm first, so that the squared distance is 2 (1 - cos);
         a row of zeros is at cosine 0 to every row.
     single : bool, optional
-        Whether keys are computed in single precision; by default where that is faster.
+        Whether keys are computed in single precision; by default if this is faster.
     """
 
     _mean: np.ndarray | None = None
     _scale: np.ndarray | None = None
     _kept: list[np.ndarray] | None = None
     _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine
-    _double: DenseDistances | None = None  # the same in double precision, once it was asked for
+    _double: DenseDistances | None = None  # the same in double precision, after first use
 
     def __init__(self, X: np.ndarray, metric: str = "euclidean", single: bool | None = None):
         self.n, self.m = X.shape
@@ -65,7 +65,7 @@ class DenseDistances(HeldRows):
             self._to_unit_norm(integer)
 
     def _centre(self, integer: bool) -> None:
-        """Centre the columns, which spares digits; whole numbers are exact as they are, and so are all their ties."""
+        """Centre the columns to save digits; integers are not centred, because they and their ties are exact."""
         if integer:
             self._measure()
             self._integer = bool(self._norms.max(initial=0.0) < EXACT_BELOW)
@@ -82,10 +82,10 @@ class DenseDistances(HeldRows):
         self._norms = 1.0 - self._empty
 
     def _origin(self) -> np.ndarray | None:
-        """What is subtracted from the rows: the means of the columns.
+        """The vector that is subtracted from the rows: the means of the columns.
 
-        In single precision, after which distances are computed again, means of some rows do, and none where the rows
-        lie around zero anyway.
+        In single precision, where distances are recomputed later, means of some rows are enough, and nothing is
+        subtracted if the rows are already close to zero mean.
         """
         if not self.single:
             return self._column_means(self._X)
@@ -106,7 +106,7 @@ class DenseDistances(HeldRows):
         return mean
 
     def _measure(self) -> None:
-        """The norms of the rows; an error if they overflow, and no single precision where they could."""
+        """Compute the norms of the rows; raises an error if they overflow, and avoids overflow in single precision."""
         self._norms = np.zeros(self.n)
 
         def add(rows: slice) -> None:
@@ -152,7 +152,7 @@ class DenseDistances(HeldRows):
         return squared
 
     def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
-        """As the base says; of few columns all of them, so that it makes no difference who found the pairs."""
+        """As the base class; with few columns all pairs are recomputed, so that the kind of search does not matter."""
         if self.exact or not self.few_columns:
             return super().refine(i, j, squared, doubtful)
         return self.between(i, j)
@@ -163,7 +163,7 @@ class DenseDistances(HeldRows):
         return self.m <= _FEW_COLUMNS and self.n >= _SOME_ROWS and self._scale is None
 
     def values(self) -> np.ndarray:
-        """The rows in float64, as they are."""
+        """The original rows in float64."""
         return np.ascontiguousarray(self._X, dtype=np.float64)
 
     def single_precision(self) -> np.ndarray:
@@ -179,14 +179,14 @@ class DenseDistances(HeldRows):
 
     @property
     def _width(self) -> int:
-        """Columns per product: in single precision few enough to bound the error, else what memory allows."""
+        """Number of columns per product, limited by the error in single precision, otherwise by memory."""
         return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
 
     def _parts(self, width: int) -> Iterator[slice]:
         return (slice(start, min(start + width, self.m)) for start in range(0, self.m, width))
 
     def _spans(self, width: int) -> list[slice]:
-        """All rows in spans of which so many columns fit the cache."""
+        """Spans of rows for which ``width`` columns fit into the cache."""
         step = max(1, _IN_CACHE // max(1, min(width, self.m)))
         return [slice(start, min(start + step, self.n)) for start in range(0, self.n, step)]
 
@@ -198,7 +198,7 @@ class DenseDistances(HeldRows):
         return values if self._scale is None else values * self._scale[rows, None]
 
     def _fill(self, piece: np.ndarray, part: slice) -> np.ndarray:
-        """Some columns of all rows, centred and scaled, in the dtype of an array that takes them."""
+        """Some columns of all rows, centred and scaled, written into ``piece``."""
 
         def fill(rows: slice) -> None:
             piece[rows] = self._values(rows, part)
@@ -207,7 +207,7 @@ class DenseDistances(HeldRows):
         return piece
 
     def _piece(self, part: slice, room: np.ndarray | None = None) -> np.ndarray:
-        """Some columns of all rows as the product wants them, in the memory of an earlier piece if there is one."""
+        """Some columns of all rows for the product, in the memory of an earlier piece if there is one."""
         shape = self.n, part.stop - part.start
         room = np.empty(shape, dtype=self._dtype) if room is None else room.reshape(-1)[: shape[0] * shape[1]]
         return self._fill(room.reshape(shape), part)
@@ -215,7 +215,7 @@ class DenseDistances(HeldRows):
     def _whole_gram(self) -> np.ndarray:
         if self.single:
             return self._gram_by_tiles()
-        # Small products wait longer for a second BLAS thread than they gain from it; the smallest ones get none.
+        # A second BLAS thread slows small products down; the smallest products never get one.
         work = self.n**2 * float(self.m)
         with one_blas_thread(work) if work > _NEVER_SHARED else nullcontext():
             if self.m <= self._width:
@@ -225,17 +225,16 @@ class DenseDistances(HeldRows):
             return sum_of_grams((self._piece(part, room) for part in self._parts(self._width)), self.n)
 
     def _gram_by_tiles(self) -> np.ndarray:
-        """Tiles of one triangle, each by one thread, summed over the pieces, a few of which are held at a time.
+        """The Gram matrix by tiles of one triangle, each computed by one thread and summed over pieces of columns.
 
-        BLAS would share the products among threads of its own, which go on spinning when they are done: what follows,
-        and the next library with such a pool, would be slow beside them.
+        BLAS would use its own threads, which keep spinning after the product and slow down all following work.
         """
         gram = np.zeros((self.n, self.n), dtype=np.float32)
-        # Enough tiles for all threads, though none so large that its rows do not stay in cache.
+        # Enough tiles for all threads, but small enough for their rows to stay in the cache.
         number = max(-(-self.n // _TILE), int(np.ceil(np.sqrt(8 * n_threads()))))
         bounds = np.linspace(0, self.n, number + 1).astype(int)
         spans = [slice(*ends) for ends in itertools.pairwise(bounds)]
-        # Tiles on the diagonal take half as long, so they come last: no thread is left with much to do.
+        # Tiles on the diagonal take half as long, so they come last to balance the threads.
         tiles = [*itertools.combinations(spans, 2), *zip(spans, spans, strict=True)]
         parts, width = list(self._parts(self._width)), min(self._width, self.m)
         held = max(1, min(len(parts), _HELD // (self.n * width)))
@@ -261,7 +260,7 @@ class DenseDistances(HeldRows):
         return gram
 
     def _ready_pieces(self) -> Iterator[np.ndarray]:
-        """The pieces of the product, kept from block to block when they fit the memory budget."""
+        """The pieces of the product, kept from block to block if they fit into the memory budget."""
         if self._kept is not None:
             return iter(self._kept)
         pieces = (self._piece(part) for part in self._parts(self._width))
@@ -285,20 +284,20 @@ def sum_of_grams(pieces: Iterator[np.ndarray], n: int) -> np.ndarray:
 
 
 class AllColumns(DenseDistances):
-    """Distances between the rows of X, ready to leave columns out; :meth:`of` makes them where that pays.
+    """Distances between the rows of X from which columns can be left out; :meth:`of` makes them if this is faster.
 
         Σ_rest x_ic x_jc = Σ_all x_ic x_jc - Σ_left_out x_ic x_jc
 
-    Ten folds of the columns then cost two products instead of ten. The keys carry the rounding error of both, relative
-    to the norms of *all* columns, and the bound says so. Neighbours are chosen on distances computed from the rest
-    itself, so they are those that the rest alone would give.
+    Ten folds of the columns then cost two products instead of ten. The keys have the rounding errors of both products,
+    relative to the norms of *all* columns; the bound includes them. Neighbours are chosen by distances that are
+    computed from the remaining columns only, so they equal the neighbours in these columns.
     """
 
     _all_products: np.ndarray
 
     @classmethod
     def of(cls, X: object) -> AllColumns | None:
-        """Those of X if it is dense, so large that single precision pays, and n x n values can be held."""
+        """The distances of X if it is dense, large enough for single precision, and n x n values fit into memory."""
         if not isinstance(X, np.ndarray) or X.shape[0] ** 2 > budget():
             return None
         made = cls(X)
@@ -324,7 +323,7 @@ class LeftOut(DenseDistances):
     def __init__(self, rest: np.ndarray, gram: np.ndarray, all_norms: np.ndarray, n_columns: int):
         super().__init__(rest)
         self._all_norms: np.ndarray | None = None
-        if self.single:  # else there are so few columns left that their own product is as cheap, and better
+        if self.single:  # otherwise few columns are left, and their own product is as cheap and more accurate
             self._all_norms, self._error = all_norms, 2.0 * rounding_error(n_columns, CHUNK, single=True)
             self._keys = self._as_keys(np.arange(self.n), gram)
 

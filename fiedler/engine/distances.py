@@ -1,7 +1,7 @@
 """Squared distances between rows: approximate in blocks with a known error bound, and exact for chosen pairs.
 
-One Gram product gives all of them, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision
-where that pays. Whoever needs certainty asks for the distances of a few pairs again, from the differences themselves.
+One Gram product gives all distances, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision if
+this is faster. Exact distances of a few pairs are computed again from the differences of values.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from .compiled import as_block
 from .threads import for_each, n_threads
 
 CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
-_TIED = 2.0**-38  # relative difference of distances that count as equal, and somewhat more
-EXACT_COSINE = 2.0**26  # squared norms of whole numbers up to which cosines are free of rounding
-EXACT_BELOW = 2.0**50  # squared norms of whole numbers below which their distances are
-_PER_KEY = 4.0  # scalar operations to tell whether a key is among the smallest
+_TIED = 2.0**-38  # slightly more than the relative difference of distances that count as equal
+EXACT_COSINE = 2.0**26  # largest squared norms of integers for which cosines have no rounding error
+EXACT_BELOW = 2.0**50  # largest squared norms of integers for which distances have no rounding error
+_PER_KEY = 4.0  # scalar operations to decide whether a key is among the smallest
 _TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
 ILL_CONDITIONED = 1e-5
 
 
 def budget() -> int:
-    """Number of float64 values one temporary may hold."""
+    """Largest number of float64 values in one temporary array."""
     return int(working_bytes() / (4 * 8))
 
 
 class Searchable(Protocol):
-    """What a search for neighbours asks: keys in blocks, how far they may be off, and the truth about a few pairs."""
+    """Interface for neighbour searches: keys in blocks, their error bound, and exact distances of a few pairs."""
 
     @property
     def n(self) -> int: ...
@@ -57,9 +57,9 @@ class Searchable(Protocol):
 
 
 class Distances(ABC):
-    """Squared distances between n rows of m columns, whoever holds the rows.
+    """Squared distances between n rows of m columns in any storage.
 
-    Keys, ‖x_j‖² / 2 - x_i'x_j, come in blocks and carry a rounding error with a known bound; :meth:`between` is exact.
+    Keys, ‖x_j‖² / 2 - x_i'x_j, come in blocks and have a rounding error with a known bound; :meth:`between` is exact.
     """
 
     n: int
@@ -71,15 +71,15 @@ class Distances(ABC):
 
     @abstractmethod
     def row_blocks(self) -> list[np.ndarray]:
-        """Rows in blocks whose distances to all rows fit the memory budget."""
+        """Blocks of rows whose distances to all rows fit into the memory budget."""
 
     @abstractmethod
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """The keys of some rows i and all j, self at inf: half the squared distance less ‖x_i‖² / 2."""
+        """The keys of some rows i and all j, half the squared distance minus ‖x_i‖² / 2; inf from a row to itself."""
 
     @abstractmethod
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Squared distances of the pairs (i, j), from the differences themselves, in double precision."""
+        """Squared distances of the pairs (i, j), from differences of values in double precision."""
 
     @property
     def held(self) -> bool:
@@ -88,13 +88,13 @@ class Distances(ABC):
 
     @property
     def shared_work(self) -> float:
-        """Scalar operations on all keys for threads to share; 0 where blocks should be asked for in turn."""
+        """Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one."""
         return 0.0
 
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """Whether the keys are free of rounding."""
+        """Whether the keys have no rounding error."""
 
     @property
     @abstractmethod
@@ -115,11 +115,11 @@ class Distances(ABC):
         return error * self._norms[rows], error * self._norms
 
     def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(place of a row, column, key) of all who may be among its k nearest, if that is known without a block."""
+        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
         return None
 
     def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
-        """Distances from a block in full precision: those marked doubtful, and all that need it, computed again."""
+        """Distances from a block in full precision; doubtful and inaccurate ones are computed again."""
         if self.exact:
             return squared
         if not self.single:
@@ -142,7 +142,7 @@ class Distances(ABC):
             if not self.exact:
                 block[local, j] = self.between(rows[local], j)
             squared[rows] = block
-        self._keys = None  # who has the matrix needs them no more
+        self._keys = None  # the keys are no longer needed
         for i in range(self.n):
             squared[i, i] = 0.0
             squared[i + 1 :, i] = squared[i, i + 1 :]
@@ -155,7 +155,7 @@ class Distances(ABC):
 
 
 class HeldRows(Distances):
-    """Distances between rows that are in memory: all keys at once where they can be held, else block by block."""
+    """Distances between rows in memory: all keys at once if they fit into memory, otherwise block by block."""
 
     @abstractmethod
     def _whole_gram(self) -> np.ndarray:
@@ -170,7 +170,7 @@ class HeldRows(Distances):
         return _PER_KEY * float(self.n) ** 2
 
     def row_blocks(self) -> list[np.ndarray]:
-        """As the base says, and at least one block per thread."""
+        """As the base class, with at least one block per thread."""
         if self._keys is None and self.n**2 <= budget():  # all at once, one triangle is enough
             self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
         threads = n_threads(self.shared_work)
@@ -178,16 +178,16 @@ class HeldRows(Distances):
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
 
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """As the base says; the rows follow each other."""
+        """As the base class, for consecutive rows."""
         part = slice(rows[0], rows[-1] + 1)
         return self._keys[part] if self._keys is not None else self._as_keys(rows, self._gram(part))
 
 
 def rounding_error(terms: int, width: int | None = None, single: bool = False) -> float:
-    """Bound on the error of ‖x_i - x_j‖² from a product of so many terms, relative to ‖x_i‖² + ‖x_j‖².
+    """Bound on the error of ‖x_i - x_j‖² from a product of ``terms`` terms, relative to ‖x_i‖² + ‖x_j‖².
 
-    Products of ``width`` columns are summed one after the other, which is as good as sums that short. What counts as a
-    tie is within the bound in any case, so that candidates for it are seen however the product was made.
+    Products of ``width`` columns are summed one after the other, which reduces the error. The bound always includes the
+    tolerance for ties, so that all tied candidates are found.
     """
     if width is not None:
         terms = min(terms, width) + terms // width
@@ -208,9 +208,9 @@ def row_products(X: Rows, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 
 
 def cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """2 (1 - cos) from x_i'x_j and ‖x_i‖²‖x_j‖², 2 to a row of zeros; of whole numbers without rounding until the end.
+    """2 (1 - cos) from x_i'x_j and ‖x_i‖²‖x_j‖², 2 to a row of zeros; integers are exact until the last step.
 
-    Equal cosines of whole numbers are equal here, whichever rows they come from.
+    Equal cosines of integer rows therefore give equal results.
     """
     empty = lengths == 0
     lengths = np.where(empty, 1.0, lengths)
@@ -220,7 +220,7 @@ def cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def check_range(X: Matrix, columns: np.ndarray) -> None:
-    """An error that names a column whose values are too large to be squared, if there is one among these."""
+    """Raise an error that names a column, among the given ones, whose values are too large to be squared."""
     for start in range(0, 0 if isinstance(X, Source) else len(columns), _CHECKED):
         some = columns[start : start + _CHECKED]
         part = dense(take_columns(X, some))
@@ -234,11 +234,11 @@ def check_range(X: Matrix, columns: np.ndarray) -> None:
 
 
 def is_integer(X: Part) -> bool:
-    """Whether all values are whole numbers."""
+    """Whether all values are integers."""
     values = X.data if is_sparse(X) else X
     if values.dtype.kind in "iub":
         return True
-    # The first row nearly always settles it; then no more than some are looked at together.
+    # The first row nearly always decides; the others are checked in pieces.
     return all(bool((part == np.floor(part)).all()) for part in (values[:1], *_row_pieces(values)))
 
 

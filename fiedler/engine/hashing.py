@@ -1,4 +1,4 @@
-"""Hashes of rows and columns: equal values have equal hashes, different ones almost never do.
+"""Hashes of rows and columns: equal values have equal hashes, and different values almost always different ones.
 
 0.0 and -0.0 are equal, and so are a stored zero of a sparse column and one that is not stored.
 """
@@ -11,12 +11,12 @@ from ..data.arrays import Matrix, Rows, take_columns
 from ..data.memory import working_bytes
 from ..validation import is_sparse
 
-_AT_ONCE = 2**18  # values whose bits are mixed together
+_AT_ONCE = 2**18  # number of values that are hashed at a time
 _SPREAD = np.int64(0x1E3779B97F4A7C15)  # odd, with bits all over
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """The bits of float64 values, spread: those of whole numbers differ in the upper ones alone. 0 stays 0."""
+    """The mixed bits of float64 values, because integers differ only in the upper bits; 0 stays 0."""
     bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.int64)  # adding 0 turns -0 into 0
     for shift in (32, 29):
         bits ^= bits >> shift
@@ -25,7 +25,7 @@ def _mixed(values: np.ndarray) -> np.ndarray:
 
 
 def _factors(number: int) -> np.ndarray:
-    """Random odd numbers, so that none loses bits."""
+    """Random odd numbers; products with them lose no bits."""
     return 2 * np.random.default_rng(0).integers(2**62, size=number, dtype=np.int64) + 1
 
 
@@ -41,7 +41,7 @@ def row_hashes(X: Rows) -> np.ndarray:
 
 
 def column_hashes(X: Matrix, columns: np.ndarray) -> np.ndarray:
-    """A number for each of some columns, wherever they are held."""
+    """A number for each of some columns, in any storage."""
     factors, hashes = _factors(X.shape[0]), np.empty(len(columns), dtype=np.int64)
     step = max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))
     for start in range(0, len(columns), step):
@@ -60,16 +60,16 @@ def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
 
 
 def different_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """First occurrence of every different row, in order, and which of them each row equals."""
+    """First occurrence of every different row, in order, and for each row the number of the one it equals."""
     first, group = first_of_equal(row_hashes(X))
-    if not _all_equal(X, first[group]):  # two rows with one hash: once in 10^19 pairs
+    if not _all_equal(X, first[group]):  # a collision, once in 10^19 pairs
         rows = np.ascontiguousarray((X.toarray() if is_sparse(X) else X) + 0.0)
         return first_of_equal(rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel())
     return first, group
 
 
 def first_of_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each different value occurs first, ascending, and which of them each entry equals.
+    """First position of each different value, ascending, and for each entry the number of the value it equals.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def first_of_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _all_equal(X: Rows, twins: np.ndarray) -> bool:
-    """Whether each row has the values of its twin."""
+    """Whether each row equals its twin."""
     other = np.flatnonzero(twins != np.arange(X.shape[0]))
     if is_sparse(X):
         return not (X[other] - X[twins[other]]).count_nonzero()

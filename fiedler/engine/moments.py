@@ -1,7 +1,7 @@
-"""Weighted means and scatters of columns, whole or by groups of rows, dense and sparse.
+"""Weighted means and scatters of dense and sparse columns, for all rows or by groups of rows.
 
-Columns are shifted by one of their own values before anything is summed, so that large offsets cost no digits and a
-constant has a scatter of exactly zero. Sparse columns are never filled in: the zeros enter by their number and weight.
+Columns are shifted by one of their values before summation, so that large offsets cost no digits and the scatter of a
+constant is exactly zero. Sparse columns stay sparse: only the number and the weight of zeros are used.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..data.arrays import Block
 from ..validation import is_sparse
 from .compiled import as_block
 
-_LITTLE = 1e-3  # share of the weight that zeros carry below which a sparse column is treated as a dense one
+_LITTLE = 1e-3  # if zeros have a smaller share of the weight, a sparse column is treated as dense
 
 
 def sparse_centre(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weighted mean of each column of a csc block, as a reference value and the shift from there.
+    """The weighted mean of each column of a csc block, as a reference value plus a shift.
 
-    The reference is 0, but for columns whose zeros carry hardly any weight: there it is a stored value, so that what is
-    constant on nearly all of the weight stays exact.
+    The reference is 0. For columns whose zeros have hardly any weight it is a stored value, so that columns that are
+    constant except for these zeros stay exact.
     """
     m, total = F.shape[1], float(weights.sum()) or 1.0
     columns = np.repeat(np.arange(m), np.diff(F.indptr))
@@ -43,7 +43,7 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     reference, shift = sparse_centre(F, weights)
     mean = reference + shift
     stored = np.bincount(columns, w * (F.data - mean[columns]) ** 2, m)
-    left = total - np.bincount(columns, w, m)  # the zeros carry what is left of the weight
+    left = total - np.bincount(columns, w, m)  # the weight of the zeros
     mass = stored + left * mean**2
     for j in np.flatnonzero(left < _LITTLE * total):
         mass[j] = weights @ (_filled(F, int(j)) - reference[j] - shift[j]) ** 2
@@ -93,7 +93,7 @@ def group_moments(F: Block, Z: sp.csr_array, origin: Any = None) -> tuple[np.nda
 def pooled_moments(
     F: Block, Z: sp.csr_array, weights: np.ndarray, origin: Any = None, compiled: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same with one scatter for all groups, Σ_a weights_a scatter_a (b,), which compiled kernels make cheap."""
+    """As group_moments, with one scatter for all groups, Σ_a weights_a scatter_a (b,), which is fast when compiled."""
     if compiled is None or is_sparse(F):
         sizes, mean, scatter = group_moments(F, Z, origin)
         return sizes, mean, weights @ scatter
@@ -117,7 +117,7 @@ def _group_means(F: np.ndarray, Z: sp.csr_array) -> tuple[np.ndarray, np.ndarray
 def _separate_group_moments(
     F: np.ndarray, Z: sp.csr_array, scatter: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Groups that share no row: relative to one of its members, a column that is constant in a group stays exact."""
+    """As group_moments, for disjoint groups; columns that are constant in a group have a scatter of exactly 0."""
     sizes, first = Z.sum(axis=0), np.zeros(Z.shape[1], dtype=np.intp)
     layer = next(_layers(Z), None)
     if layer is None:
@@ -139,9 +139,9 @@ def _overlap(Z: sp.csr_array) -> bool:
 
 
 def _layers(Z: sp.csr_array) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-    """The first entries of all rows of Z, then the second ones, ...: (rows, their groups, their weights).
+    """Layers of Z, the first entries of all rows, then the second entries, ...: (rows, groups, weights).
 
-    A layer holds a row at most once, so that working layer by layer needs one copy of F and not one per entry.
+    A layer contains a row at most once, so that a layer needs one copy of F instead of one per entry.
     """
     counts = np.diff(Z.indptr)
     for p in range(counts.max(initial=0)):
@@ -173,13 +173,14 @@ def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tupl
     def weighted(values: np.ndarray, z: Any) -> np.ndarray:
         return values if binary else values * z
 
-    entries = None if _overlap(Z) else list(stored())  # one layer is worth keeping, several would be as many copies
+    # Only a single layer is stored; several layers would be several copies.
+    entries = None if _overlap(Z) else list(stored())
     reference, shift, scatter, weight, count = np.zeros((5, r * m))
     for cell, values, z in entries or stored():
-        reference[cell] = values  # any stored value of the cell will do
+        reference[cell] = values  # any stored value of the cell is a valid reference
         count += np.bincount(cell, minlength=r * m)
         weight = count if binary else weight + np.bincount(cell, z, r * m)
-    # The zeros carry what is left of the weight; none is left, not even a rounding error, when every member is stored.
+    # The zeros have the remaining weight; it is exactly 0, without rounding error, if every member is stored.
     left = np.maximum(np.repeat(sizes, m) - weight, 0.0)
     zeros = np.where(count == np.repeat(members, m), 0.0, left)
     for cell, values, z in entries or stored():

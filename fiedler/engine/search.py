@@ -1,10 +1,10 @@
-"""The k nearest neighbours of every row, exactly; nothing else in the package knows how neighbours are found.
+"""Search for the k nearest neighbours of every row; all other modules use this one.
 
-Distances come from one product that carries a rounding error with a known bound. Every row that could be a neighbour
-within that bound is a candidate, and the choice among candidates is made on distances computed from the differences, in
-double precision. A row is never its own neighbour, a duplicate of it is; ties at the k-th neighbour go to the smaller
-index. Of few columns a k-d tree may find the same faster (:mod:`fiedler.engine.trees`). Beyond some size, and on
-request, :mod:`fiedler.engine.approximate` finds most of them much faster.
+Distances come from one product with a known bound of the rounding error. Every row that could be a neighbour within
+this bound is a candidate. The choice among candidates uses distances from differences of values in double precision. A
+row is never its own neighbour, but a duplicate of it can be. Ties at the k-th neighbour go to the smaller index. For
+few columns a k-d tree may find the same neighbours faster (:mod:`fiedler.engine.trees`). For many rows, or on request,
+:mod:`fiedler.engine.approximate` finds most of the neighbours much faster.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each
 from .trees import Tree
 
-_MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # rows from which duplicates are looked for, and up to which search is exact
-_MANY_SPARSE_ROWS = 500  # from which duplicates are looked for, because it takes no time
-_EXACT_FROM_FILES, _PASSES = 20_000, 16  # the same for a file, where each block of distances is a pass over the data
-# Rows around a row up to which a k-d tree finds its neighbours faster than an approximate search, and the share of all
-# rows, one in so many, up to which it does so faster than the product.
+_MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # limits: rows for merging duplicates, rows for an exact search
+_MANY_SPARSE_ROWS = 500  # with more sparse rows, duplicates are merged, which is fast
+_EXACT_FROM_FILES, _PASSES = 20_000, 16  # limits for a file: rows for an exact search, and passes over the data
+# Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
+# largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
-_CANDIDATES, _SAMPLE = 2**25, 256  # pairs whose distances are computed again, and rows the recall is measured on
+# Pairs whose distances are computed again at a time, and rows of the sample for the recall.
+_CANDIDATES, _SAMPLE = 2**25, 256
 
 
 def find_neighbors(
@@ -41,20 +42,20 @@ def find_neighbors(
     algorithm: str = "auto",
     known: Callable[[], Distances] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
-    """Indices (n, k) and squared distances of the k nearest rows, and the recall where they are approximate.
+    """Indices (n, k) and squared distances of the k nearest rows, and the recall if they are approximate.
 
-    ``known()`` gives the distances between the rows of X under the metric, if someone keeps them.
+    ``known()`` gives the distances between the rows of X under the metric, if they are stored.
 
-    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows, and beyond where a tree finds
-    them fast, numba is not installed, X is sparse, or an approximate search would be slower; for a source up to 20,000
-    rows that take no more than 16 passes.
+    Identical rows are searched once. "auto" is exact up to 50,000 different dense rows. With more rows it is exact if a
+    tree is fast, if numba is not installed, if X is sparse, or if an approximate search would be slower. For a source
+    it is exact up to 20,000 rows and 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
     if X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS):
         rows = as_csr(X) if is_sparse(X) else X
         first, group = different_rows(rows)
-        # Sparse rows are merged only if most are copies: then nearly all tie, and all pairs would be candidates.
+        # Sparse rows are merged only if most are duplicates: otherwise nearly all would be tied candidates.
         if len(first) < (X.shape[0] / 2 if is_sparse(X) else X.shape[0]):
             X = rows[first].tocsc() if is_sparse(X) else X[first]
             near, squared, recall = find_neighbors(X, min(k, len(first) - 1), metric, algorithm)
@@ -82,12 +83,12 @@ def find_neighbors(
 
 
 def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours among all rows from the neighbours among the different ones: by distance, then by index."""
+    """Neighbours among all rows, from the neighbours among different rows, by distance and then by index."""
     n, n_groups = len(group), len(found)
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
-    # Only the k + 1 first members of a group can be anyone's neighbours, and of a group that large only its own.
+    # Only the first k + 1 members of a group can be neighbours; a group of this size needs no other groups.
     own = np.arange(n_groups)
     near = np.column_stack([own, found])
     usable = np.minimum(sizes[near], k + 1)
@@ -104,14 +105,14 @@ def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: 
     top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
     kept = place <= k
     top_member[owner[kept], place[kept]], top_distance[owner[kept], place[kept]] = member[kept], distance[kept]
-    # Each row takes the list of its group without itself, or without the last where it is not among the first k + 1.
+    # Each row gets the list of its group without itself, or without the last if it is not among the first k + 1.
     keep = top_member[group] != np.arange(n)[:, None]
     keep[keep.all(axis=1), -1] = False
     return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
 
 
 def search_name(X: Matrix, recall: float | None) -> str:
-    """What :func:`find_neighbors` did to get that recall."""
+    """The name of the search that :func:`find_neighbors` used, given its recall."""
     if recall is None:
         return "exact"
     return "projected" if isinstance(X, Source) and X.shape[1] > SKETCH else "approximate"
@@ -120,10 +121,10 @@ def search_name(X: Matrix, recall: float | None) -> str:
 def _find_in_source(
     distances: StreamedDistances, k: int, algorithm: str
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
-    """The same where each block of distances is a pass over the data: few rows exactly, many by a float32 sketch.
+    """As find_neighbors, for a source: few rows are searched exactly, many rows by a sketch in float32.
 
-    Candidates are the neighbours in the sketch (a random projection of long rows); the choice among them is made on
-    their true distances, in one more pass, and another pass measures the recall on a sample of rows.
+    Each block of distances is a pass over the data. Candidates are the neighbours in the sketch (a random projection of
+    long rows). One more pass chooses among them by true distances, and another pass measures the recall on a sample.
     """
     n = distances.n
     if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES and distances.n_passes <= _PASSES):
@@ -132,7 +133,7 @@ def _find_in_source(
     projected = sketch.shape[1] < distances.m
     wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
     candidates, _, recall = find_neighbors(sketch, wanted, "euclidean", "auto")
-    del sketch  # what follows needs its memory
+    del sketch  # frees its memory
     squared = distances.between(np.repeat(np.arange(n), wanted), candidates.ravel()).reshape(n, wanted)
     if projected:
         chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
@@ -152,9 +153,9 @@ def nearest_rows(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def nearest_in_groups(distances: Searchable, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-    """Arrays ``(i, j, group)``: j is one of the k nearest members of that group to i, i itself never.
+    """Arrays ``(i, j, group)``: j is one of the k members of the group nearest to i, except i itself.
 
-    A group with fewer than k members (other than the row itself) gives all it has. Rows of group -1 are left out.
+    If a group has fewer than k members besides the row itself, all are used. Rows of group -1 are left out.
     """
     members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
     i, j, _, group = _search(distances, members, groups, k)
@@ -172,7 +173,7 @@ def _search(
     if distances.single:
         some = blocks[0][:64]
         if len(_candidates(distances, some, members, own, k)[0]) > len(some) * (4 * k + 32) * len(members):
-            distances = distances.in_double()  # single precision cannot tell these rows apart
+            distances = distances.in_double()  # single precision does not separate these rows
             blocks = distances.row_blocks()
     found: list[tuple[np.ndarray, ...]] = [()] * len(blocks)
 
@@ -194,7 +195,7 @@ def _search(
 def _candidates(
     distances: Searchable, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, ...]:
-    """(i, j, approximate squared distance, group, surplus) of everyone who may be among the k nearest of a group."""
+    """(i, j, approximate squared distance, group, surplus) of all candidates for the k nearest of a group."""
     if len(members) == 1 and k < distances.n - 1:
         reached = distances.within_reach(rows, k)
         if reached is not None:
@@ -206,7 +207,7 @@ def _candidates(
     parts = []
     for group, columns in enumerate(members):
         part = key if len(columns) == distances.n else key[:, columns]
-        # A group with at most k members beside the row itself, which is at inf, gives all of them.
+        # If a group has at most k members besides the row itself, which is at inf, all are used.
         few = k >= len(columns) - (own[rows] == group)
         if few.all():
             local, column = np.nonzero(np.isfinite(part))
@@ -229,8 +230,8 @@ def _candidates(
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
     """Indices (n, k) of the k nearest numbers to each number, equal distances by index, in O(n k log n).
 
-    Of a group of equal numbers only the k + 1 with the smallest indices can be anyone's neighbour, so a window of a
-    few k positions around each number in the thinned sorted order holds all candidates.
+    Only the k + 1 smallest indices in a group of equal numbers can be neighbours. After the others are removed, a
+    window of a few k positions around each number in the sorted order contains all candidates.
     """
     n = len(values)
     order = np.lexsort((np.arange(n), values))
@@ -259,7 +260,7 @@ def neighbor_edges(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarra
 
 
 def undirected(neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each edge {i, j} of a neighbour table once, with i < j, and where it first stands in the table."""
+    """Each edge {i, j} of a neighbour table once, with i < j, and its first position in the table."""
     n, k = neighbors.shape
     i, j = np.repeat(np.arange(n), k), neighbors.ravel()
     key, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)

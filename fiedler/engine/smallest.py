@@ -1,4 +1,4 @@
-"""The k smallest keys of a row: who may be among them when keys are off by a known error, and who is."""
+"""The k smallest keys of a row: candidates if keys have a known error, and the choice among candidates."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from .compiled import kernels
 
-_AT_ONCE = 2**15  # keys looked at together without the compiler: arrays of that size need no new memory
+_AT_ONCE = 2**15  # number of keys processed at a time without the compiler; such arrays need no new memory
 
 
 def within_reach(
     key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool, n_rows: int | None = None
 ) -> tuple[np.ndarray, ...]:
-    """(row, column) of the entries that may be among the k smallest of their row when off by at most a_i + b_j.
+    """(row, column) of the entries that may be among the k smallest of their row if their error is at most a_i + b_j.
 
-    ``n_rows`` tells how many rows there are in all, where this is one block of them.
+    ``n_rows`` is the total number of rows if this is one block of them.
     """
     compiled = kernels(8.0 * (n_rows or len(key)) * key.shape[1])
     if compiled is not None:
@@ -33,7 +33,7 @@ def within_reach(
 
 
 def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
-    """The same by NumPy, for so few rows that all that is made of them stays in cache."""
+    """As within_reach, in NumPy, for few rows at a time, so that all arrays stay in the cache."""
     if exact:
         threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
         less, tied = key < threshold, key == threshold
@@ -42,14 +42,14 @@ def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool)
         if len(over):  # equal distances go to the smaller index
             tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
         return np.divmod(np.flatnonzero(less | tied), key.shape[1])
-    # Nobody is a neighbour whose lower bound exceeds the k-th smallest upper bound.
+    # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
     a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
     upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
     return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
 
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
-    """Which candidates (i, j) are the k nearest of row i in their group, sorted by i; ties go to the smaller j."""
+    """Positions of the candidates (i, j) that are the k nearest of row i in a group, sorted by i; ties by smaller j."""
     order = np.lexsort((j, without_last_digits(squared), group, i))
     row, part = i[order], group[order]
     starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
@@ -58,13 +58,13 @@ def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray
 
 
 def closest_in_rows(j: np.ndarray, squared: np.ndarray, k: int) -> np.ndarray:
-    """Places (n, k) of the k nearest among equally many candidates j of each row (n, w); ties as above."""
+    """Positions (n, k) of the k nearest among w candidates j of each row (n, w); ties go to the smaller j."""
     by_index = np.argsort(j, axis=1, kind="stable")
     ascending = np.take_along_axis(without_last_digits(squared), by_index, axis=1)
     return np.take_along_axis(by_index, np.argsort(ascending, axis=1, kind="stable")[:, :k], axis=1)
 
 
 def without_last_digits(squared: np.ndarray) -> np.ndarray:
-    """Distances that agree to some twelve digits are ties: which is the smaller depends on how they were summed."""
+    """Distances rounded to about twelve digits; smaller differences depend on the order of summation and are ties."""
     mantissa, exponent = np.frexp(squared)
     return np.ldexp(np.round(mantissa * 2.0**40), exponent)

@@ -1,4 +1,4 @@
-"""Distances between the rows of a sparse array: products of stored values only, compiled where that pays."""
+"""Distances between the rows of a sparse array, from products of stored values only, compiled if faster."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .distances import (
 )
 from .threads import for_each, n_threads
 
-_EXACT_SINGLE = 2.0**22  # squared norms of whole numbers below which single precision is exact too
+_EXACT_SINGLE = 2.0**22  # largest squared norms of integers for which single precision is exact
 
 
 class SparseDistances(HeldRows):
-    """Squared distances between the rows of a csc array, which is never filled in.
+    """Squared distances between the rows of a csc array, which stays sparse.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SparseDistances(HeldRows):
 
     @cached_property
     def _products(self) -> float:
-        """Products of stored values that the distances between all rows take."""
+        """Number of products of stored values for the distances between all rows."""
         return n_products(self._columns)
 
     def _compiled(self) -> Any:
@@ -91,7 +91,7 @@ class SparseDistances(HeldRows):
         return gram
 
     def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """As the base says, where most rows share no column: then not all of them are looked at."""
+        """As the base class, if most rows share no column; then not all rows are visited."""
         compiled = self._compiled() if self._keys is None and self._products < float(self.n) ** 2 else None
         if compiled is None:
             return None
@@ -101,25 +101,25 @@ class SparseDistances(HeldRows):
         keys = np.empty(found.shape)
         arrays = (X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data)
         compiled.sparse_within_reach(rows, *arrays, half, a, b, by_upper, by_lower, k, self.exact, found, keys, count)
-        if count.max(initial=0) > found.shape[1]:  # very many at the same distance
+        if count.max(initial=0) > found.shape[1]:  # very many rows at the same distance
             return None
         local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
         return local, found[local, place], keys[local, place]
 
     @cached_property
     def _without_products(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The keys of rows that share no column, and all rows by the upper and by the lower bounds of these."""
+        """The keys of rows that share no column, and all rows sorted by their upper and by their lower bounds."""
         half, b = (self._norms + self._empty) / 2.0, self.uncertainty(np.arange(0))[1]
         return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
 
     def _whole_gram(self) -> np.ndarray:
-        # Whole numbers this small are exact in single precision too, at half the traffic.
+        # Small integers are exact in single precision, which needs half of the memory traffic.
         small = self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE
         return sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
 
 
 def n_products(X: sp.csc_array) -> float:
-    """Products of stored values that X X' takes."""
+    """Number of products of stored values in X X'."""
     stored = np.diff(X.indptr).astype(np.float64)
     return float(stored @ stored)
 
@@ -129,13 +129,14 @@ def sparse_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any = np.float
     compiled, n = kernels(4.0 * n_products(columns)), rows.shape[0]
     if compiled is None:
         return (rows @ rows.T).toarray()
-    # Where each entry of X stands in its own column: from there on are the rows not yet met.
+    # Position of each entry of X in its column; the rows from there on are not yet processed.
     first = np.empty(rows.nnz, dtype=columns.indptr.dtype)
     order = sp.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
     first[order.tocsc().data] = np.arange(rows.nnz)
     gram, threads = np.zeros((n, n), dtype=dtype), n_threads()
     arrays = (rows.indptr, rows.indices, rows.data, first, columns.indptr, columns.indices, columns.data)
-    shares = [np.arange(t, n, threads) for t in range(threads)]  # early rows meet more: deal them out
+    # Early rows need more work, so rows are distributed evenly.
+    shares = [np.arange(t, n, threads) for t in range(threads)]
     for_each(lambda some: compiled.sparse_gram(some, some, *arrays, gram), shares, np.inf)
     for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
     return gram

@@ -1,7 +1,7 @@
 """Squared distances between the rows of a source: every quantity is a sum over slabs of columns.
 
-‖x_i - x_j‖² = Σ_slabs ‖x_i,s - x_j,s‖², and so are norms, Gram matrices and random projections. A slab has all rows, so
-it is centred by itself. Double precision throughout: reading costs more here than multiplying.
+‖x_i - x_j‖² = Σ_slabs ‖x_i,s - x_j,s‖², and norms, Gram matrices and random projections are such sums too. A slab has
+all rows, so it can be centred separately. Double precision is used, because reading takes longer than multiplying.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .distances import (
 )
 from .sparse import SparseDistances
 
-SKETCH = 256  # columns of a random projection in which neighbours are looked for first
+SKETCH = 256  # number of columns of the random projection in which candidates are searched
 
 
 def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
@@ -42,7 +42,7 @@ def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
 
 
 class StreamedDistances(Distances):
-    """Distances between the rows of a source, each block being one pass over it, so that they are asked for in turn.
+    """Distances between the rows of a source; each block is one pass, so blocks are read one after the other.
 
     Parameters
     ----------
@@ -60,9 +60,8 @@ class StreamedDistances(Distances):
         self._integer = not self._cosine and _is_integer(X)
         self._centred = not (self._integer or self._cosine or X.sparse)
         gram, norms = self._products()
-        if (
-            self._integer and norms.max(initial=0.0) >= EXACT_BELOW
-        ):  # too large to be exact: centre them as other numbers
+        # Too large to be exact, so they are centred like other numbers.
+        if self._integer and norms.max(initial=0.0) >= EXACT_BELOW:
             self._integer, self._centred = False, not X.sparse
             gram, norms = self._products()
         if self._cosine:
@@ -75,8 +74,8 @@ class StreamedDistances(Distances):
         self._keys = None if gram is None else self._as_keys(np.arange(self.n), self._scaled(gram, slice(None)))
 
     def _products(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """The Gram matrix where it can be held, and its diagonal."""
-        if self.n**2 > 2 * budget():  # the sum and a part of it fill what a slab leaves of the working memory
+        """The Gram matrix if it fits into memory, else None, and its diagonal."""
+        if self.n**2 > 2 * budget():  # the sum and one part must fit into the working memory next to a slab
             return None, self._source.sum(partial(_norms, centred=self._centred))
         gram = self._source.sum(partial(_gram, rows=slice(0, self.n), centred=self._centred))
         return gram, gram.diagonal().copy()
@@ -87,25 +86,25 @@ class StreamedDistances(Distances):
 
     @property
     def relative_error(self) -> float:
-        """As for arrays; the columns are summed in one long sum of short ones."""
+        """As for arrays; the columns are summed slab by slab."""
         return 0.0 if self.exact else rounding_error(self.m)
 
     @property
     def n_passes(self) -> int:
-        """How often the source has to be read for all distances."""
+        """Number of passes over the source for all distances."""
         return 0 if self._keys is not None else len(self.row_blocks())
 
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """As the base says; the rows need not follow each other."""
+        """As the base class; the rows need not be consecutive."""
         return self._keys[_span(rows)] if self._keys is not None else self._as_keys(rows, self._gram(rows))
 
     def row_blocks(self) -> list[np.ndarray]:
-        """Rows in as few blocks as the memory budget allows."""
+        """The smallest number of blocks of rows that the memory budget allows."""
         rows = max(1, min(budget() // max(self.n, 1), self.n))
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Squared distances of the pairs (i, j), from the differences themselves."""
+        """Squared distances of the pairs (i, j), from differences of values."""
         if not len(i):
             return np.zeros(0)  # not worth a pass
         if self._lengths is not None:
@@ -114,7 +113,7 @@ class StreamedDistances(Distances):
         return self._source.sum(partial(_between, i=i, j=j, scale=self._scale)) + self._empty[i] + self._empty[j]
 
     def sketch(self) -> np.ndarray:
-        """The rows in float32: as they are (centred, scaled), or by a random projection where they are long."""
+        """The centred and scaled rows in float32; long rows are reduced by a random projection."""
         if self.m <= SKETCH:
             rows = np.hstack(self._source.map(partial(_single, centred=self._centred)))
         else:
@@ -134,7 +133,7 @@ class StreamedDistances(Distances):
 def _is_integer(X: Source) -> bool:
     if X.dtype.kind in "iub":
         return True
-    # The first slab nearly always settles it.
+    # The first slab nearly always decides.
     return is_integer(X[:, X.slabs()[0]]) and not X.sum(_not_integer).any()
 
 
@@ -143,7 +142,7 @@ def _not_integer(slab: Part) -> np.ndarray:
 
 
 def _pieces(slab: np.ndarray, centred: bool) -> Iterator[np.ndarray]:
-    """A slab in float64, a few columns at a time: it may be stored in fewer bytes."""
+    """A slab in float64, a few columns at a time, because the stored type may need less memory."""
     width = max(1, budget() // (2 * max(slab.shape[0], 1)))
     for start in range(0, slab.shape[1], width):
         piece = np.array(slab[:, start : start + width], dtype=np.float64, order="C")
@@ -153,7 +152,7 @@ def _pieces(slab: np.ndarray, centred: bool) -> Iterator[np.ndarray]:
 
 
 def _span(rows: np.ndarray) -> slice | np.ndarray:
-    """Rows that follow each other as a slice, which copies nothing."""
+    """Consecutive rows as a slice, which needs no copy."""
     follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
     return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
 
@@ -198,7 +197,7 @@ def _single(slab: Part, centred: bool) -> np.ndarray:
 
 
 def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
-    """A slab times its rows of a random matrix, which depend on where it stands and on nothing else."""
+    """A slab times its rows of a random matrix, which depend only on the position of the slab."""
     total = np.zeros((slab.shape[0], SKETCH))
     pieces = [as_csr(slab)] if is_sparse(slab) else _pieces(slab, centred)
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Blocks of work on all allowed cores: threads over blocks, one BLAS thread in each, never more than allowed."""
+"""Work on all allowed cores: threads over blocks, with one BLAS thread in each."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-_WORTH_SHARING = 4e6  # scalar operations below which starting threads costs more than it saves
+_WORTH_SHARING = 4e6  # for fewer scalar operations, starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
 _DONE = object()
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through the loaded libraries once; scipy and numpy are in by now
+    return ThreadpoolController()  # scans the loaded libraries once; scipy and numpy are already loaded
 
 
 def n_threads(operations: float = np.inf) -> int:
-    """Number of threads for a job: the cores, ``OMP_NUM_THREADS`` and any threadpoolctl limit on BLAS allowing."""
+    """Number of threads for a job, limited by the cores, ``OMP_NUM_THREADS`` and threadpoolctl limits on BLAS."""
     if operations < _WORTH_SHARING:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -34,11 +34,11 @@ def n_threads(operations: float = np.inf) -> int:
 
 
 class _OneBlasThread:
-    """A context in which BLAS keeps to one thread, whoever else is inside at the same time.
+    """A context in which BLAS uses one thread, also if several threads are inside at the same time.
 
-    Most builds of BLAS have one limit for the whole process. If fits in several threads each set it and restored what
-    they had found, the last to leave would restore the limit of another. So the first one in sets it, and the last one
-    out restores it. Builds on OpenMP have a limit per thread, and every thread sets its own.
+    Most builds of BLAS have one limit for the whole process. If several threads each set and restored it, the last one
+    could restore the limit of another. So the first thread that enters sets the limit, and the last thread that leaves
+    restores it. Builds with OpenMP have one limit per thread, and every thread sets its own.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ def _limits_are_per_thread() -> bool:
 
 
 def _let_any_thread_set_limits() -> None:
-    """threadpoolctl 3.8 ignores limits of all threads but the one that set one first, until that one is done."""
+    """Work around threadpoolctl 3.8, which ignores limits of other threads while the first thread has one."""
     for lib in _controller().lib_controllers:
         release = getattr(lib, "clear_controlling_thread", None)
         if release is not None:
@@ -84,14 +84,14 @@ _ONE = _OneBlasThread()
 
 
 def one_blas_thread(operations: float) -> AbstractContextManager:
-    """A context in which BLAS keeps to one thread, for jobs too small to share; does nothing for larger ones."""
+    """A context in which BLAS uses one thread for small jobs; for large jobs it does nothing."""
     return _ONE if operations < _WORTH_BLAS_THREADS else nullcontext()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
-    """Call function on every item, in threads when there are enough operations to share; interruptible.
+    """Call a function on every item, in threads if there are enough operations; it can be interrupted.
 
-    The calling thread works too. The first error, or Ctrl-C, ends it all; items not begun by then are left.
+    The calling thread works too. The first error, or Ctrl-C, stops the work, and the remaining items are not processed.
     """
     items = list(items)
     threads = min(n_threads(operations), len(items)) if len(items) > 1 else 1

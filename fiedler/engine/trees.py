@@ -1,11 +1,11 @@
 """Exact neighbours of rows with few columns, by a k-d tree.
 
-A tree finds neighbours by distance alone. Where the next row after the k-th is no further than the k-th, more rows are
-asked for until all that tie with it are there, and the choice among them is made as everywhere: on distances from the
-differences, equal ones by the smaller index.
+A tree finds neighbours only by distance. If the row after the k-th is not farther than the k-th, more rows are
+requested until all tied rows are found. The choice among them is the same as in other searches: by distances from
+differences of values, with ties by the smaller index.
 
-What a search costs shows on a few rows: about as much as looking at each row in the cube around the ball of the k
-nearest. In three columns those are twice as many as k, in sixteen columns of noise nearly all there are.
+The cost of a search is estimated on a few rows: it is about that of visiting each row in the cube around the ball of
+the k nearest rows. In three columns the cube contains about 2 k rows, in sixteen columns of noise nearly all rows.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .dense import DenseDistances
 from .smallest import closest_in_rows
 from .threads import n_threads
 
-_TRIED = 64  # rows a trial looks at
-_OFTEN = 0.1  # share of rows with a tie at the last neighbour from which more are asked for at once
-_WIDER = 4  # how many times more rows are asked for where too many tie
-_AT_ONCE = 2**18  # neighbours asked for in one go, after which Ctrl-C is heard
-_TIED = 1e-9  # relative difference of squared distances that are told apart without a second look
+_TRIED = 64  # number of rows for the estimate
+_OFTEN = 0.1  # with a larger share of ties at the last neighbour, more rows are requested from the start
+_WIDER = 4  # factor for the number of requested rows if too many are tied
+_AT_ONCE = 2**18  # number of neighbours per request; Ctrl-C is handled between requests
+_TIED = 1e-9  # squared distances with a larger relative difference need no second check
 
 
 class Tree:
@@ -30,14 +30,14 @@ class Tree:
         from scipy.spatial import cKDTree
 
         self._distances, self._k = distances, k
-        self._wanted = k + 2  # the row itself, its neighbours and one more
+        self._wanted = k + 2  # the row itself, its neighbours and one more row
         self._rows = distances.values()
-        self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced one is slow to build where values repeat
+        self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced tree is slow to build if values repeat
 
     def crowd(self) -> float:
-        """Mean number of rows in the cube around a row that holds its k nearest, over some rows.
+        """Mean number of rows in the cube around a row that contains its k nearest, over some rows.
 
-        The same rows tell whether ties are so frequent that more neighbours are worth asking for from the start.
+        The same rows show whether ties are so frequent that more neighbours are requested from the start.
         """
         n = self._distances.n
         some = self._rows[np.sort(np.random.default_rng(0).choice(n, min(n, _TRIED), replace=False))]
@@ -64,7 +64,7 @@ class Tree:
         return near, squared
 
     def _ask(self, rows: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which rows are settled by so many neighbours, and the k nearest of these with their squared distances."""
+        """Mask of the rows for which ``wanted`` neighbours are enough, and their k nearest with squared distances."""
         k = self._k
         asked = self._tree.query(self._rows[rows], wanted, workers=n_threads())
         found = _without_self(np.asarray(asked[1]), rows)
@@ -74,7 +74,7 @@ class Tree:
         found, squared = found[settled], squared[settled]
         clear = squared[:, k:].min(axis=1, initial=np.inf) > (1.0 + _TIED) * squared[:, :k].max(axis=1)
         near, short = found[:, :k].copy(), squared[:, :k].copy()
-        if not clear.all():  # several at the distance of the k-th
+        if not clear.all():  # several rows at the distance of the k-th
             some = np.flatnonzero(~clear)
             kept = closest_in_rows(found[some], squared[some], k)
             near[some], short[some] = (np.take_along_axis(part[some], kept, axis=1) for part in (found, squared))
@@ -83,7 +83,7 @@ class Tree:
 
 
 def _without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Drop each row from its own list, or the last entry where duplicates pushed it out."""
+    """Drop each row from its own list, or the last entry if duplicates displaced it."""
     keep = found != rows[:, None]
     keep[keep.all(axis=1), -1] = False
     return found[keep].reshape(len(found), -1)

@@ -1,12 +1,14 @@
-"""How good, how stable, how many: rankings judged by the papers' own measures.
+"""Evaluation of rankings and selections with the measures of the papers.
 
-- ``measures``   agreement of rankings, clustering accuracy, kept neighbourhoods
+This room may import everything below it: ``selector``, ``selection``, ``significance`` and lower rooms.
+
+- ``measures``   agreement of rankings, clustering accuracy, preserved neighbourhoods
 - ``curves``     accuracy, error, clusters, neighbourhoods against the number of features
-- ``tuning``     λ by cut value, any parameter, how many features
+- ``tuning``     choice of λ by cut value, of any parameter, and of the number of features
 - ``stability``  the same ranking on resampled rows, labels or pairs
-- ``significance``  p-values that hold on noise
+- ``pvalues``    p-values, false discovery rates and effect sizes of features
 - ``noise``      which columns agree with others, and which are noise
-- ``compare``    many methods, draws and sizes at once; ``cells`` runs and keeps them
+- ``compare``    many methods, draws and sizes together; ``cells`` runs and stores them
 """
 
 from .compare import Comparison, LabelBudget, compare, label_budget

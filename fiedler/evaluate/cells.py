@@ -1,7 +1,8 @@
-"""The cells of a comparison: one method on one draw, seeded by the draw alone, kept as a file of its own when asked.
+"""The cells of a comparison: one method on one draw each, with a random seed that depends only on the draw.
 
-A finished cell is written whole or not at all, under a name that hashes the data and all parameters, so an interrupted
-comparison goes on where it stopped and never reuses a cell of another.
+On request every finished cell is stored in its own file. The file is written completely or not at all, and its name is
+a hash of the data and all parameters. An interrupted comparison therefore continues where it stopped, and never reads a
+cell of another comparison.
 """
 
 from __future__ import annotations
@@ -31,18 +32,16 @@ from ..validation import is_sparse
 from ..version import software
 from .curves import Target, clustered, folds, jaccard_curve, nearest_class, predicted, prepared, whole_seed
 
-RANDOM_DRAWS = 20  # a random choice is noisy: never fewer draws than this
-_TREE, _ALL_PAIRS = 15, 5000  # columns up to which scikit-learn searches by a tree, rows whose distances are all kept
-_CELL = re.compile(
-    r"(\.\d+\.part\.)?[0-9a-f]{32}\.json"
-)  # the file of a cell, or the part of one that was being written
-Keep = tuple[Kept, str]  # where a cell is kept, and under which name
-_FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # what a draw is seeded for
+RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
+_TREE, _ALL_PAIRS = 15, 5000  # limits: columns for scikit-learn's tree search, rows for storing all distances
+_CELL = re.compile(r"(\.\d+\.part\.)?[0-9a-f]{32}\.json")  # a file of a cell, complete or not
+Keep = tuple[Kept, str]  # the folder of a cell and its name
+_FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # purposes of the random seeds of a draw
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything a cell depends on besides its method and draw."""
+    """Everything that a cell depends on except its method and draw."""
 
     problem: Problem  # X, and the graphs that read no labels, built once for all cells
     target: Target | None
@@ -55,8 +54,8 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
-    pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, where they are given
-    squared: np.ndarray | None = None  # distances between all rows on all features, where 1-NN on them is asked again
+    pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, if they are given
+    squared: np.ndarray | None = None  # distances between all rows on all features, for repeated 1-NN
 
     @property
     def X(self) -> Any:
@@ -64,7 +63,7 @@ class Plan:
 
     @property
     def labels(self) -> Target:
-        """The target, for what is done only where there is one."""
+        """The target; raises an error if there is none."""
         if self.target is None:
             raise ValueError("y is None.")
         return self.target
@@ -75,7 +74,7 @@ class Plan:
 
 
 class Draw:
-    """What one draw fixes for all methods: the labels shown, the folds, the model and the rows that count."""
+    """The choices of one draw for all methods: the labels shown, the folds, the model and the scored rows."""
 
     def __init__(self, plan: Plan, number: int):
         self.number, self.model = number, None
@@ -90,7 +89,7 @@ class Draw:
 
 
 def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
-    """All values of one method or baseline on one draw; its ranking alone when ``number`` is None."""
+    """All values of one method or baseline on one draw; only its ranking if ``number`` is None."""
     start = time.perf_counter()
     if number is None:
         ranking = _ranking(plan, criterion, None, 0)
@@ -132,20 +131,20 @@ def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np
 
 
 def _labels_shown(plan: Plan, number: int) -> np.ndarray:
-    """Rows whose labels a draw shows: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
+    """Rows whose labels are shown in a draw: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
     target, rng = plan.labels, np.random.default_rng([plan.seed, number, _LABELS])
     if plan.n_labels is None:
         return target.known
     rows = rng.permutation(target.known)
     if target.metric == "rmse":
         return rows[: plan.n_labels]
-    classes = rng.permutation(int(target.values.max()) + 1)  # the first of them get what is left over
+    classes = rng.permutation(int(target.values.max()) + 1)  # the first classes get the remaining labels
     quota = plan.n_labels // len(classes) + (np.arange(len(classes)) < plan.n_labels % len(classes))
     return np.concatenate([rows[target.values[rows] == c][:n] for c, n in zip(classes, quota, strict=True)])
 
 
 def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, number: int) -> np.ndarray:
-    """The first features by a criterion, as many as the largest size; of a baseline all of them."""
+    """The first features by a criterion, up to the largest size; all features for a baseline."""
     rng = np.random.default_rng([plan.seed, number, _RANDOM])
     if isinstance(criterion, str):
         return np.arange(plan.X.shape[1]) if criterion == "all" else rng.permutation(plan.X.shape[1])
@@ -161,7 +160,7 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
 
 
 class Cells:
-    """Finished cells, kept under a hash of everything they depend on; nothing is kept without a folder."""
+    """Finished cells, stored under a hash of everything they depend on; without a folder nothing is stored."""
 
     def __init__(self, folder: str | os.PathLike | None, plan: Plan):
         self.kept = Kept(folder)
@@ -186,12 +185,14 @@ def finished_cells(folder: Path) -> list[Path]:
     found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
     foreign = [path.name for path in found if not _CELL.fullmatch(path.name)]
     if foreign:
-        raise FileExistsError(f"{folder} is no folder of an earlier run ({foreign[0]} is in the way); move it away.")
+        raise FileExistsError(
+            f"{folder} is not a folder of an earlier run ({foreign[0]} is in it); use another folder."
+        )
     return [path for path in found if not path.name.startswith(".")]
 
 
 def remove_cells(folder: Path) -> None:
-    """Remove the cells from a folder, and the folder unless something else has come into it."""
+    """Remove the cells from a folder, and the folder if it is then empty."""
     if folder.is_dir():
         for path in folder.iterdir():
             if _CELL.fullmatch(path.name):
@@ -210,7 +211,7 @@ def _hash(value: Any, what: str) -> str:
 
 
 def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, keep: Keep, at: int) -> tuple:
-    """One cell in a worker, on one thread so that sums are the same everywhere; written before it is reported."""
+    """One cell in a worker, on one thread so that sums do not vary; it is stored before it is returned."""
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -225,13 +226,13 @@ def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any,
 
 
 def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
-    """What no draw changes, made once for all of them: graphs that read no labels, distances on all features.
+    """The plan with everything that is the same for all draws: graphs that read no labels, and distances.
 
-    A graph that fails is left to the cell that will say so in its name.
+    An error while a graph is built is ignored here; the cell that needs the graph raises it again.
     """
     recipes = {r.key: r for c in criteria if isinstance(c, Criterion) for r in c.recipes() if not r.supervised}
     n, m = plan.X.shape
-    with threadpool_limits(1), warnings.catch_warnings():  # a cell that asks for the graph is told its warnings
+    with threadpool_limits(1), warnings.catch_warnings():  # the cells repeat the warnings of a graph
         warnings.simplefilter("ignore")
         for recipe in recipes.values():
             with suppress(Exception):
@@ -249,7 +250,7 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
 def run_cells(
     plan: Plan, criteria: dict[str, Any], n_draws: int, cells: Cells, n_jobs: Any, progress: Any
 ) -> dict[str, list]:
-    """The results of every method, draw by draw."""
+    """The results of every method in every draw."""
     once = [name for name, c in criteria.items() if not redrawn(c) and name not in ("random", "all")]
     draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
     total, done = len(once) + sum(draws.values()), 0
@@ -274,12 +275,12 @@ def run_cells(
                 if progress is not None:
                     progress(done, total)
         finally:
-            with warnings.catch_warnings():  # joblib warns of the cells that an interruption cancels
+            with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
                 warnings.simplefilter("ignore")
                 arriving.close()
         return found
 
-    # Rankings that read no labels are made once; the cells that do not wait for them keep the other cores busy.
+    # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
     tasks: list[tuple[str, int | None, Any]] = [(name, None, None) for name in once]
     tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
     results = {task[:2]: result for task, result in zip(tasks, finish(tasks), strict=True)}
@@ -292,5 +293,5 @@ def run_cells(
 
 
 def redrawn(criterion: Criterion | str) -> bool:
-    """Whether a ranking depends on the draw; a baseline's does not count."""
+    """Whether the ranking of a method depends on the draw; False for a baseline."""
     return not isinstance(criterion, str) and bool(criterion.uses)

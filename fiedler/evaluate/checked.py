@@ -1,4 +1,4 @@
-"""One ranking inside an evaluation: that it reads what is there, and scores as many features as are needed."""
+"""Checks of a ranking inside an evaluation: the labels fit the criterion, and enough features have a score."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _KINDS = {"classes": "class labels", "target": "a real target", "pairs": "pairs 
 
 
 def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
-    """A ranking in which at least so many features have a score."""
+    """A ranking in which at least ``at_least`` features have a score."""
     ranking = rank(criterion, problem, at_least)
     check_scored(criterion, ranking.scores, at_least, where)
     return ranking
 
 
 def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool = False) -> None:
-    """Stop where y is not what a criterion reads: hidden classes are -1, which a target's reader would believe."""
+    """Raise an error if y does not fit the criterion; hidden classes are -1 and would be read as targets."""
     reads = criterion.reads - ({"pairs"} if has_pairs else set())
     what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
-        absent = "y to be passed, but the target y is None"  # as Criterion.check_problem says it
+        absent = "y to be passed, but the target y is None"  # the words of Criterion.check_problem
         message = f"{who} requires {absent}: it reads {what}; otherwise leave it out."
         raise ParameterError(message, parameter="y", way_out={absent: ("y", ...)})
     metric = None if target is None else target.metric

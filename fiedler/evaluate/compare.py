@@ -1,11 +1,11 @@
-"""Many methods, numbers of features and draws at once, beside the baselines that any method has to beat.
+"""Comparison of methods over numbers of features and random draws of labels, together with baselines.
 
-One draw of [ZL] Algorithm 2: show a few labels, rank the features with them and all rows, predict every row from the
-others on the first k features::
+One draw follows [ZL] Algorithm 2: show a few labels, rank the features with these labels and all rows, and predict
+every row from the others on the first k features::
 
     methods x draws -> cells -> table (method, n_features, draw, metric, value, seconds) -> summary
 
-Baselines are always there: random features, the variance, and all features.
+The baselines are random features, the variance, and all features. They are always included.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ _METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What every method achieved, as :func:`compare` found it.
+    """The results of all methods, as returned by :func:`compare`.
 
     Parameters
     ----------
     table : dict of ndarray
-        Columns of equal length: method, n_features, draw, metric, value, and the seconds its ranking took.
+        Columns of equal length: method, n_features, draw, metric, value, and the seconds of the ranking.
     settings : dict
-        How the comparison was run, plain values only.
+        The parameters of the comparison as plain values.
     criteria : dict
-        Name to formula; "random" and "all" have none.
+        Formula of each method by name; "random" and "all" have none.
     orders : dict
-        Name to the rankings used, best first, as far as they were used; empty where nothing was redrawn.
+        Rankings of each method by name, best feature first, up to the largest number of features; empty for a method
+        whose ranking does not depend on the draw.
     """
 
     table: dict[str, np.ndarray]
@@ -77,26 +78,26 @@ class Comparison:
         method : str
             A name of ``criteria``.
         metric : str, optional
-            By default the first of the comparison.
+            The metric; by default the first of the comparison.
 
         Returns
         -------
         values : ndarray of shape (draws, sizes)
-            "all" has a single size.
+            The values; the baseline "all" has a single size.
         """
         metric = self.settings["metrics"][0] if metric is None else metric
         mine = (self.table["method"] == method) & (self.table["metric"] == metric)
         if not mine.any():
             raise ValueError(
-                f"no values of method={method!r} and metric={metric!r}; methods: {', '.join(self.criteria)}."
+                f"there are no values for method={method!r} and metric={metric!r}; methods: {', '.join(self.criteria)}."
             )
         return self.table["value"][mine].reshape(len(np.unique(self.table["draw"][mine])), -1)
 
     def summary(self) -> dict[str, Any]:
-        """One plain dict: settings; per method its curves with 95 % bands, average ranks, seconds and stability; best.
+        """The results as one dict: settings, and per method curves with 95 % bands, average rank, time and stability.
 
-        The average rank is over draws and numbers of features, 1 is best and equal values share their mean rank. A
-        value that cannot be had (a band over a single draw) is None.
+        The average rank is taken over draws and numbers of features; 1 is best, and equal values share their mean rank.
+        A value that does not exist, such as a band over a single draw, is None.
 
         Returns
         -------
@@ -175,64 +176,66 @@ def compare(
 ) -> Comparison:
     """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 4, [KA] section 7).
 
-    Every method ranks with all rows of X and the labels (or pairs) of its draw; methods that read none rank once. With
-    ``n_labels=None`` a fold is predicted with features ranked on the labels of the other folds.
+    Every method ranks the features with all rows of X and the labels (or pairs) of the draw. Methods that read no
+    labels rank once. With ``n_labels=None`` each fold is predicted with features ranked on the labels of the other
+    folds.
 
     Parameters
     ----------
     methods : sequence of Criterion or str, or dict of name to either
-        What is compared; random features, the variance and all features are added.
+        The methods; the baselines random features, variance and all features are added.
     X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
         The data; see ``scale``.
     y : array-like of shape (n_samples,), optional
-        Classes, or a real target; unknown ones take part in ranking only. Without y the neighbourhoods are judged.
+        Classes, or a real target. Rows with unknown values are used only for ranking. Without y the metric is
+        "jaccard", the share of preserved neighbourhoods.
     n_features : sequence of int, default=5, 10, ..., 50
-        Numbers of features to judge.
+        Numbers of features to evaluate.
     n_draws : int, default=10
-        Draws of labels. Random features get at least 20 draws; without y there is nothing to draw.
+        Number of random draws of labels. Random features get at least 20 draws. Without y there is only one.
     n_labels : int, optional
-        Labels a draw shows, the same number in each class, what is left over in classes by chance. By default all but
-        those of the fold to be predicted.
+        Number of labels shown in a draw, equally many in each class; a remainder goes to randomly chosen classes. By
+        default all labels except those of the fold to be predicted.
     n_pairs : int, optional
-        Methods that read pairs get so many, drawn from the labels shown, half must-link and half cannot-link; by
-        default every pair of labels shown counts.
+        Number of pairs for methods that read pairs, drawn from the shown labels, half must-link and half cannot-link.
+        By default all pairs of shown labels are used.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        Pairs of rows that belong together, and that do not. Methods that read pairs get them in every draw, whichever
-        rows are predicted, and none from labels.
+        Pairs of rows that belong together, and pairs that do not. Methods that read pairs get them in every draw,
+        whichever rows are predicted, and no pairs from labels.
     metrics : sequence of str, optional
-        "accuracy", "clustering_accuracy", "nmi", "jaccard" for classes; "rmse", "jaccard" for a target. By default the
-        first; without y "jaccard".
+        "accuracy", "clustering_accuracy", "nmi", "jaccard" for classes; "rmse", "jaccard" for a target; "jaccard"
+        without y. By default the first of these.
     estimator : classifier or regressor, optional
-        By default 1-NN for classes, 5-NN for a real target; a regressor reads integer y as a target.
+        The model for predictions; by default 1-NN for classes and 5-NN for a real target. With a regressor, integer y
+        is a target.
     n_folds : int, default=5
-        Folds of the prediction.
+        Number of cross-validation folds.
     scored_rows : {"all", "hidden"}
-        "all" is the paper's protocol; rows whose labels the methods have seen count too, which flatters supervised
-        methods when ``n_labels`` is a large part of the rows. "hidden" leaves those rows out; what is left of unequal
-        classes is more unequal, so compare with the baselines rather than with chance.
+        The rows on which predictions are scored. "all" is the protocol of the paper: it includes rows whose labels the
+        methods have seen, which favours supervised methods if ``n_labels`` is a large part of the rows. "hidden"
+        excludes these rows. The remaining classes can be more unequal in size, so compare with the baselines.
     unscored : {"raise", "random"}
-        Where a method scores too few features (NaN): stop, or fill up with the others in random order.
+        What to do if a method gives too few features a score (NaN): raise an error, or add the others in random order.
     unlabeled : object, default=-1
         The class label that means "unknown".
     task : {"auto", "classes", "target"}
-        What y holds; "auto" decides by the rule of :meth:`fiedler.Supervision.task`, and the settings of the result say
-        what it was.
+        What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`. The settings of the result state it.
     scale : {"none", "standard", "minmax"}
-        Bring the columns of X to unit variance or to [0, 1] first.
+        Scaling of the columns of X before anything else: none, to unit variance, or to [0, 1].
     random_state : int, default=0
-        Decides everything, whatever ``n_jobs`` and the order of the methods.
+        Random seed. The results do not depend on ``n_jobs`` or on the order of the methods.
     n_jobs : int, default=-1
-        Processes; -1 for one per core.
+        Number of processes; -1 means one per core.
     progress : callable, optional
         Called as ``progress(done, total)`` after each cell.
     resume_from : path, optional
-        A directory where each finished cell is kept. A second run with the same data and parameters reads them, after
-        an interruption too; changed data or parameters are computed anew.
+        A directory in which each finished cell is stored. A second run with the same data and parameters reads them,
+        also after an interruption. If data or parameters differ, cells are computed again.
 
     Returns
     -------
     comparison : Comparison
-        Values per method, number of features, draw and metric; ``summary()`` for the gist.
+        Values per method, number of features, draw and metric; ``summary()`` summarises them.
 
     Examples
     --------
@@ -252,7 +255,7 @@ def compare(
     known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
     if known.has_pairs and n_pairs is not None:
         raise ParameterError(
-            f"n_pairs={n_pairs} draws pairs from the labels, but must_link and cannot_link give them; pass either.",
+            f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one.",
             parameter=("must_link", "cannot_link"),
         )
     given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
@@ -304,11 +307,11 @@ class LabelBudget:
     Parameters
     ----------
     of : {"labels", "pairs"}
-        What is counted.
+        What the budget counts.
     n_features : int
         The number of features.
     comparisons : dict of int to Comparison
-        By how many labels or pairs were shown.
+        The comparison for each number of labels or pairs.
     """
 
     of: str
@@ -334,7 +337,7 @@ class LabelBudget:
         return to_frame(self.table)
 
     def summary(self) -> dict[str, Any]:
-        """One plain dict: per method and metric the mean, deviation and 95 % band against the budget.
+        """The results as one dict: mean, standard deviation and 95 % band per method, metric and budget.
 
         Returns
         -------
@@ -371,19 +374,19 @@ def label_budget(
     progress: Callable[[int, int], Any] | None = None,
     **options: Any,
 ) -> LabelBudget:
-    """How much do more labels, or more constraints, buy ([ZL] section 4.4.2, Fig. 5; [KA] Figs. 4 and 6).
+    """Compare methods for several numbers of labels or pairs ([ZL] section 4.4.2, Fig. 5; [KA] Figs. 4 and 6).
 
     Parameters
     ----------
     methods, X, y : object
         As in :func:`compare`.
     budgets : sequence of int
-        Numbers of labels or of pairs. The labels of a larger budget include those of a smaller one.
+        Numbers of labels or pairs. The labels of a larger budget include those of a smaller budget.
     of : {"labels", "pairs"}
-        What the budget counts: ``n_labels`` or ``n_pairs`` of :func:`compare`. With "pairs" methods that read labels
-        see all that are shown.
+        What the budget counts: ``n_labels`` or ``n_pairs`` of :func:`compare`. With "pairs", methods that read labels
+        get all shown labels.
     n_features : int, default=10
-        The number of features at which methods are judged.
+        The number of features at which methods are compared.
     progress : callable, optional
         Called as ``progress(done, total)`` after each cell of all comparisons.
     **options : object
@@ -392,7 +395,7 @@ def label_budget(
     Returns
     -------
     budget : LabelBudget
-        A comparison per budget.
+        One comparison per budget.
 
     Examples
     --------
@@ -429,7 +432,7 @@ def _table(results: dict[str, list]) -> dict[str, np.ndarray]:
 
 
 def _warn_once(results: dict[str, list]) -> None:
-    """Each warning once per method, with how often it came: workers have no console."""
+    """Issue the warnings of the workers, each once per method and with its count."""
     for name, found in results.items():
         for message, times in Counter(m for result in found for m in result["warnings"]).items():
             warnings.warn(f"{name}, {times} of {len(found)} draws: {message}", UserWarning, stacklevel=3)
@@ -440,18 +443,18 @@ def _plain(values: Any) -> list[float | None]:
 
 
 def _named(methods: Any, target: Target | None, has_pairs: bool) -> dict[str, Criterion | str]:
-    """Name to criterion, the baselines after the methods."""
+    """Criteria by name; the baselines follow the methods."""
     if isinstance(methods, (str, Criterion)):
         methods = [methods]
     if not isinstance(methods, Mapping):
         names = [method if isinstance(method, str) else repr(method) for method in methods]
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            raise ValueError(f"methods names {twice[0]!r} twice; give a dict of names to criteria to tell them apart.")
+            raise ValueError(f"methods contains {twice[0]!r} twice; pass a dict of names and criteria instead.")
         methods = dict(zip(names, methods, strict=True))
     taken = {"random", "all"} & set(methods)
     if taken:
-        raise ValueError(f"methods uses the name {min(taken)!r}, which is a baseline; choose another name.")
+        raise ValueError(f"methods uses {min(taken)!r}, the name of a baseline; choose another name.")
     named = {str(name): as_criterion(method) for name, method in methods.items()}
     for name, criterion in named.items():
         check_reads(criterion, target, f"method {name!r}", has_pairs)
@@ -465,13 +468,13 @@ def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
     wrong = [metric for metric in chosen if metric not in allowed]
     if wrong or not chosen:
         y = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
-        message = f"metrics={metrics!r} cannot be had with {y}; use {', '.join(map(repr, allowed))}."
+        message = f"metrics={metrics!r} is not possible with {y}; use {', '.join(map(repr, allowed))}."
         raise ParameterError(message, parameter="metrics", value=metrics)
     return chosen
 
 
 def _check_labels(n_labels: Any, target: Target | None) -> int | None:
-    """The number of labels a draw shows, if there are so many."""
+    """The number of labels shown in a draw, after a check that enough labels are known."""
     if n_labels is None or target is None:
         return None
     check_integer("n_labels", n_labels, 1)
@@ -495,7 +498,7 @@ def _too_few_per_class(n_labels: int, target: Target) -> str:
         return f"is less than one label for each of the {len(sizes)} classes; use a multiple of {len(sizes)}"
     if sizes.min() < most:
         return (
-            f"asks for {most} labels per class, but the smallest of the {len(sizes)} classes has {sizes.min()} "
+            f"needs {most} labels per class, but the smallest of the {len(sizes)} classes has {sizes.min()} "
             f"labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class"
         )
     return ""

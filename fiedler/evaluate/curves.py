@@ -1,7 +1,7 @@
-"""Curves against the number of features: what the first k columns of a ranking keep.
+"""Curves of a measure against the number of features: the quality of the first k features of a ranking.
 
-The classes (1-NN accuracy, [ZL] Algorithm 2), a real target (5-NN error, [DV] section 4), the clusters (k-means against
-the classes) or the neighbourhoods of the samples ([EV] section 4.2).
+The measures are the prediction of classes (1-NN accuracy, [ZL] Algorithm 2) or of a real target (5-NN error, [DV]
+section 4), the agreement of k-means clusters with the classes, and the preserved neighbourhoods ([EV] section 4.2).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from .measures import check_features, clustering_accuracy, inner_neighbors, sele
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve:
-    """A measure against the number of features, repeated.
+    """Repeated values of a measure against the number of features.
 
     Parameters
     ----------
     metric : {"accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"}
-        What is measured; of "rmse" small is good.
+        The measure; small is good for "rmse", large for the others.
     n_features : ndarray of shape (sizes,)
-        Increasing.
+        Numbers of features, increasing.
     values : ndarray of shape (repeats, sizes)
-        The measure.
+        Values of the measure.
     """
 
     metric: str
@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation over the repeats; NaN for a single one."""
+        """Standard deviation over the repeats; NaN for a single repeat."""
         return spread(self.values)["std"]
 
     @property
@@ -64,7 +64,7 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """The number of features with the best mean; the smallest of equals."""
+        """The number of features with the best mean; the smallest number in case of ties."""
         return int(self.n_features[np.argmax(-self.mean if self.metric == "rmse" else self.mean)])
 
     def frame(self) -> Any:
@@ -73,7 +73,7 @@ class Curve:
         Returns
         -------
         frame : DataFrame
-            One row per number of features, with the mean, its deviation and its band.
+            One row per number of features, with mean, standard deviation and band.
         """
         return to_frame({"n_features": self.n_features, **spread(self.values)})
 
@@ -97,34 +97,34 @@ def accuracy_curve(
 ) -> Curve:
     """Cross-validated accuracy (classes) or error (real target) on the first k features of a ranking.
 
-    [ZL] Algorithm 2, lines 11-17, and [DV] section 4. The ranking is taken as given: if it has seen the labels of all
-    rows, the curve is too good; :func:`fiedler.evaluate.compare` ranks without the labels it scores.
+    This follows [ZL] Algorithm 2, lines 11-17, and [DV] section 4. The ranking is not recomputed: if it used the labels
+    of all rows, the curve is too optimistic. :func:`fiedler.evaluate.compare` ranks without the labels that it scores.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_columns)
         The data.
     y : array-like of shape (n_samples,)
-        Classes or a real target; rows where it is unknown take no part.
+        Classes or a real target; rows with unknown values are ignored.
     features : array-like of int
         Column numbers, best first.
     n_features : sequence of int, default=5, 10, ..., 50
         Numbers of features to try.
     estimator : classifier or regressor, optional
-        By default 1-NN for classes and 5-NN for a real target; a regressor reads integer y as a target.
+        The model; by default 1-NN for classes and 5-NN for a real target. With a regressor, integer y is a target.
     n_folds : int, default=5
-        Stratified for classes; rows are shuffled anew in every repeat.
+        Number of folds, stratified for classes; rows are shuffled in every repeat.
     n_repeats : int, default=10
-        How often rows are dealt into folds.
+        Number of repeats with new folds.
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        Seed of the folds, and of an estimator that takes one and has none.
+        Random seed of the folds, and of the estimator if its ``random_state`` is None.
 
     Returns
     -------
     Curve
-        ``metric`` is "accuracy", or "rmse" over all held-out rows together.
+        A curve with ``metric`` "accuracy" or "rmse", computed over all held-out rows together.
 
     Examples
     --------
@@ -158,27 +158,28 @@ def clustering_curve(
 ) -> Curve:
     """Agreement of k-means with the classes on the first k features, the best of 10 starts ([EV] section 4.2).
 
-    "Best" is by the measure itself, as in the paper: an upper bound, not what a user without classes would get.
+    The best start is chosen by the measure itself, as in the paper. The result is therefore an upper bound, which
+    cannot be reached without the classes.
 
     Parameters
     ----------
     X, y, features : array-like
-        As in :func:`accuracy_curve`; there are as many clusters as classes.
+        As in :func:`accuracy_curve`; the number of clusters is the number of classes.
     metric : {"clustering_accuracy", "nmi"}
-        NMI is divided by the larger entropy, as in [ZL].
+        The measure; NMI is the mutual information divided by the larger entropy, as in [ZL].
     n_features : sequence of int, default=5, 10, ..., 50
         Numbers of features to try.
     n_repeats : int, default=1
-        How often the ten starts are drawn.
+        Number of repeats, each with ten new starts.
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        Seed of the starts.
+        Random seed of the starts.
 
     Returns
     -------
     curve : Curve
-        Of the metric.
+        The curve of the metric.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def clustering_curve(
 
 
 def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = None, n_neighbors: int = 5) -> Curve:
-    """Neighbours kept by the first k features of a ranking ([EV] Fig. 3), :func:`neighborhood_jaccard`; no labels.
+    """Neighbourhoods preserved by the first k features of a ranking ([EV] Fig. 3); see :func:`neighborhood_jaccard`.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
     Returns
     -------
     curve : Curve
-        Of "jaccard", without repeats.
+        The curve of "jaccard", with a single repeat.
 
     Examples
     --------
@@ -232,21 +233,21 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
 
 
 def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy", **options: Any) -> tuple[Curve, Curve]:
-    """One measure on the first k and on the last k features of a ranking ([EV] section 4.4, Fig. 5, Tables 4 and 5).
+    """A measure on the first k and on the last k features of a ranking ([EV] section 4.4, Fig. 5, Tables 4 and 5).
 
     Parameters
     ----------
     X, y, features : array-like
-        As in :func:`accuracy_curve`; y is not read for "jaccard".
+        As in :func:`accuracy_curve`; "jaccard" ignores y.
     metric : {"accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"}
-        "accuracy" and "rmse" both stand for :func:`accuracy_curve`, which follows y.
+        The measure; "accuracy" and "rmse" both mean :func:`accuracy_curve`, which chooses between them by y.
     **options : object
         Passed on to the curve.
 
     Returns
     -------
     good, bad : Curve
-        On the first and on the last features.
+        The curves on the first and on the last features.
 
     Examples
     --------
@@ -271,28 +272,28 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """y as an evaluation reads it: class codes (-1 unknown) or real values (NaN unknown), and the rows known."""
+    """y for an evaluation: class codes (-1 if unknown) or real values (NaN if unknown), and the known rows."""
 
     values: np.ndarray
     known: np.ndarray
     metric: str
 
     def shown(self, rows: np.ndarray) -> np.ndarray:
-        """y as a method sees it that is told only these rows."""
+        """y with all other rows set to unknown."""
         y = np.full(len(self.values), -1 if self.metric == "accuracy" else np.nan, dtype=self.values.dtype)
         y[rows] = self.values[rows]
         return y
 
 
 def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any, task: str = "auto") -> Target:
-    """Classes or a real target: as stated, as the estimator predicts, or by :meth:`Supervision.task`."""
+    """y as classes or a real target, decided by ``task``, by the estimator, or by :meth:`Supervision.task`."""
     if estimator is not None and not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(f"estimator must be a scikit-learn classifier or regressor, got {estimator!r}.")
     known = Supervision(n_samples, y, unlabeled=unlabeled)
     reader = "the evaluation" if estimator is None else f"estimator={estimator!r}"
     wanted = known.task(task) if estimator is None or task != "auto" else "target" * is_regressor(estimator)
     if estimator is not None and (wanted == "target") != is_regressor(estimator):
-        raise ValueError(f"task={task!r} does not go with estimator={estimator!r}; leave one of them out.")
+        raise ValueError(f"task={task!r} does not fit estimator={estimator!r}; omit one of them.")
     if wanted == "target":
         values = known.target(reader)
         return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
@@ -301,7 +302,7 @@ def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any, task: st
 
 
 def prepared(estimator: Any, target: Target, seed: Sequence[int]) -> Any:
-    """A fresh estimator, seeded where it takes a seed and has none."""
+    """A new estimator, with a random seed if it accepts one and has none."""
     if estimator is None:
         return KNeighborsClassifier(1) if target.metric == "accuracy" else KNeighborsRegressor(5)
     model = clone(estimator)
@@ -310,15 +311,15 @@ def prepared(estimator: Any, target: Target, seed: Sequence[int]) -> Any:
 
 
 def whole_seed(seed: Sequence[int]) -> int:
-    """One integer out of several, for what takes only one."""
+    """One integer seed from several integers."""
     return int(np.random.SeedSequence(seed).generate_state(1)[0])
 
 
 def folds(target: Target, n_folds: int, model: Any, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(train, test) rows, shuffled, every class spread evenly; files sorted by class would bias ties of 1-NN."""
+    """(train, test) rows, shuffled and stratified; without shuffling, sorted classes would bias ties of 1-NN."""
     n, k = len(target.known), getattr(model, "n_neighbors", 1)
     if check_integer("n_folds", n_folds, 2) > n:
-        raise ValueError(f"n_folds={n_folds} is more than the {n} labelled rows; use fewer folds or label more rows.")
+        raise ValueError(f"n_folds={n_folds} is more than the {n} labelled rows; use fewer folds or more labels.")
     smallest = n - -(-n // n_folds)
     if smallest < k:
         raise ValueError(
@@ -336,11 +337,11 @@ def folds(target: Target, n_folds: int, model: Any, rng: np.random.Generator) ->
 def predicted(
     X: Any, target: Target, orders: Sequence, sizes: Any, splits: Sequence, model: Any, counted: Any = None
 ) -> np.ndarray:
-    """Accuracy or RMSE over all held-out rows (those ``counted``), per size; one ranking for all folds or one each."""
+    """Accuracy or RMSE over the held-out rows in ``counted``, per size, with one ranking in all or one per fold."""
     answers = np.full((len(sizes), len(target.values)), np.nan)
     made = (selected(X, order[: max(sizes)]) for order in orders)
     blocks = made if len(orders) > 1 else list(made) * len(splits)
-    # X has been checked, and a default estimator needs no check: they take as long as the search on few columns.
+    # X is already checked; scikit-learn's checks would take as long as the search on few columns.
     usual = isinstance(model, (KNeighborsClassifier, KNeighborsRegressor))
     with config_context(assume_finite=True, skip_parameter_validation=usual):
         for (train, test), block in zip(splits, blocks, strict=True):
@@ -351,7 +352,7 @@ def predicted(
 
 
 def nearest_class(squared: np.ndarray, target: Target, splits: Sequence, counted: Any = None) -> np.ndarray:
-    """The accuracy of 1-NN from all distances between rows; of equal ones the first training row counts."""
+    """The accuracy of 1-NN from all distances between rows; ties go to the first training row."""
     answers = np.full((1, len(target.values)), np.nan)
     for train, test in splits:
         answers[0, test] = target.values[train[squared[np.ix_(test, train)].argmin(axis=1)]]
@@ -367,7 +368,7 @@ def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> 
 
 
 def clustered(X: Any, target: Target, features: np.ndarray, sizes: Any, seed: Sequence[int]) -> dict[str, np.ndarray]:
-    """Clustering accuracy and NMI per size, each the best of 10 starts of k-means."""
+    """Clustering accuracy and NMI per size, each for the best of 10 starts of k-means."""
     truth, n_clusters = target.values[target.known], int(target.values.max()) + 1
     if len(target.values) < n_clusters:
         raise ValueError(f"X has {len(target.values)} rows for {n_clusters} clusters.")
@@ -376,7 +377,7 @@ def clustered(X: Any, target: Target, features: np.ndarray, sizes: Any, seed: Se
     for at, size in enumerate(sizes):
         for start in range(10):
             model = KMeans(n_clusters, n_init=1, random_state=whole_seed([*seed, start]))
-            with warnings.catch_warnings():  # fewer distinct rows than clusters: the answer stands
+            with warnings.catch_warnings():  # a warning about fewer distinct rows than clusters is ignored
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 found = model.fit(block[:, :size]).labels_[target.known]
             scores = clustering_accuracy(truth, found), normalized_mutual_info_score(truth, found, average_method="max")
@@ -386,7 +387,7 @@ def clustered(X: Any, target: Target, features: np.ndarray, sizes: Any, seed: Se
 
 
 def check_sizes(n_features: Any, available: int) -> np.ndarray:
-    """Increasing numbers of features; by default 5, 10, ..., 50 as in [ZL], as far as there are so many."""
+    """Increasing numbers of features; by default 5, 10, ..., 50 as in [ZL], up to the number of features."""
     if n_features is None:
         return np.arange(5, min(50, available) + 1, 5) if available >= 5 else np.arange(1, available + 1)
     sizes = np.unique(np.atleast_1d(n_features))
@@ -397,7 +398,7 @@ def check_sizes(n_features: Any, available: int) -> np.ndarray:
 
 
 def spread(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Mean, standard deviation and Student's 95 % band of the mean, over rows; NaN bands for a single row."""
+    """Mean, standard deviation and Student's 95 % band of the mean over rows; the band of a single row is NaN."""
     n, mean = len(values), values.mean(axis=0)
     std = values.std(axis=0, ddof=1) if n > 1 else np.full(len(mean), np.nan)
     half = t.ppf(0.975, n - 1) * std / np.sqrt(n) if n > 1 else std

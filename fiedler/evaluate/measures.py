@@ -1,6 +1,6 @@
-"""How good is a ranking of features: the papers' measures of agreement and of what a selection keeps.
+"""Measures of rankings from the papers: agreement of rankings, and information that a selection preserves.
 
-The neighbourhoods of the samples, for instance, are kept to the extent of
+For instance, the share of preserved neighbourhoods of the samples is
 
     JAC = 1/n Σ_i |N_F(i) ∩ N(i)| / |N_F(i) ∪ N(i)|        [EV] section 4.2
 """
@@ -18,8 +18,8 @@ from sklearn.metrics.cluster import contingency_matrix
 from ..data.arrays import validate_X
 from ..validation import check_choice, check_integer, is_sparse
 
-_DENSE_CELLS = 2**24  # sparse columns up to this size go to an estimator as one dense block, which is much faster
-_BLOCK_CELLS = 2**22  # inner products held at once
+_DENSE_CELLS = 2**24  # smaller sparse columns are passed to an estimator as a dense block, which is much faster
+_BLOCK_CELLS = 2**22  # number of inner products in memory at a time
 
 
 def kendall_coefficient(ranks: Any) -> float:
@@ -27,18 +27,18 @@ def kendall_coefficient(ranks: Any) -> float:
 
         K = 12 Δ / (p² (d³ - d) - p τ)
 
-    Δ is the scatter of the rank sums; τ sums t³ - t over every group of t tied ranks in every row. Equal to
-    Friedman's χ² / (p (d - 1)), ties included.
+    Δ is the scatter of the rank sums; τ is the sum of t³ - t over every group of t tied ranks in every row. K equals
+    Friedman's χ² / (p (d - 1)), also with ties.
 
     Parameters
     ----------
     ranks : array-like of shape (p, d)
-        One ranking per row; tied features share their mean rank, as ``scipy.stats.rankdata`` gives.
+        One ranking per row; tied features share their mean rank, as in ``scipy.stats.rankdata``.
 
     Returns
     -------
     float
-        From 0 (no agreement) to 1 (the same ranking each time); NaN when every row ties all features.
+        From 0 (no agreement) to 1 (equal rankings); NaN if all features are tied in every row.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def rank_sums(accuracies: Any) -> np.ndarray:
     Parameters
     ----------
     accuracies : array-like of shape (runs, methods)
-        Large is good; pass negated errors. Equal accuracies share the better rank (1, 1, 3, 4).
+        Accuracies, for which large is good; negate errors. Equal accuracies share the better rank (1, 1, 3, 4).
 
     Returns
     -------
     sums : ndarray of int, shape (methods,)
-        One per method.
+        One rank sum per method.
 
     Examples
     --------
@@ -86,23 +86,23 @@ def rank_sums(accuracies: Any) -> np.ndarray:
 def top_k_overlap(orders: Any, k: int, index: str = "kuncheva", n_features: int | None = None) -> float:
     """Mean agreement of the first k features over all pairs of rankings.
 
-    Jaccard: r / (2k - r) with r common features. Kuncheva (2007) corrects for chance, (r - k²/m) / (k - k²/m): 0 is
-    what random choices give, 1 is the same choice each time.
+    With r common features, the Jaccard index is r / (2k - r). The index of Kuncheva (2007) corrects for chance,
+    (r - k²/m) / (k - k²/m): it is 0 on average for random choices, and 1 for equal choices.
 
     Parameters
     ----------
     orders : array-like of int, shape (rankings, at least k)
         Column numbers, best first, as ``SpectralSelector.order_``.
     k : int
-        How many count.
+        Number of first features to compare.
     index : {"kuncheva", "jaccard"}
     n_features : int, optional
-        m, when the rankings are cut short; by default their length.
+        Total number m of features, if the rankings are shorter; by default the length of the rankings.
 
     Returns
     -------
     float
-        NaN for Kuncheva's index at k = m, where every choice is the same.
+        The mean index; NaN for Kuncheva's index at k = m, where all choices are equal.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def top_k_overlap(orders: Any, k: int, index: str = "kuncheva", n_features: int 
 
 
 def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
-    """Share of samples in the right cluster under the best one-to-one matching of clusters to classes ([EV] 4.2).
+    """Share of samples in the correct cluster under the best one-to-one matching of clusters to classes ([EV] 4.2).
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
     Returns
     -------
     float
-        Up to 1, where clusters are the classes.
+        At most 1, which means that clusters and classes agree.
 
     Examples
     --------
@@ -148,24 +148,24 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
 
 
 def neighborhood_jaccard(X: Any, features: Any, n_neighbors: int = 5) -> float:
-    """How well a subset of features keeps every sample's nearest neighbours ([EV] section 4.2).
+    """How well a subset of features preserves the nearest neighbours of the samples ([EV] section 4.2).
 
-    Neighbours are the largest inner products with other rows, ties by row number; the score is the mean Jaccard index
-    of the neighbour sets before and after.
+    The neighbours of a row are the rows with the largest inner products; ties go to the smaller row number. The score
+    is the mean Jaccard index of the neighbour sets on all features and on the subset.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Stays sparse; n x n is never held.
+        The data; a sparse matrix stays sparse, and no n x n matrix is formed.
     features : array-like of int
-        The columns kept.
+        The columns of the subset.
     n_neighbors : int, default=5
-        Neighbours of a sample.
+        Number of neighbours of a sample.
 
     Returns
     -------
     float
-        From 0 to 1, where all neighbours are kept.
+        From 0 to 1; 1 if all neighbours are preserved.
 
     Examples
     --------
@@ -190,12 +190,12 @@ def check_features(features: Any, n_columns: int) -> np.ndarray:
     if len(outside):
         raise ValueError(f"features holds column {outside[0]}, but X has {n_columns} columns, numbered from 0.")
     if len(np.unique(order)) < len(order):
-        raise ValueError("features names a column twice; rank every column once.")
+        raise ValueError("features contains a column twice; list every column once.")
     return order
 
 
 def selected(X: Any, features: np.ndarray) -> Any:
-    """Columns for an estimator: floats, dense when that is small enough."""
+    """Columns for an estimator as floats, and dense if they are small enough."""
     block = X[:, features]
     if is_sparse(block):
         block = block.toarray() if np.prod(block.shape) <= _DENSE_CELLS else block.tocsr()

@@ -1,8 +1,8 @@
-"""Is this feature real? p-values that hold on noise, false discovery rates and effect sizes, feature by feature.
+"""Significance of features: p-values, false discovery rates and effect sizes.
 
     H₀ of a feature: its values are exchangeable over the rows, given the graph
 
-The tests themselves are in :mod:`fiedler.significance`.
+The tests are implemented in :mod:`fiedler.significance`.
 """
 
 from __future__ import annotations
@@ -36,46 +36,50 @@ def significance(
     n_permutations: int | None = None,
     random_state: int = 0,
 ) -> Significance:
-    """Test whether the score of every feature is better than that of its own values in another order.
+    """Test for every feature whether its score is better than the scores of its permuted values.
 
-    The null of the Laplacian score on any graph, with it of φ2 with γ = 1, of SLS and of the Fisher score, and that of
-    C1 are in closed form: mean, variance and third moment over all orders are exact, the tail is a Pearson III
-    distribution. sSelect is tested by its labels in other orders, its graph term held. Everything else is refused, or
-    tested by ``n_permutations`` orders of the feature where that is honest.
+    The null distribution has a closed form for the Laplacian score (LS) on any graph, and therefore for φ2 with γ = 1,
+    for the supervised Laplacian score (SLS) and for the Fisher score, and also for C1. Mean, variance and third moment
+    over all permutations are exact, and the tail is a Pearson III distribution. sSelect is tested by permutations of
+    the labels with a fixed graph term. Other criteria need ``n_permutations``, which permutes the values of the
+    feature; they raise an error if such a test would not be valid.
 
     Parameters
     ----------
     criterion : Criterion or str
-        What scores the features.
+        The criterion that scores the features.
     X, y : array-like
-        As in :meth:`fiedler.SpectralSelector.fit`. With a graph that reads X, such as KNN(), X has to be in memory.
+        As in :meth:`fiedler.SpectralSelector.fit`. If the graph is built from X, as KNN() is, X must be in memory.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        Pairs of rows that belong together, and that do not.
+        Pairs of rows that belong together, and pairs that do not.
     n_folds : int, default=10
-        Folds the features are dealt into, where the graph reads X.
+        Number of folds of the features, if the graph is built from X. Features are tested on a graph built from the
+        other folds.
     n_repeats : int, default=5
-        How often they are dealt; the p-value is the median. Twice the median is valid however the repeats depend on
-        each other; the median itself was measured to hold, see the page "Is it real?".
+        Number of repeats with new folds; the p-value is the median. Twice the median is valid for any dependence
+        between the repeats. The page "Is it real?" shows measurements in which the median itself is valid.
     groups : array-like of shape (n_features,), optional
-        Where the graph reads X, columns with the same label share a fold: probes of one gene, channels of one sensor.
-        Noise that columns share looks like structure otherwise. Identical columns share one in any case.
+        Labels of the columns. If the graph is built from X, columns with the same label are put into the same fold, for
+        example probes of one gene or channels of one sensor. Otherwise noise that columns share looks like structure.
+        Identical columns are always in the same fold.
     correction : {"bh", "by"}, default="bh"
-        Benjamini and Hochberg's step-up procedure, or that of Benjamini and Yekutieli, valid under any dependence.
+        The step-up procedure of Benjamini and Hochberg, or that of Benjamini and Yekutieli, which is valid under any
+        dependence.
     alpha : float, default=0.1
-        The false discovery rate you have in mind. It changes no value: at this rate a warning tells if most features
-        are found.
+        The intended false discovery rate. It does not change any value; a warning is issued if most features are
+        significant at this rate.
     unlabeled : object, default=-1
         The class label that means "unknown".
     n_permutations : int, optional
-        Test by so many random orders of the feature, any criterion; of sSelect, by so many orders of the labels, 999
-        by default. No p-value is then below 1 / (n_permutations + 1).
+        Number of random permutations of the feature, for any criterion. For sSelect it is the number of permutations of
+        the labels, 999 by default. No p-value is then below 1 / (n_permutations + 1).
     random_state : int, default=0
-        Seed of the folds and of the orders.
+        Random seed of the folds and the permutations.
 
     Returns
     -------
     significance : Significance
-        p-values, q-values and effects, feature by feature.
+        p-value, q-value and effect size of every feature.
 
     Examples
     --------

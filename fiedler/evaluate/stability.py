@@ -1,4 +1,4 @@
-"""How sure: the same ranking on resampled rows, labels or pairs, and how much of it stays."""
+"""Stability of a selection: the ranking is repeated on resampled rows, labels or pairs."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .measures import kendall_coefficient, top_k_overlap
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How much a selection depends on the data it saw.
+    """How much a selection varies over resampled data.
 
     Parameters
     ----------
     k, n_draws : int
-        Features in a selection, and how many selections were made.
+        Number of selected features, and number of draws.
     frequency : ndarray of shape (n_features,)
-        Share of draws in which the feature is among the first k.
+        Share of draws in which a feature is among the first k.
     rank_low, rank_median, rank_high : ndarray of shape (n_features,)
-        5 %, 50 % and 95 % quantile of its rank; tied features share their mean rank.
+        5 %, 50 % and 95 % quantile of the rank of a feature; tied features share their mean rank.
     kendall : float
         :func:`fiedler.evaluate.kendall_coefficient` of the rankings.
     jaccard, kuncheva : float
@@ -59,7 +59,7 @@ class Stability:
         Returns
         -------
         frame : DataFrame
-            One row per feature, with its frequency and the spread of its rank.
+            One row per feature, with its frequency and the quantiles of its rank.
         """
         names = ("frequency", "rank_low", "rank_median", "rank_high")
         return to_frame({"feature": self.feature_names} | {name: getattr(self, name) for name in names})
@@ -84,36 +84,36 @@ def stability(
     random_state: int = 0,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Stability:
-    """Rank again and again on part of what is known, and see what stays ([KA] sections 6 and 7.2.1).
+    """Measure how stable a selection is on random parts of the data ([KA] sections 6 and 7.2.1).
 
     Parameters
     ----------
     criterion : Criterion or str
-        What ranks the features.
+        The criterion that ranks the features.
     X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     k : int, default=10
-        The selection is the first k features.
+        Number of features in a selection.
     resample : {"rows", "labels", "pairs"}
-        What each draw takes a part of: the rows, with their labels and pairs; the known labels; the pairs, given or,
-        without any, drawn from the classes as :func:`fiedler.pairs_from_labels` does. Classes keep their shares.
+        What is resampled: the rows, with their labels and pairs; the known labels; or the pairs. If no pairs are given,
+        they are drawn from the classes as in :func:`fiedler.pairs_from_labels`. Draws are stratified by class.
     size : int or float, default=0.8
-        Number, or share in (0, 1), that a draw keeps; a number for pairs from classes.
+        Number, or share in (0, 1), that a draw keeps. For pairs from classes it must be a number.
     n_draws : int, default=20
-        How often a part is drawn.
+        Number of draws.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        Pairs of rows that belong together, and that do not.
+        Pairs of rows that belong together, and pairs that do not.
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        Seed of the draws.
+        Random seed of the draws.
     progress : callable, optional
         Called as ``progress(done, total)`` after each draw.
 
     Returns
     -------
     stability : Stability
-        How often each feature is selected, and how its rank varies.
+        The selection frequency of each feature, and the quantiles of its rank.
 
     Examples
     --------
@@ -136,15 +136,15 @@ def stability(
     all_orders, all_ranks = [], []
     for number in range(check_integer("n_draws", n_draws, 2)):
         rows, shown = draw(criterion, known, size, [random_state, number])
-        # Other rows have other graphs; other labels or pairs share those that read neither.
+        # New rows need new graphs; new labels or pairs share the graphs that read neither.
         seen = problem if rows is None else Problem(rows_of(problem.X, rows))
         scores, order, explained = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
         all_orders.append(order)
         signed = -scores if criterion.greater_is_better else scores
-        if explained is not None:  # of a set the place in the order counts, not the score of a feature by itself
+        if explained is not None:  # in a set the rank is the position in the order, not given by the scores
             signed = np.empty(m)
             signed[order] = np.arange(m)
-        all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN sorts last, as one tied group
+        all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN is last, as one group of ties
         if progress is not None:
             progress(number + 1, n_draws)
     orders, ranks = np.array(all_orders), np.array(all_ranks)
@@ -157,7 +157,7 @@ def stability(
 
 
 def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
-    """The labels a criterion reads, or that its pairs can be drawn from."""
+    """The labels that a criterion reads, or from which its pairs can be drawn."""
     if "target" in criterion.reads or ("target" in criterion.uses and known.task() == "target"):
         values = known.target(repr(criterion))
         return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
@@ -168,7 +168,7 @@ def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
 
 
 def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) -> np.ndarray:
-    """Some positions, each group in proportion."""
+    """A random part of the positions, stratified by group."""
     n = len(groups)
     share = isinstance(size, (float, np.floating))
     wanted = round(size * n) if share and 0 < size < 1 else size
@@ -199,7 +199,7 @@ def _some_labels(criterion: Criterion, known: Supervision, size: Any, seed: list
 
 def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
     if "pairs" not in criterion.uses:
-        raise ValueError(f"resample='pairs' needs a criterion that reads pairs, {criterion!r} does not; use 'rows'.")
+        raise ValueError(f"resample='pairs' needs a criterion that reads pairs, not {criterion!r}; use 'rows'.")
     labels = _read_labels(criterion, known)
     y = None if labels is None or criterion.reads == {"pairs"} else labels.values
     if known.has_pairs:

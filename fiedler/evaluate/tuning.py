@@ -1,6 +1,6 @@
-"""Which λ, which parameters, how many features: choices judged by the graph or by held-out labels.
+"""Choice of λ, of other parameters, and of the number of features, by a cut value or by held-out labels.
 
-The cut value of a selection (:mod:`fiedler.criteria.cut`) needs no labels; cross-validation judges by those it hides.
+The cut value of a selection (:mod:`fiedler.criteria.cut`) needs no labels; cross-validation uses held-out labels.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:
-    """Second smallest eigenvalue of 𝓛 of the graph on X ([ZL] Algorithm 3, line 10); 0 when the graph falls apart.
+    """Second smallest eigenvalue of 𝓛 of the graph on X ([ZL] Algorithm 3, line 10); 0 for a disconnected graph.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_selected)
         The selected columns.
     graph : Recipe, default=KNN(weight="binary")
-        Binary weights: on few columns of counts most neighbours are duplicates at distance 0, so that a width taken
-        from the data vanishes and RBF weights cut nearly every row off.
+        The graph, with binary weights by default. On few columns of counts most neighbours are duplicates at distance
+        0; then a bandwidth computed from the data is nearly 0, and RBF weights isolate nearly every row.
 
     Returns
     -------
     float
-        From 0 to 2; small where the rows fall into two groups.
+        From 0 to 2; small if the rows form two groups.
 
     Examples
     --------
@@ -75,11 +75,11 @@ def tune_lambda(
     y : array-like of shape (n_samples,)
         Classes of some rows.
     lambdas : sequence of float in [0, 1], default=0.1, 0.2, ..., 0.9
-        The choices.
+        The candidate values.
     n_features : int, default=10
-        l, the number of features whose graph is cut.
+        Number l of features from which the graph of the cut is built.
     graph : Recipe, optional
-        For the score and for the cut; by default KNN() for the one and KNN(weight="binary") for the other.
+        The graph of the score and of the cut; by default KNN() for the score and KNN(weight="binary") for the cut.
     unlabeled : object, default=-1
         The class label that means "unknown".
 
@@ -87,7 +87,8 @@ def tune_lambda(
     -------
     Tuning
         ``best_params["lam"]`` and, per λ, the cut value, the number of components of the graph and the number of rows
-        on the smaller side of the cut. A graph that falls apart is only taken when all do, with a warning.
+        on the smaller side of the cut. A λ with a disconnected graph is chosen only if all graphs are disconnected;
+        then a warning is issued.
 
     Examples
     --------
@@ -105,18 +106,19 @@ def tune_lambda(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """What each choice of parameters achieved.
+    """The results for each choice of parameters.
 
     Parameters
     ----------
     by : {"cut", "cv"}
-        How choices were judged.
+        How choices were compared.
     best : Criterion
         The criterion with the best parameters.
     best_params : dict
         These parameters.
     table : dict of ndarray
-        One column per parameter, then cut, n_components, smaller_side; or mean, std, of accuracy or RMSE.
+        One column per parameter, followed by cut, n_components and smaller_side, or by mean and std of accuracy or
+        RMSE.
     """
 
     by: str
@@ -160,33 +162,34 @@ def tune(
     Parameters
     ----------
     criterion : Criterion or str
-        Whose parameters are chosen.
+        The criterion whose parameters are chosen.
     grid : dict of lists, or a list of such dicts
-        As in scikit-learn's GridSearchCV; nested names such as ``graph__n_neighbors`` work.
+        The candidate values, as in scikit-learn's GridSearchCV; nested names such as ``graph__n_neighbors`` are
+        allowed.
     X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : int, default=10
-        Number of features whose selection is judged.
+        Number of features in the selections that are compared.
     by : {"cut", "cv"}, default="cut"
-        "cut" needs no labels beyond those the criterion reads. "cv" predicts the labels of each fold from the others
-        ([ZL] section 4.2), and hides them from the criterion as well.
+        "cut" needs no labels except those that the criterion reads. "cv" predicts the labels of each fold from the
+        other folds ([ZL] section 4.2); the criterion does not see the labels of the fold.
     graph : Recipe, default=KNN(weight="binary")
-        Graph of the cut, see :func:`cut_value`.
+        The graph of the cut; see :func:`cut_value`.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
         Pairs of rows that belong together, and that do not.
     estimator : classifier or regressor, optional
-        For "cv", as in :func:`fiedler.evaluate.accuracy_curve`.
+        The model for "cv", as in :func:`fiedler.evaluate.accuracy_curve`.
     n_folds, n_repeats : int, default=5
-        For "cv", likewise.
+        Numbers of folds and repeats for "cv".
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        For "cv", the seed of the folds.
+        Random seed of the folds for "cv".
 
     Returns
     -------
     tuning : Tuning
-        The best choice, and what each achieved.
+        The best choice, and the results of all choices.
 
     Examples
     --------
@@ -219,16 +222,16 @@ def tune(
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Numbers of features, each with the rule that gave it and the reason.
+    """Suggested numbers of features, each with its rule and a reason.
 
     Parameters
     ----------
     rules : tuple of str
         Names of the rules.
     n_features : tuple of int or None
-        What they say; None where a rule does not apply.
+        The suggested numbers; None if a rule does not apply.
     reasons : tuple of str
-        Why.
+        The reasons.
     """
 
     rules: tuple[str, ...]
@@ -265,38 +268,38 @@ def suggest_n_features(
     unlabeled: Any = -1,
     random_state: int = 0,
 ) -> Suggestions:
-    """How many features to keep, by three rules that each say why.
+    """Suggest numbers of features to select, by three rules that state their reason.
 
-    - *explained*, of criteria that choose sets: the fewest that explain nine tenths of what all features together do;
-    - *turning*, of all others: the turning point of the sorted scores ([EV] section 4.4), the point farthest from the
-      straight line between the first and the last;
-    - *gap*: the number of features whose graph shows the largest gap λ_{k+1} - λ_k after k clusters, k being the
-      number of classes, or without classes the largest gap on all features;
-    - *cv*: the fewest features whose held-out accuracy (or error) is within a standard deviation (over 5 repeats)
-      of the best, where y has at least n_folds known rows, and in each class.
+    - *explained*, for criteria that choose sets: the smallest number that reaches 90 % of J(all features);
+    - *turning*, for all other criteria: the turning point of the sorted scores ([EV] section 4.4), which is the point
+      farthest from the straight line between the first and the last score;
+    - *gap*: the number of features whose graph has the largest gap λ_{k+1} - λ_k after k clusters, where k is the
+      number of classes, or without classes the position of the largest gap on all features;
+    - *cv*: the smallest number of features whose held-out accuracy (or error) is within one standard deviation (over 5
+      repeats) of the best. It needs at least n_folds known rows in y, for classes in each class.
 
     Parameters
     ----------
     criterion : Criterion or str
-        What ranks the features.
+        The criterion that ranks the features.
     X, y : array-like
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : sequence of int, default=5, 10, ..., 50
         The numbers that *gap* and *cv* try.
     graph : Recipe, default=KNN(weight="binary")
-        Graph of *gap*.
+        The graph of *gap*.
     n_clusters : int, optional
-        k of *gap*, instead of the number of classes or the largest gap on all features.
+        The number k of *gap*, instead of the number of classes or the largest gap on all features.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        Pairs of rows that belong together, and that do not.
+        Pairs of rows that belong together, and pairs that do not.
     estimator : classifier or regressor, optional
-        Of *cv*, as in :func:`fiedler.evaluate.accuracy_curve`.
+        The model of *cv*, as in :func:`fiedler.evaluate.accuracy_curve`.
     n_folds : int, default=5
-        Folds of *cv*.
+        Number of folds of *cv*.
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        Seed of *cv*.
+        Random seed of *cv*.
 
     Returns
     -------
@@ -316,7 +319,7 @@ def suggest_n_features(
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
     criterion.check_problem(problem)
     ranking = checked_ranking(criterion, problem)
-    if ranking.explained is not None:  # the first feature was chosen; a set goes on to the largest number
+    if ranking.explained is not None:  # only one feature was chosen so far; a set needs the largest number
         ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
     sizes = check_sizes(n_features, ranking.n_scored)
     first = "turning" if ranking.explained is None else "explained"
@@ -338,7 +341,7 @@ def _held_out(
     seeds: list[list[int]],
     **pairs: Any,
 ) -> np.ndarray:
-    """Accuracy or RMSE per seed and size, each fold predicted with features ranked without its labels."""
+    """Accuracy or RMSE per seed and size; each fold is predicted with features ranked without its labels."""
     check_reads(criterion, target, repr(criterion), any(given is not None for given in pairs.values()))
 
     def order(y: np.ndarray | None) -> np.ndarray:
@@ -359,24 +362,24 @@ def _column(values: list) -> np.ndarray:
 
 
 def enough(explained: np.ndarray) -> tuple[int | None, str]:
-    """The fewest features of a set that explain nine tenths of what all features do."""
+    """The smallest number of features of a set that reaches 90 % of J(all features)."""
     reached = np.flatnonzero(explained >= ENOUGH)
     if not len(reached):
         there = f"{explained[-1]:.0%}" if len(explained) else "nothing"
-        return None, f"the first {len(explained)} explain {there} of what all features do"
+        return None, f"the first {len(explained)} features explain {there} of what all features explain"
     n = int(reached[0]) + 1
-    return n, f"together they explain {explained[n - 1]:.0%} of what all features do"
+    return n, f"together they explain {explained[n - 1]:.0%} of what all features explain"
 
 
 def turning_point(scores: np.ndarray) -> tuple[int | None, str]:
-    """The point of the sorted scores farthest from the line between the ends."""
+    """The point of the sorted scores that is farthest from the line between the first and the last."""
     scores = scores[np.isfinite(scores)]
     if len(scores) < 3 or scores[0] == scores[-1]:
-        return None, f"{len(scores)} finite scores without a turn"
+        return None, f"{len(scores)} finite scores without a turning point"
     height = (scores - scores[-1]) / (scores[0] - scores[-1])
     above = height - np.linspace(1.0, 0.0, len(scores))
     at = int(np.argmax(np.abs(above)))
-    # Below the line the point is the first of the flat part, above it the last before the fall.
+    # Below the line it is the first point of the flat part, above the line the last point before the drop.
     n = at + 1 if above[at] > 0 else at
     return n, f"the {len(scores)} sorted scores turn after feature {n}, at {scores[n - 1]:.4g}"
 
@@ -387,12 +390,12 @@ def _spectral_gap(
     k = number_of_clusters(problem.graph(recipe), problem.supervision, n_clusters)
     gaps = []
     for size in sizes:
-        X = cast("Matrix", problem.X[:, order[:size]])  # of all rows: csc where it is sparse
+        X = cast("Matrix", problem.X[:, order[:size]])  # csc if it is sparse
         graph = Problem(X).graph(recipe)
         values = np.concatenate([np.zeros(graph.n_isolated), graph.spectrum(k + 1)[0]])
         gaps.append(values[k] - values[k - 1] if len(values) > k else 0.0)
     if max(gaps) <= NEARLY_ZERO:
-        return None, f"no gap after {k} clusters: the graphs fall into more components"
+        return None, f"no gap after {k} clusters: the graphs have more components"
     at = int(np.argmax(gaps))
     return int(sizes[at]), f"the graph on these features has the largest gap, {gaps[at]:.4g}, after {k} clusters"
 

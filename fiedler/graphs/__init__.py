@@ -1,7 +1,9 @@
-"""The first factor, graphs: what they are, how they are held, and the recipes that build them, by what those read.
+"""Graphs over the rows of X and the recipes that build them: the first factor of a method.
 
-- ``graph``      Graph, a thin immutable value;  ``storage`` ``factored``  how W is held;  ``spectrum`` ``filters``
-- ``recipe``     Recipe, the base of all;  ``adjacency``  weights from what other libraries hold;  ``bandwidth``
+This room may import ``problem``, ``engine``, ``supervision``, ``data`` and ``validation``.
+
+- ``graph``      Graph, an immutable value     ``storage`` ``factored``  how W is stored     ``spectrum`` ``filters``
+- ``recipe``     Recipe, the base class     ``adjacency``  weights from graphs of other libraries     ``smoothing``
 - ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
 - ``agreeing``   Agreeing, the graph of the columns that agree with others
 - ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within

@@ -1,11 +1,11 @@
-"""SquareMatrix between rows from whatever holds a graph: matrices, and graphs of other libraries by what they offer.
+"""Conversion of matrices and of graphs of other libraries to a square matrix of weights between rows.
 
-    networkx   G.edges(data="weight")    nodes 0 ... n-1 are row numbers; any other nodes stand in the order of list(G)
+    networkx   G.edges(data="weight")    nodes 0 ... n-1 are row numbers; other nodes are taken in the order of list(G)
     igraph     G.get_edgelist(), G.es    vertices are row numbers
     libpysal   G.sparse                  of a Graph or a W, in the order of its ids
     others     a square matrix, dense or sparse: scikit-learn's and scanpy's graphs, frames, lists
 
-Nothing of these libraries is imported. An edge without a weight weighs 1; the weights of parallel edges add up.
+None of these libraries is imported. An edge without a weight has weight 1; the weights of parallel edges are added.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..validation import check_choice, check_positive, is_sparse
 SquareMatrix: TypeAlias = np.ndarray | sp.csr_array
 
 _RULES = ("max", "min", "mean")
-_ROUNDING = 1e-10  # of the largest weight, by which the two directions of an edge may differ
+_ROUNDING = 1e-10  # the two directions of an edge may differ by this share of the largest weight
 
 
 def is_foreign(graph: Any) -> bool:
@@ -39,7 +39,7 @@ def is_foreign(graph: Any) -> bool:
 
 
 def adjacency(graph: Any) -> SquareMatrix:
-    """The square matrix a graph stands for, in float64; zeros that a sparse one stores stay stored."""
+    """The square matrix of a graph in float64; explicitly stored zeros of a sparse matrix are kept."""
     if _is_pysal(graph):
         graph = graph.sparse
     if _is_igraph(graph):
@@ -50,18 +50,18 @@ def adjacency(graph: Any) -> SquareMatrix:
     if not is_sparse(graph):
         graph = np.asarray(graph)
     if graph.dtype.kind == "c":
-        raise ParameterError("W holds complex numbers; weights are real: use W.real or abs(W).", parameter="W")
+        raise ParameterError("W holds complex numbers, but weights must be real; use W.real or abs(W).", parameter="W")
     W = as_csr(graph) if is_sparse(graph) else np.asarray(graph, dtype=np.float64)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.shape[0]:
         raise ValueError(
             f"W must be a square matrix of similarities between rows, got shape {W.shape}. Cross-validation slices "
-            "the rows of a matrix only: pass a fiedler.Graph there, which is sliced as a whole."
+            "only the rows of a matrix; pass a fiedler.Graph there, whose rows and columns are both sliced."
         )
     return W
 
 
 def symmetric(W: SquareMatrix, symmetrize: str | None) -> SquareMatrix:
-    """W checked and made symmetric by a rule: weights are finite, non-negative, and the same in both directions."""
+    """W made symmetric by the rule ``symmetrize``, after a check that weights are finite and non-negative."""
     if symmetrize is not None:
         check_choice("symmetrize", symmetrize, _RULES)
     if not np.isfinite(W.data if is_sparse(W) else W).all():
@@ -74,7 +74,7 @@ def symmetric(W: SquareMatrix, symmetrize: str | None) -> SquareMatrix:
     if symmetrize is None:
         raise ValueError(
             f"W is not symmetric (entries differ by up to {asymmetry:.6g}): it is a directed graph. Pass "
-            "symmetrize='max' (an edge where either row has it, as KNN does), 'min' (where both have it) or 'mean'; "
+            "symmetrize='max' (keep an edge in either direction, as KNN does), 'min' (only in both) or 'mean'; "
             "and distances=True if it holds distances."
         )
     if symmetrize == "mean":
@@ -86,9 +86,9 @@ def symmetric(W: SquareMatrix, symmetrize: str | None) -> SquareMatrix:
 
 
 def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatrix, float]:
-    """exp(-d² / 2δ²) on the entries of D off the diagonal, of a sparse D on those that are stored; and δ.
+    """Weights exp(-d² / 2δ²) for the entries of D off the diagonal, and δ; a sparse D gives only its stored entries.
 
-    By default δ is the mean distance, every pair counted once. What is directed stays directed.
+    By default δ is the mean distance, with every pair counted once. A directed graph stays directed.
     """
     check_positive("bandwidth", bandwidth, optional=True)
     stored = D.data if is_sparse(D) else D
@@ -102,7 +102,7 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
         np.fill_diagonal(W, 0.0)
         return W, width
     entries = D.tocoo()
-    off = entries.row != entries.col  # the self entries of neighbour searches are no edges
+    off = entries.row != entries.col  # neighbour searches list a row as its own neighbour; this is not an edge
     i, j, d = entries.row[off].astype(np.int64), entries.col[off].astype(np.int64), entries.data[off]
     once = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)[1]
     usual = float(d[once].sum()) / max(len(once), 1)
@@ -117,7 +117,7 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
 
 
 def _width(usual: float, stated: float | None) -> float:
-    """δ as stated, or the usual distance; 1 where all distances are 0."""
+    """δ as given, or the usual distance; 1 if all distances are 0."""
     return (usual or 1.0) if stated is None else float(stated)
 
 
@@ -138,7 +138,7 @@ def _is_networkx(graph: Any) -> bool:
 
 def _of_networkx(graph: Any) -> sp.csr_array:
     nodes = list(graph)
-    numbered = set(nodes) == set(range(len(nodes)))  # then the order in which they were added means nothing
+    numbered = set(nodes) == set(range(len(nodes)))  # then the order of insertion has no meaning
     place = {node: node if numbered else position for position, node in enumerate(nodes)}
     edges, weights = [], []
     for start, end, weight in graph.edges(data="weight", default=1.0):
@@ -148,7 +148,7 @@ def _of_networkx(graph: Any) -> sp.csr_array:
 
 
 def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.csr_array:
-    """A matrix from edges, each given once; an undirected one counts both ways, a loop once."""
+    """A matrix from edges, each given once; an undirected edge counts in both directions, a loop once."""
     i, j = np.asarray(edges, dtype=np.intp).reshape(-1, 2).T
     try:
         w = np.asarray(weights, dtype=np.float64)
@@ -161,22 +161,22 @@ def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.cs
 
 
 def check_bandwidth(name: str, value: float) -> float:
-    """A width whose square is a number that weights can be divided by."""
+    """Check that the square of a width neither underflows nor overflows."""
     if not 1e-150 < value < 1e150:
-        message = f"{name}={value!r} is out of range: its square is needed; use a value between 1e-150 and 1e150"
+        message = f"{name}={value!r} is out of range; its square must be finite. Use a value between 1e-150 and 1e150"
         raise ParameterError(f"{message}, in the units of the distances.", parameter=name, value=value)
     return value
 
 
 def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
-    """A width at which even the loneliest row keeps a weight of at least exp(-50) to its nearest neighbour."""
+    """A width at which every row keeps a weight of at least exp(-50) to its nearest neighbour."""
     return max(usual, float(np.sqrt(nearest_squared.max())) / 10.0)
 
 
 def warn_underflow(n_rows: int, name: str, value: float, suggestion: float) -> None:
     warnings.warn(
-        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0, which "
-        f"cuts those rows off the graph; {name}={suggestion:.6g} works on these data.",
+        f"{name}={value:.6g} is so small that all weights between {n_rows} rows and the others underflow to 0 and "
+        f"these rows are isolated; {name}={suggestion:.6g} works on these data.",
         UserWarning,
         stacklevel=2,
     )

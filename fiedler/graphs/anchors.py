@@ -1,4 +1,4 @@
-"""Anchor graphs: rows are alike that lie near the same few anchors, in time and memory linear in the rows.
+"""Anchor graphs: rows near the same few anchors are linked; time and memory are linear in the number of rows.
 
     W = Z Λ^-1 Z',   Λ = diag(Z'1),   z_ia ∝ exp(-‖x_i - u_a‖² / 2δ²) on the k anchors u_a nearest to x_i, Σ_a z_ia = 1
 
@@ -7,7 +7,7 @@ semi-definite and its rows sum to 1, so that D = I and
 
     f'Lf = Σ_a S_a,   f̃'D f̃ = Σ_a S_a + Σ_a s_a (μ_a - μ)²     s_a, μ_a, S_a: weight, mean and scatter of f at anchor a
 
-Those are sums over the rows: where rows come in blocks, one pass over them gives the graph without ever holding Z.
+These are sums over the rows. If rows are read in blocks, one pass over them gives the graph, and Z is never held.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from .recipe import Recipe
 
 _FEWEST, _MOST = 10, 1000  # anchors chosen by default
 _ROWS_PER_ANCHOR = 10  # rows that k-means sees
-_SAMPLE_VALUES = 2**24  # of those rows: 128 MiB
-_FEW_ROWS = 5000  # up to which long rows are shortened through all their distances
-_SUMS = 5  # arrays of anchors x features that are held together while blocks are merged
+_SAMPLE_VALUES = 2**24  # largest number of values in those rows: 128 MiB
+_FEW_ROWS = 5000  # up to this number, long rows are shortened by means of all their distances
+_SUMS = 5  # arrays of shape (anchors, features) held at the same time while blocks are merged
 
 
 class Anchors(Recipe):
-    """Anchor graph W = Z Λ^-1 Z': two rows are linked where they share one of their k nearest anchors. Factored.
+    """Anchor graph W = Z Λ^-1 Z': two rows are linked if they share one of their k nearest anchors. Factored.
 
-    Anchors are the centres of a few k-means iterations on a sample of the rows. Every row has degree 1, unlike in a kNN
-    graph with Gaussian weights, where lonely rows hardly count: on data with outliers the scores are nearer to those of
-    ``KNN(weight="binary")``. Diagonal kept: w_ii = Σ_a z_ia² / s_a.
+    Anchors are the centres of a few k-means iterations on a sample of the rows. Every row has degree 1. In a kNN graph
+    with Gaussian weights, distant rows have a small degree instead. On data with outliers the scores are therefore
+    closer to those of ``KNN(weight="binary")``. The diagonal is kept: w_ii = Σ_a z_ia² / s_a.
 
     Parameters
     ----------
     n_anchors : int, optional
-        At least ``n_neighbors`` and at most the number of rows; equal anchors count once, and among many rows those
-        with a single row around them not at all. By default 4 √n, but at most n / 4 and 1,000, and at least 10. More
-        anchors follow the rows more closely; time grows in proportion.
+        Number of anchors, at least ``n_neighbors`` and at most the number of rows. Equal anchors are merged; if there
+        are many rows, anchors with a single row are dropped. By default 4 √n, but at most n / 4 and 1,000, and at least
+        10. More anchors follow the data more closely; time grows in proportion.
     n_neighbors : int, default=5
-        k, the anchors each row is tied to.
+        Number k of nearest anchors to which each row is linked.
     bandwidth : float, optional
         δ; by default the mean distance of the sampled rows to their k nearest anchors.
     random_state : int, optional
-        Seed of the sample and the first centres. None is 0: a graph is the same in every fit.
+        Random seed of the sample and the first centres. None means 0, so every fit gives the same graph.
 
     Examples
     --------
@@ -89,12 +89,12 @@ class Anchors(Recipe):
         anchors = self._place(X)
         z, indices, counts = fold_rows(partial(_entries, anchors), _joined, X)
         Z = sp.csr_array((z, indices, np.r_[0, np.cumsum(counts)]), shape=(problem.n_samples, anchors.n_anchors))
-        # No bandwidth: that of a Graph belongs to weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
+        # No bandwidth is set: a Graph has one only for weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
         degree = np.ones(problem.n_samples)
         return Graph.from_factors(Z, inverse_sizes(Z.sum(axis=0)), degree=degree, neighbors="anchors")
 
     def _place(self, X: Matrix) -> AnchorMap:
-        """Choose the anchors, and the bandwidth where it is not given: 1 when all rows are anchors."""
+        """Choose the anchors, and the bandwidth if it is not given; the bandwidth is 1 if all rows are anchors."""
         check_positive("bandwidth", self.bandwidth, optional=True)
         seed = 0 if self.random_state is None else check_integer("random_state", self.random_state, 0)
         n, m = X.shape
@@ -107,7 +107,7 @@ class Anchors(Recipe):
         if anchors.k < self.n_neighbors:
             warnings.warn(
                 f"n_neighbors={self.n_neighbors}, but only {anchors.k} different rows can be anchors: every row is "
-                "tied to all of them. Use a smaller n_neighbors.",
+                "linked to all of them. Use a smaller n_neighbors.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -115,13 +115,13 @@ class Anchors(Recipe):
         return anchors
 
     def _is_wide(self, X: Matrix) -> bool:
-        """Whether a sample of rows is too much to hold, and all distances between them are not."""
+        """Whether a sample of rows is too large for memory, but all distances between the rows are not."""
         n, m = X.shape
         sparse = X.sparse if isinstance(X, Source) else is_sparse(X)
         return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
 
     def sums(self, problem: Problem) -> int | None:
-        # None for a few long rows, which are shortened through all their distances.
+        # None for few long rows, because they are shortened by means of all their distances.
         return None if self._is_wide(problem.X) else _SUMS * self._number(problem.n_samples)
 
     def _number(self, n: int) -> int:
@@ -130,17 +130,17 @@ class Anchors(Recipe):
             return min(n, max(_FEWEST, k, int(min(_MOST, 4.0 * np.sqrt(n), n / 4))))
         s = check_integer("n_anchors", self.n_anchors, 1)
         if s > n:
-            raise ValueError(f"n_anchors={s} is more than the {n} rows of X; None chooses it from the number of rows.")
+            raise ValueError(f"n_anchors={s} is more than the {n} rows of X; use n_anchors=None or a smaller number.")
         if s < k:
             raise ValueError(
-                f"n_anchors={s} is fewer than n_neighbors={k}, the anchors each row is tied to; raise n_anchors or "
+                f"n_anchors={s} is fewer than n_neighbors={k}, the anchors each row is linked to; raise n_anchors or "
                 "lower n_neighbors."
             )
         return s
 
 
 def sum_rows(anchors: AnchorMap, rows: Rows) -> Sums:
-    """The sums of one block."""
+    """The sums over the rows of one block."""
     Z, compiled = anchors(rows), kernels(float(rows.shape[0]) * anchors.k * rows.shape[1])
     block = sp.csc_array(rows) if is_sparse(rows) else rows
     sizes, mean, within = pooled_moments(block, Z, np.ones(Z.shape[1]), anchors.origin, compiled)
@@ -152,7 +152,7 @@ def sum_rows(anchors: AnchorMap, rows: Rows) -> Sums:
 
 
 def _entries(anchors: AnchorMap, rows: Rows) -> tuple[np.ndarray, ...]:
-    """Z of a block of rows: its entries, their columns, and how many there are in each row."""
+    """Z of a block of rows: its entries, their columns, and the number of entries in each row."""
     Z = anchors(rows)
     return Z.data, Z.indices, np.diff(Z.indptr)
 
@@ -168,9 +168,9 @@ def _read(X: Matrix, rows: np.ndarray) -> Rows:
 
 
 def _shortened(X: Matrix) -> np.ndarray:
-    """Few long rows in as many columns as there are rows, turned but at the same distances: means stay means."""
+    """Few long rows rotated into n columns; distances and means of rows are preserved."""
     squared = row_distances(X).matrix()
-    first = np.argmax(squared == 0.0, axis=1)  # of the rows that equal this one
+    first = np.argmax(squared == 0.0, axis=1)  # the first row that equals this row
     squared -= squared.mean(axis=0)
     squared -= squared.mean(axis=1)[:, None]
     values, vectors = eigh(squared / -2.0)

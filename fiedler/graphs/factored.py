@@ -1,9 +1,9 @@
-"""Storages that never form W: from factors Z and C, or from sums over the rows alone.
+"""Storages that never form W: one holds factors Z and C, the other only sums over the rows.
 
-    W = Z C Z' + diag(loops),  few groups in the columns of a sparse Z
+    W = Z C Z' + diag(loops),  a sparse Z with few columns, the groups
     f'Lf = ½ Σ_ab c_ab [ s_b S_a + s_a S_b + s_a s_b (μ_a - μ_b)² ]        s = Z'1, μ and S: mean and scatter by groups
 
-With a diagonal core that is Σ_a c_a s_a S_a, and then sums over the rows, one pass, are all a score needs.
+With a diagonal core this is Σ_a c_a s_a S_a. Then a score needs only sums over the rows, which one pass gives.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..engine.moments import group_moments, pooled_moments
 from .spectrum import SmallSpectrum
 from .storage import Nodes, NotAvailableError, Storage
 
-_SORTING = 20.0  # cost of a sorted key, in multiplications
+_SORTING = 20.0  # cost of sorting one key, in multiplications
 _PAIRS_AT_ONCE = 2**24
 
 
@@ -62,7 +62,7 @@ class Factored(Nodes):
         return float(self.Z.nnz)
 
     def energy(self, F: Block) -> np.ndarray:
-        """As every storage: every term non-negative, nothing cancels."""
+        """f'Lf of each column; every term is non-negative, so no digits cancel."""
         if self.diagonal:
             return pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)[2]
         sizes, mean, scatter = group_moments(F, self.Z)
@@ -72,11 +72,11 @@ class Factored(Nodes):
         return energy
 
     def group_moments(self, F: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As the base says; means are relative to the first row, so that differences are exact at large offsets."""
+        """As the base class; means are relative to the first row, so that differences are exact at large offsets."""
         return group_moments(F, self.Z)
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """As the base says, for a diagonal core."""
+        """As the base class, for a diagonal core."""
         sizes, mean, energy = pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)
         share = self.core * sizes**2
         return energy, (np.sqrt(self.core) * sizes)[:, None] * (mean - share @ mean / share.sum())
@@ -84,7 +84,7 @@ class Factored(Nodes):
     # ---------------------------------------------------------------- structure
 
     def weights(self, rows: np.ndarray | slice = slice(None)) -> sp.csr_array:
-        """Some rows of Z C Z', the loops left out: as many entries as they have edges."""
+        """Some rows of Z C Z' without the loops; every stored entry is an edge."""
         core = sp.diags_array(self.core, format="csr") if self.diagonal else sp.csr_array(self.core)
         return sp.csr_array(self.Z[rows] @ core @ self.Z.T)
 
@@ -104,14 +104,14 @@ class Factored(Nodes):
         return Factored(self.Z[nodes], self.core, loops, self._measure(nodes))
 
     def pattern(self) -> sp.csr_array:
-        """Nodes and groups as one graph; groups come after the nodes."""
+        """Nodes and groups as one graph, in which the groups follow the nodes."""
         used = self.Z.multiply(self.core != 0) if self.diagonal else self.Z
         core = None if self.diagonal else sp.csr_array(self.core)
         return sp.block_array([[None, used], [used.T, core]], format="csr")
 
     @cached_property
     def small(self) -> SmallSpectrum | None:
-        """As the base says: there is one with a diagonal core and no loops."""
+        """As the base class; it exists for a diagonal core without loops."""
         n_active = int(np.count_nonzero(self.active))
         if not self.diagonal or self.loops is not None or len(self.core) > n_active:
             return None
@@ -125,7 +125,7 @@ class Factored(Nodes):
         values, root = np.r_[0.0, small.values], np.where(degree > 0, np.sqrt(degree), np.inf)[:, None]
         vectors = self.Z @ (np.sqrt(self.core)[:, None] * small.vectors[:, : k - 1]) / root
         vectors = np.column_stack([np.sqrt(degree / degree.sum()), vectors])
-        if k > len(values):  # any basis of what is left: 𝓛 is the identity there
+        if k > len(values):  # 𝓛 is the identity on the rest, so any basis of it will do
             more = np.random.default_rng(0).standard_normal((len(degree), k - len(values))) * (degree > 0)[:, None]
             more = np.linalg.qr(np.column_stack([vectors, more]))[0][:, len(values) :]
             values, vectors = np.r_[values, np.ones(more.shape[1])], np.column_stack([vectors, more])
@@ -139,7 +139,7 @@ class Factored(Nodes):
         if per_row.max(initial=0) <= 1:
             across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
             return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())
-        # Sorting the sets of groups that rows hold, or going through the pairs of rows: whichever is less work.
+        # Either sort the sets of groups of the rows, or go through the pairs of rows, whichever is less work.
         if self.diagonal and 2.0 ** per_row.max() * _SORTING * len(per_row) < sizes @ sizes:
             used = sp.csr_array(self.Z.multiply(self.core != 0))
             return int(_linked_pairs(used) - np.count_nonzero(np.diff(used.indptr))) // 2
@@ -157,7 +157,7 @@ class Factored(Nodes):
 
 
 class Sums(NamedTuple):
-    """What a block of rows contributes; two blocks are merged without loss at any offset (Chan et al. 1979).
+    """Sums over a block of rows; two blocks are merged without loss of digits at any offset (Chan et al. 1979).
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class Sums(NamedTuple):
     sizes, gram : ndarray of shape (s,) and (s, s)
         Z'1 and Z'Z.
     mean : ndarray of shape (s, m)
-        μ_a, relative to an origin that all blocks share.
+        μ_a, relative to an origin common to all blocks.
     within, low, high : ndarray of shape (m,)
         Σ_a S_a, and the smallest and largest value.
     """
@@ -181,7 +181,7 @@ class Sums(NamedTuple):
 
 def merge_sums(a: tuple, b: tuple) -> Sums:
     """The sums of both blocks together."""
-    a, b = Sums(*a), Sums(*b)  # plain tuples where they were kept in a file
+    a, b = Sums(*a), Sums(*b)  # sums that were kept in a file come back as plain tuples
     sizes = a.sizes + b.sizes
     share, apart = b.sizes * inverse_sizes(sizes), b.mean - a.mean
     within = a.within + b.within + (a.sizes * share) @ apart**2
@@ -191,13 +191,13 @@ def merge_sums(a: tuple, b: tuple) -> Sums:
 
 
 class SummedColumns:
-    """Stands for all columns of X when their values have been summed and are gone; only :class:`Summed` reads it.
+    """Placeholder for all columns of X after their values were summed; only :class:`Summed` accepts it.
 
-    Whoever asks it for values gets a :class:`NotAvailableError`, which tells that one pass over the rows is not enough.
+    Every access to values raises a :class:`NotAvailableError`: then one pass over the rows is not enough.
     """
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotAvailableError("in one pass over the rows the values of the columns are not available.")
+        raise NotAvailableError("the values of the columns are not available in one pass over the rows.")
 
     __getattr__ = __getitem__ = __array__ = __len__ = __iter__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _refuse
@@ -205,7 +205,7 @@ class SummedColumns:
 
 
 class Summed(Storage):
-    """W = Z Λ^-1 Z' with D = I, known by sums over its rows: no node is held, and F is :class:`SummedColumns`."""
+    """W = Z Λ^-1 Z' with D = I, held only as sums over the rows; F is :class:`SummedColumns`."""
 
     name = "summed"
 
@@ -245,10 +245,10 @@ def inverse_sizes(sizes: np.ndarray) -> np.ndarray:
 
 
 def _linked_pairs(Z: sp.csr_array) -> int:
-    """Ordered pairs of rows with a group in common, each row with itself too, in O(n) memory.
+    """Number of ordered pairs of rows with a group in common, including each row with itself, in O(n) memory.
 
-    The pairs that share a set of groups number the square of how many rows hold the set; summed over all non-empty
-    sets, with a minus sign for the even ones, every pair is counted once. A set is known by a 64-bit key.
+    If r rows belong to all groups of a set, then r² pairs share the set. By inclusion and exclusion, the sum over all
+    non-empty sets, with a minus sign for sets of even size, counts every pair once. A 64-bit key stands for a set.
     """
     keys = np.random.default_rng(0).integers(2**64, size=Z.shape[1], dtype=np.uint64)
     counts, total = np.diff(Z.indptr), 0

@@ -1,8 +1,8 @@
 """Filters: γ(𝓛) = Σ_j γ(λ_j) ξ_j ξ_j' applied to features, without forming it ([SPEC] section 3.1).
 
-A whole power is a few products with 𝓛. Any other γ uses all eigenpairs up to 3,000 nodes, and beyond that its
-Chebyshev polynomial on [0, 2], where the eigenvalues of 𝓛 lie. On graphs of classes or anchors every γ uses the few
-eigenpairs that are not 1, which a small matrix gives (:class:`fiedler.graphs.spectrum.SmallSpectrum`).
+An integer power needs a few products with 𝓛. Any other γ uses all eigenpairs of graphs with up to 3,000 nodes. On
+larger graphs it uses a Chebyshev polynomial on [0, 2], the range of the eigenvalues of 𝓛. On graphs of classes or
+anchors every γ uses the few eigenpairs with λ ≠ 1, from :class:`fiedler.graphs.spectrum.SmallSpectrum`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import ParameterError
 from ..validation import check_positive, is_sparse
 from .graph import Graph
 
-MOST_POWER = 1000  # of the eigenvalues, which reach 2
+MOST_POWER = 1000  # largest power: eigenvalues reach 2
 ALL_PAIRS = 3000  # nodes up to which a general γ uses all eigenpairs
 
 
@@ -45,10 +45,10 @@ def spectral_function(gamma: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """The first pairs (λ_j, ξ_j) of 𝓛 beyond the trivial one, in the form that scores need them.
+    """The first non-trivial eigenpairs (λ_j, ξ_j) of 𝓛, in the form that scores need.
 
-    ``split(F)`` gives α_j = ξ_j'D^½f̃ (p, b), and what f̃ has in the space of the ``n_ones`` further pairs, which all
-    have λ = 1: Σ α_j² over them (b,), whatever basis one takes there.
+    ``split(F)`` gives two arrays: α_j = ξ_j'D^½f̃ of shape (p, b), and Σ α_j² of shape (b,) over the ``n_ones`` further
+    pairs. These all have λ = 1, so the sum does not depend on the choice of their basis.
     """
 
     values: np.ndarray
@@ -56,12 +56,12 @@ class Eigenpairs:
     n_ones: int = 0
 
     def first_values(self, k: int) -> np.ndarray:
-        """λ_0 = 0 .. λ_{k-1}, or all there are."""
+        """The first k eigenvalues λ_0 = 0 .. λ_{k-1}, or all if there are fewer."""
         return np.r_[0.0, self.values, np.ones(min(self.n_ones, k))][:k]
 
 
 def eigenpairs(graph: Graph, k: int | None = None) -> Eigenpairs:
-    """The pairs j = 1 .. k - 1, or all; of a graph with a small spectrum always all that are not 1, and n_ones."""
+    """The pairs j = 1 .. k - 1, or all; a graph with a small spectrum always gives all pairs with λ ≠ 1."""
     small = graph.small
     if small is not None:
 
@@ -130,7 +130,7 @@ def _by_eigenpairs(pairs: Eigenpairs, function: Callable) -> Callable[[Any], np.
 
 
 def _sparse_projection(F: sp.csc_array, basis: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """basis'(f - mean 1) for sparse columns and a basis whose columns sum to 0: zeros enter through the stored rest."""
+    """basis'(f - mean 1) for sparse columns and a basis whose columns sum to 0; reads stored values only."""
     columns = np.repeat(np.arange(F.shape[1]), np.diff(F.indptr))
     stored, where = (
         sp.csc_array((d, F.indices, F.indptr), shape=F.shape) for d in (F.data - mean[columns], F.data * 0 + 1)
@@ -146,6 +146,6 @@ def chebyshev_coefficients(function: Callable) -> np.ndarray:
     if needed[-1] > 200:
         raise ValueError(
             "gamma is not smooth enough on [0, 2] for a graph of more than "
-            f"{ALL_PAIRS} nodes; use a whole power or a smooth function."
+            f"{ALL_PAIRS} nodes; use an integer power or a smooth function."
         )
     return coefficients[: max(2, needed[-1] + 1)]

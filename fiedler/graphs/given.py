@@ -1,4 +1,4 @@
-"""Graphs that are there already: weights, distances, graphs of other libraries, or what was passed to fit."""
+"""Graphs that the user provides: weights, distances, graphs of other libraries, or the graph passed to fit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from .adjacency import adjacency, is_foreign
 from .graph import Graph
 from .recipe import Recipe
 
-_SEEN, _ALIKE = (
-    200,
-    0.5,
-)  # entries of W that are compared with X, and the rank correlation from which they are distances
+# Number of entries of W compared with X, and the rank correlation above which they are taken for distances.
+_SEEN, _ALIKE = 200, 0.5
 
 
 class Precomputed(Recipe):
@@ -30,18 +28,18 @@ class Precomputed(Recipe):
     W : matrix, graph or None, default=None
         A symmetric non-negative matrix of similarities (n_samples, n_samples), dense or sparse; a :class:`Graph`; or a
         graph of networkx, igraph or libpysal, in the order that :meth:`Graph.of` states. The diagonal is kept and adds
-        to the degrees: ``KNeighborsTransformer(mode="connectivity")`` counts every row as its own neighbour, which
-        ``W.setdiag(0)`` undoes. None is the graph passed to ``fit`` or ``evaluate`` as ``graph=``, which survives
-        cross-validation where it is a :class:`Graph`.
+        to the degrees. ``KNeighborsTransformer(mode="connectivity")`` counts every row as its own neighbour; call
+        ``W.setdiag(0)`` to remove these entries. None means the graph passed to ``fit`` or ``evaluate`` as ``graph=``;
+        pass a :class:`Graph` there if you cross-validate.
     distances : bool, default=False
-        W holds distances, as ``kneighbors_graph(mode="distance")`` and ``obsp["distances"]`` do: weights are
-        exp(-w² / 2δ²) on the entries off the diagonal, of a sparse W on those that are stored. Where large entries of W
-        stand between rows of X that are far apart, and this is False, a warning says so.
+        Whether W holds distances, as ``kneighbors_graph(mode="distance")`` and ``obsp["distances"]`` do. Then the
+        weights are exp(-w² / 2δ²) for the entries off the diagonal; a sparse W gives only its stored entries. If False,
+        and entries of W grow with the distance between rows of X, a warning is issued.
     bandwidth : float, optional
         δ for distances; by default their mean.
     symmetrize : {"max", "min", "mean"}, optional
-        How a directed W becomes undirected: the larger of the two weights (an edge where either row has it, as
-        :class:`KNN` does), the smaller, or their mean. By default a directed W is refused.
+        How a directed W becomes undirected: the larger of the two weights (an edge in either direction is kept, as in
+        :class:`KNN`), the smaller, or their mean. By default a directed W raises an error.
 
     Examples
     --------
@@ -51,7 +49,7 @@ class Precomputed(Recipe):
     >>> Precomputed([[0, 2], [2, 0]], distances=True).build([[3.0], [5.0]])
     Graph(n_nodes=2, n_edges=1, n_components=1, n_isolated=0, storage='dense', bandwidth=2)
 
-    The neighbours of scikit-learn, and a graph that is sliced along with the rows:
+    Neighbours from scikit-learn, as a graph that is sliced together with the rows:
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsTransformer
@@ -77,20 +75,20 @@ class Precomputed(Recipe):
     def make(self, problem: Problem) -> Graph:
         given = problem.given if self.W is None else self.W
         if given is None:
-            raise ValueError("Precomputed() takes the graph passed as graph=..., but none was; or use Precomputed(W).")
+            raise ValueError("Precomputed() needs graph=..., but got none; pass a graph or use Precomputed(W).")
         W = given if isinstance(given, Graph) else adjacency(given)
         n = W.n_nodes if isinstance(W, Graph) else W.shape[0]
         if n != problem.n_samples:
             raise ValueError(
-                f"W is {n} x {n}, but X has {problem.n_samples} rows. Cross-validation slices rows: there use "
-                "Precomputed() and pass graph=Graph.of(W) to fit, which is sliced along with X. A graph of networkx "
-                "needs all rows as nodes."
+                f"W is {n} x {n}, but X has {problem.n_samples} rows. For cross-validation use "
+                "Precomputed() and pass graph=Graph.of(W) to fit, which is sliced together with X. A networkx graph "
+                "must have one node per row."
             )
         graph = Graph.of(W, distances=self.distances, bandwidth=self.bandwidth, symmetrize=self.symmetrize)
         if not isinstance(W, Graph) and not self.distances and _grows_with_distance(W, problem.X):
             warnings.warn(
-                "large entries of W stand between rows of X that are far apart: it seems to hold distances, which are "
-                "taken as similarities; use Precomputed(W, distances=True).",
+                "the entries of W grow with the distance between rows of X: W seems to hold distances, but it is used "
+                "as similarities; use Precomputed(W, distances=True).",
                 UserWarning,
                 stacklevel=2,
             )
@@ -98,7 +96,7 @@ class Precomputed(Recipe):
 
 
 def _grows_with_distance(W: Any, X: Matrix) -> bool:
-    """Whether entries of W are the larger the farther two rows of X lie apart, judged on some pairs."""
+    """Whether entries of W grow with the distance between rows of X, judged on a sample of pairs."""
     if isinstance(X, Source) or (W.diagonal() != 0).any():
         return False
     rows = np.linspace(0, W.shape[0] - 1, min(W.shape[0], _SEEN)).astype(np.intp)
@@ -115,17 +113,17 @@ def _grows_with_distance(W: Any, X: Matrix) -> bool:
 
 
 def as_recipe(graph: Any) -> Recipe:
-    """Whatever stands for a graph, as a recipe.
+    """Convert any description of a graph to a recipe.
 
     Parameters
     ----------
     graph : Recipe, Graph, matrix of weights or graph of another library
-        What a user hands over.
+        The graph as the user passed it.
 
     Returns
     -------
     recipe : Recipe
-        Itself; of anything else a :class:`Precomputed`.
+        A recipe is returned unchanged; anything else becomes a :class:`Precomputed`.
     """
     if isinstance(graph, Recipe):
         return graph
@@ -135,7 +133,7 @@ def as_recipe(graph: Any) -> Recipe:
 
 
 def holds_graph(value: Any) -> bool:
-    """Whether this is a graph that is no recipe.
+    """Whether a value is a graph but not a recipe.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""The similarity graph: an immutable symmetric W over the samples, with everything the scores need of it.
+"""The similarity graph: an immutable symmetric matrix W over the samples, with the operations that scores need.
 
     energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        L = D - W
     mass(f)   = f̃'D f̃,   f̃ = f - (f'd / vol) 1          the F-C transform, [ZL] eq. 3.6
 
-A graph is a thin value: what it is asked, it asks of its storage (:mod:`fiedler.graphs.storage`), *csr* for
-neighbourhoods and pairs, *dense* for kernels, *factored* for W = Z C Z' + diag(loops), *summed* where rows go by once.
+A graph passes every request to its storage (:mod:`fiedler.graphs.storage`): *csr* for neighbourhoods and pairs, *dense*
+for kernels, *factored* for W = Z C Z' + diag(loops), and *summed* if the rows are read only once.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .storage import Dense, Edges, Sparse, Storage
 class Graph:
     """An immutable weighted undirected graph over the rows of X.
 
-    Build one with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...), from what other libraries have with
-    :meth:`of`, or from weights, unchecked, with :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors`.
-    ``graph[rows]`` is the induced subgraph.
+    Build a graph with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...), or from a matrix or a graph of
+    another library with :meth:`of`. :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors` do not check
+    their input. ``graph[rows]`` is the induced subgraph.
 
     Parameters
     ----------
     weights : Storage
-        W, as the builders above hold it.
+        The matrix W in one of the storages; the builders above create it.
     bandwidth : float, optional
-        Width δ of the RBF weights exp(-‖x_i - x_j‖² / 2δ²), where the weights are of that form.
+        Width δ if the weights are exp(-‖x_i - x_j‖² / 2δ²).
     recall : float, optional
-        Measured share of true neighbours, where they are approximate.
+        Measured share of true neighbours that were found, if the search was approximate.
     neighbors : {"exact", "approximate", "projected", "anchors"}, optional
-        How the neighbours were found, where the graph is one of neighbours.
+        How the neighbours were found, if this is a graph of neighbours.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Graph:
     ):
         parts = {"weights": weights, "bandwidth": bandwidth, "recall": recall, "neighbors": neighbors}
         for name, value in parts.items():
-            object.__setattr__(self, name, value)  # the only assignment: afterwards __setattr__ refuses
+            object.__setattr__(self, name, value)  # the only assignment; __setattr__ refuses all others
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
@@ -78,25 +78,25 @@ class Graph:
     def of(
         cls, graph: Any, *, distances: bool = False, bandwidth: float | None = None, symmetrize: str | None = None
     ) -> Graph:
-        """A graph from whatever holds one: checked, and symmetric.
+        """Build a graph from a matrix or from a graph of another library; the input is checked for symmetry.
 
         Parameters
         ----------
         graph : matrix, or a graph of this package, networkx, igraph or libpysal
-            Row i is row i of a matrix and vertex i of igraph. Of networkx node i where the nodes are 0 ... n-1,
-            whatever order they were added in, and else the i-th of ``list(G)``; of libpysal the i-th id. Edges weigh
-            their attribute ``weight``, or 1.
+            Row i of X is row i of a matrix, vertex i of an igraph graph and the i-th id of a libpysal graph. In a
+            networkx graph it is node i if the nodes are 0 ... n-1, in any order, and otherwise the i-th node of
+            ``list(G)``. The weight of an edge is its attribute ``weight``, or 1.
         distances : bool, default=False
             Whether a matrix holds distances, as in :class:`fiedler.Precomputed`.
         bandwidth : float, optional
-            Of the weights made from them.
+            Width δ of the weights computed from distances.
         symmetrize : {"max", "min", "mean"}, optional
             How a directed graph becomes undirected.
 
         Returns
         -------
         graph : Graph
-            Itself if it is one.
+            The graph; a :class:`Graph` is returned unchanged.
 
         Examples
         --------
@@ -132,7 +132,7 @@ class Graph:
         Returns
         -------
         graph : Graph
-            With a copy of a sparse W, a view of a dense one.
+            It holds a copy of a sparse W, and a view of a dense one.
         """
         if is_sparse(W):
             return cls(Sparse(as_csr(W, copy=True), degree), **properties)
@@ -145,9 +145,9 @@ class Graph:
         Parameters
         ----------
         i, j : array-like of int
-            The ends.
+            The two end points of each edge.
         weights : array-like
-            One per edge.
+            One weight per edge.
         n_nodes : int
             Number of nodes; those without an edge are isolated.
         degree : array-like of shape (n_nodes,), optional
@@ -172,11 +172,11 @@ class Graph:
         Parameters
         ----------
         Z : array-like or sparse matrix of shape (n_nodes, r)
-            Non-negative.
+            Non-negative weights of the nodes in r groups.
         core : array-like of shape (r, r) or (r,)
-            Small and symmetric, or its diagonal.
+            A small symmetric matrix, or its diagonal.
         loops : array-like of shape (n_nodes,), optional
-            What is added to the diagonal.
+            Values added to the diagonal of W.
         degree : array-like of shape (n_nodes,), optional
             The vertex measure, where it is not W1.
         **properties : object
@@ -192,17 +192,17 @@ class Graph:
         return cls(Factored(*parts, degree), **properties)
 
     def for_columns(self, n_columns: int) -> Graph:
-        """The same graph, with compiled kernels where they pay for that many columns.
+        """The same graph, with compiled kernels if they are faster for this number of columns.
 
         Parameters
         ----------
         n_columns : int
-            How many it will meet.
+            Number of columns that will be scored.
 
         Returns
         -------
         graph : Graph
-            Shares its weights with this one.
+            A graph that shares its weights with this one.
         """
         weights = self.weights.for_columns(n_columns)
         return Graph(weights, bandwidth=self.bandwidth, recall=self.recall, neighbors=self.neighbors)
@@ -218,9 +218,9 @@ class Graph:
         return (self.n_nodes,)
 
     def __getitem__(self, rows: Any) -> Graph:
-        """The subgraph induced by some rows, in their order: the edges between them, with degrees of its own.
+        """The subgraph induced by some rows, in their order; degrees are computed from its own edges.
 
-        A row drawn twice is two nodes with the same neighbours, linked by the row's own loop if it has one.
+        A row drawn twice becomes two nodes with the same neighbours; the loop of the row, if any, links the two.
         """
         rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
         return Graph(self.weights.induced(np.arange(self.n_nodes)[rows]), bandwidth=self.bandwidth)
@@ -284,7 +284,7 @@ class Graph:
         Returns
         -------
         W : ndarray of shape (n_nodes, n_nodes)
-            Symmetric.
+            The symmetric weights.
         """
         return self.weights.toarray()
 
@@ -292,7 +292,7 @@ class Graph:
 
     @property
     def cost(self) -> float:
-        """Operations of :meth:`energy` per value of a column, which tells whether blocks of columns are shared."""
+        """Operations of :meth:`energy` per value of a column; a high cost makes parallel blocks worthwhile."""
         return self.weights.cost
 
     def energy(self, F: Block) -> np.ndarray:
@@ -363,12 +363,12 @@ class Graph:
         F : ndarray or sparse array of shape (n_nodes, b)
             A block of columns.
         rows : ndarray of int
-            Which.
+            Numbers of the rows.
 
         Returns
         -------
         centred : ndarray of shape (len(rows), b)
-            Dense.
+            The rows of f̃, dense.
         """
         return self.weights.centred_rows(F, rows)
 
@@ -385,12 +385,12 @@ class Graph:
         Returns
         -------
         sizes, means, scatters : ndarray
-            Per group, and per group and column.
+            Sizes per group; means and scatters per group and column.
         """
         return self.weights.group_moments(F)
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """The energy f'Lf, and C^½ Z'f̃, whose squares are what the energy leaves of the mass f̃'D f̃.
+        """The energy f'Lf, and C^½ Z'f̃, whose squares add up to the mass f̃'D f̃ minus the energy.
 
         Parameters
         ----------
@@ -400,15 +400,15 @@ class Graph:
         Returns
         -------
         energy : ndarray of shape (b,)
-            Within the groups.
+            Variation within the groups.
         between : ndarray of shape (r, b)
-            Between them.
+            Variation between the groups.
         """
         return self.weights.within_and_between(F)
 
     @property
     def constant(self) -> np.ndarray:
-        """Which columns take a single value, for a graph that was summed over its rows."""
+        """Mask of the constant columns; only a graph that was summed over its rows has it."""
         return self.weights.constant
 
     # ---------------------------------------------------------------- structure
@@ -445,17 +445,17 @@ class Graph:
 
     @property
     def active(self) -> np.ndarray:
-        """Mask of the nodes that take part: those with a degree."""
+        """Mask of the nodes with a positive degree."""
         return self.weights.active
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows a score on this graph reads: its active nodes; of a graph summed over its rows all, as one flag."""
+        """Mask of the rows that a score on this graph reads; one flag for all rows if the graph is summed."""
         return self.weights.rows
 
     @property
     def n_isolated(self) -> int:
-        """Number of nodes without a degree, such as unlabelled rows in a class graph."""
+        """Number of nodes with degree 0, such as unlabelled rows in a class graph."""
         return int(np.count_nonzero(~self.active))
 
     @property
@@ -475,25 +475,25 @@ class Graph:
 
     @property
     def inverse_root_degree(self) -> np.ndarray:
-        """The roots d^-½, with 0 at isolated nodes."""
+        """The inverse square roots d^-½, with 0 at isolated nodes."""
         return self.weights.inverse_root_degree
 
     @property
     def small(self) -> SmallSpectrum | None:
-        """The eigenpairs of 𝓛 from a matrix as small as the core, where there is one: a diagonal core, no loops."""
+        """The eigenpairs of 𝓛 from an r x r matrix, for a factored W with a diagonal core and no loops; else None."""
         return self.weights.small
 
     def spectrum(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first.
 
-        ξ_0 = D^½1 / ‖D^½1‖ always, the others from its complement. Eigenpairs are found per connected component,
-        because Lanczos silently loses the repeated eigenvalues of a disconnected graph; isolated nodes have none.
-        The result is deterministic.
+        The first vector is always ξ_0 = D^½1 / ‖D^½1‖; the others are orthogonal to it. Eigenpairs are computed per
+        connected component, because Lanczos silently misses repeated eigenvalues of a disconnected graph. Isolated
+        nodes have no eigenpairs. The result is deterministic.
 
         Parameters
         ----------
         k : int, optional
-            How many; by default all.
+            Number of eigenpairs; by default all.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Kernels: every two rows are linked, by how close they are or by how easily a walk goes from one to the other."""
+"""Kernel graphs, in which every two rows are linked: the Gaussian kernel and the diffusion kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RBF(Recipe):
     bandwidth : float, optional
         δ; by default ``scale`` times the median distance between two rows.
     scale : float, default=1.0
-        Only used when ``bandwidth`` is None.
+        Factor of the median distance; used only if ``bandwidth`` is None.
 
     Examples
     --------
@@ -39,11 +39,11 @@ class RBF(Recipe):
         check_positive("scale", self.scale)
         check_dense("RBF", problem.n_samples)
         squared = problem.distances().matrix()
-        typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # 1: duplicates
+        typical = float(np.median(np.sqrt(squared[np.tri(len(squared), k=-1, dtype=bool)]))) or 1.0  # if rows are equal
         width = typical * self.scale if self.bandwidth is None else float(self.bandwidth)
         bandwidth = check_bandwidth("bandwidth", width)
         W = np.exp(squared / (-2.0 * bandwidth**2))
-        alone = np.count_nonzero(W, axis=1) == 1  # nothing but its own diagonal
+        alone = np.count_nonzero(W, axis=1) == 1  # only the diagonal entry is not 0
         if alone.any():
             np.fill_diagonal(squared, np.inf)
             works = safe_bandwidth(typical, squared.min(axis=1))
@@ -54,14 +54,14 @@ class RBF(Recipe):
 class Diffusion(Recipe):
     """Diffusion kernel exp(-β L₀) of a graph, used as a full W ([SPEC] section 4, after Kondor and Lafferty).
 
-    The rows sum to 1 and the diagonal is the kernel's own.
+    The rows sum to 1. The diagonal of the kernel is kept.
 
     Parameters
     ----------
     graph : Recipe, optional
         The graph of L₀; by default ``KNN(weight="binary")``.
     beta : float, default=1.0
-        β, how far it spreads.
+        Diffusion time β; larger values link rows farther apart.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Diffusion(Recipe):
         check_dense("Diffusion", problem.n_samples)
         base = problem.graph(as_recipe(self.graph) if self.graph is not None else KNN(weight="binary"))
         K = np.eye(problem.n_samples)
-        for component in range(base.n_components):  # across components the kernel is exactly zero
+        for component in range(base.n_components):  # between components the kernel is exactly zero
             nodes = np.flatnonzero(base.components == component)
             L = base.laplacian_dot(np.eye(problem.n_samples)[:, nodes])[nodes]
             values, vectors = eigh(L)

@@ -1,6 +1,6 @@
-"""Graphs of labels: classes, their nearest hits and misses, real targets.
+"""Graphs built from labels: classes, nearest hits and misses, real targets.
 
-A row about which nothing is known stays in the graph as an isolated vertex.
+A row without a label stays in the graph as an isolated node.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .recipe import Recipe
 
 
 class ClassGraph(Recipe):
-    """1 / n_l inside class l, 0 between classes, diagonal kept ([SPEC] eq. 2). Factored: never n x n.
+    """Class graph: w_ij = 1 / n_l inside class l, 0 between classes, diagonal kept ([SPEC] eq. 2).
 
-    𝓛 has as many zero eigenvalues as there are classes and all others are 1 ([SPEC] footnote 9). Rows without a
-    label are isolated.
+    W is stored by its factors, never as an n x n matrix. 𝓛 has one zero eigenvalue per class; all others are 1 ([SPEC]
+    footnote 9). Rows without a label are isolated.
 
     Examples
     --------
@@ -40,17 +40,17 @@ class ClassGraph(Recipe):
 
 
 class ReliefGraph(Recipe):
-    """Hits and misses of ReliefF ([SPEC] eq. 12).
+    """Graph of ReliefF: nearest rows of the same class (hits) and of other classes (misses) ([SPEC] eq. 12).
 
-    1 on the diagonal, 1/k on the k nearest hits of each row, -1/((c-1)k) on its k nearest misses in each other class.
-    The rows of eq. 12 sum to 1, so D = I; its weights are not symmetric, and f'Lf only sees (W + W')/2, which is what
-    is stored. Weights are negative in part: the graph is *signed* and 𝓛 is not positive semi-definite. A class with
-    fewer than k members (or k + 1 for the hits) gives all it has, with weights that keep the row sums.
+    The weights are 1 on the diagonal, 1/k for the k nearest hits of each row, and -1/((c-1)k) for its k nearest misses
+    in each other class. The rows of eq. 12 sum to 1, so D = I. Its weights are not symmetric, but f'Lf depends only on
+    (W + W')/2, which is stored. Some weights are negative: the graph is *signed*, and 𝓛 is not positive semi-definite.
+    If a class has fewer than k members (k + 1 for the hits), all are used, with weights that keep the row sums.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        k, the hits of a row, and its misses in each other class.
+        Number k of hits of a row, and of its misses in each other class.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class ReliefGraph(Recipe):
         check_integer("n_neighbors", self.n_neighbors, 1)
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
         i, j, group = nearest_labelled(problem, codes, self.n_neighbors)
-        pair = i * len(names) + group  # row i has as many neighbours in a group as this occurs
+        pair = i * len(names) + group  # the count of this value is the number of neighbours of row i in the group
         weight = np.where(codes[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
         entries = np.r_[np.ones(len(labeled)), weight], (np.r_[labeled, i], np.r_[labeled, j])
         W = sp.csr_array(entries, shape=(n, n))
@@ -82,14 +82,14 @@ class ReliefGraph(Recipe):
 class TargetKNN(Recipe):
     """The kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
 
-    Rows with an unknown target are isolated. With at most k other known targets the graph on them is complete.
+    Rows with an unknown target are isolated. If at most k + 1 targets are known, the graph on these rows is complete.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbours of a known target.
+        Number k of neighbours of each row with a known target.
     t : float, default=1.0
-        In squared units of y: standardise the target, or t scales with it.
+        Width of the weights, in squared units of y. Standardise the target, or choose t for its scale.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class TargetKNN(Recipe):
 
 
 class TargetAwareDistances:
-    """[DV] eq. 8: (y_i - y_j)² where both targets are known, the mean squared feature difference otherwise."""
+    """[DV] eq. 8: (y_i - y_j)² if both targets are known, otherwise the mean squared feature difference."""
 
     def __init__(self, features: Distances, target: np.ndarray):
         self._features = features
@@ -143,7 +143,7 @@ class TargetAwareDistances:
         return self._features.row_blocks()
 
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """The distances themselves, self at inf."""
+        """The distances from some rows to all rows; inf from a row to itself."""
         distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
         known = np.flatnonzero(~np.isnan(self._target[rows]))
         by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
@@ -157,7 +157,7 @@ class TargetAwareDistances:
         return 2.0 * a / self._m, 2.0 * b / self._m
 
     def within_reach(self, rows: np.ndarray, k: int) -> None:
-        """As :meth:`Distances.within_reach`: not known without a block."""
+        """As :meth:`Distances.within_reach`; always None, because the answer needs a block of distances."""
 
     def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
         """As :meth:`Distances.from_key`."""
@@ -172,20 +172,20 @@ class TargetAwareDistances:
 
 
 class SemiTarget(Recipe):
-    """A kNN graph that measures closeness by the target where it is known ([DV] eq. 8 and 9), diagonal 0.
+    """A kNN graph that uses the target as distance if it is known ([DV] eq. 8 and 9), diagonal 0.
 
-    d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference; the k nearest are taken
-    by d, and w_ij = exp(-d_ij / t), times ``weight_labeled`` (C in the paper) where both targets are known.
-    Standardise features and target first: d compares the two.
+    d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference. Each row is linked to its k
+    nearest rows by d, with w_ij = exp(-d_ij / t). The weight is multiplied by ``weight_labeled`` (C in the paper) if
+    both targets are known. Standardise features and target first, because d compares the two.
 
     Parameters
     ----------
     n_neighbors : int, default=30
-        k, the neighbours each row chooses.
+        Number k of nearest neighbours of each row.
     t : float, default=1.0
-        In squared units of the target and the features.
+        Width of the weights, in squared units of the target and the features.
     weight_labeled : float, default=5.0
-        How much more an edge between two known targets counts.
+        Factor of the weight of an edge between two known targets.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class SemiTarget(Recipe):
 def nearest_labelled(problem: Problem, codes: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
     """Arrays ``(i, j, class)``: j is one of the k nearest labelled rows of that class to the labelled row i.
 
-    The distances between all rows serve if they are there, or if nearly all rows are labelled.
+    The distances between all rows are used if they were computed before, or if all rows are labelled.
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(labelled) == len(codes) or (problem.holds_distances and 4 * len(labelled) >= len(codes)):
@@ -228,7 +228,7 @@ def nearest_labelled(problem: Problem, codes: np.ndarray, k: int) -> tuple[np.nd
 
 
 def indicator(codes: np.ndarray) -> sp.csr_array:
-    """Rows by classes, 1 where a row is of a class."""
+    """Indicator matrix of shape (rows, classes): 1 if the row belongs to the class."""
     rows = np.flatnonzero(codes >= 0)
     return sp.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), int(codes.max()) + 1))
 

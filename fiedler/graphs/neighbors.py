@@ -1,4 +1,4 @@
-"""Neighbourhoods: an edge where one row is among the k nearest of the other."""
+"""The nearest-neighbour graph: an edge if one row is among the k nearest rows of the other."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from .anchors import Anchors
 from .graph import Graph
 from .recipe import Recipe, check_neighbors
 
-_NEIGHBORS_UP_TO = 5_000_000  # rows beyond which a graph of neighbours no longer fits beside the data
-_POOR_RECALL = 0.9  # of an approximate search, below which a warning is due
+_NEIGHBORS_UP_TO = 5_000_000  # with more rows, a graph of neighbours does not fit into memory next to the data
+_POOR_RECALL = 0.9  # an approximate search with a lower recall warns
 
 
 class KNN(Recipe):
-    """Nearest-neighbour graph: an edge where i is one of the k nearest of j, **or** the reverse ([ZL] 4, [SPEC] 4.2).
+    """Nearest-neighbour graph: an edge if i is one of the k nearest of j, **or** the reverse ([ZL] 4, [SPEC] 4.2).
 
-    Diagonal 0: a row is never its own neighbour, while a duplicate of it is; ties at the k-th neighbour go to the
-    smaller row number. With fewer than k other rows the graph is complete.
+    The diagonal is 0: a row is never its own neighbour, but a duplicate row can be. Ties at the k-th neighbour go to
+    the smaller row number. If there are fewer than k other rows, the graph is complete.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        k, the neighbours each row chooses.
+        Number k of nearest neighbours of each row.
     weight : {"rbf", "binary"}, default="rbf"
-        exp(-d² / 2δ²), or 1.
+        Weight of an edge: exp(-d² / 2δ²), or 1.
     bandwidth : float, optional
         δ; by default the mean distance over the edges of the graph.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        d is the Euclidean distance, or 1 - cos (1 to a row of zeros).
+        The distance d: Euclidean, or 1 - cos (1 if a row is zero).
     algorithm : {"auto", "exact", "approximate"}, default="auto"
-        "approximate" needs the extra ``fast``; it ends after some minutes of work, and the recall it reached is
-        measured and shown by the graph, with a warning below 0.9. "auto" is exact up to 50,000 different rows, and
-        beyond where a k-d tree is fast, X is sparse or the extra is missing, and approximate elsewhere. From a file or
-        a Dask array it is exact up to 20,000 rows, fewer where scikit-learn's ``working_memory`` is so small that more
-        than 16 passes over the data were needed, then takes the neighbours in single precision or in a random
-        projection of long rows.
-        Beyond 5,000,000 rows the graph is that of ``Anchors()``, and a warning says so.
+        "approximate" needs the extra ``fast``. It stops after some minutes of work; its recall is measured, shown by
+        the graph, and a recall below 0.9 gives a warning. "auto" is exact up to 50,000 different rows. With more rows
+        it is exact if a k-d tree is fast, if X is sparse or if the extra is missing, and otherwise approximate. For a
+        file or a Dask array "auto" is exact up to 20,000 rows, or fewer if scikit-learn's ``working_memory`` is so
+        small that more than 16 passes over the data would be needed. With more rows it finds the neighbours in single
+        precision, or in a random projection of long rows. With more than 5,000,000 rows it builds ``Anchors()``
+        instead, and warns.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class KNN(Recipe):
         if recall is not None and recall < _POOR_RECALL:
             warnings.warn(
                 f"only {recall:.0%} of the {k} nearest neighbours of {problem.n_samples} rows were found in reasonable "
-                "time: the rows are nearly equidistant. Anchors() needs no neighbours; algorithm='exact' finds all.",
+                "time, because the rows are nearly equidistant. Use Anchors() or algorithm='exact'.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -100,8 +100,8 @@ class KNN(Recipe):
 
     def _by_anchors(self, problem: Problem) -> Graph:
         warnings.warn(
-            f"X has {problem.n_samples} rows, more than the {_NEIGHBORS_UP_TO} whose neighbours are searched: the "
-            "graph is that of Anchors(). Name it yourself to choose its parameters, or use algorithm='exact' or "
+            f"X has {problem.n_samples} rows, more than the limit of {_NEIGHBORS_UP_TO} for KNN(): the "
+            "graph is built by Anchors(). Use Anchors() to choose its parameters, or use algorithm='exact' or "
             "'approximate'.",
             UserWarning,
             stacklevel=2,

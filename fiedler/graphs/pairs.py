@@ -1,4 +1,4 @@
-"""Graphs of pairs: must-link, cannot-link, and the neighbourhoods between them. Class labels imply all pairs."""
+"""Graphs built from must-link and cannot-link pairs; without pairs, class labels imply them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .recipe import Recipe
 
 
 class MustLink(Recipe):
-    """1 per must-link pair, diagonal 0 ([KA] eq. 7). Without pairs, every two rows of the same class are linked.
+    """Must-link graph: weight 1 per must-link pair, diagonal 0 ([KA] eq. 7).
+
+    Without pairs, every two rows of the same class are linked.
 
     Examples
     --------
@@ -31,7 +33,9 @@ class MustLink(Recipe):
 
 
 class CannotLink(Recipe):
-    """1 per cannot-link pair, diagonal 0 ([KA] eq. 8). Without pairs, every two rows of different classes are linked.
+    """Cannot-link graph: weight 1 per cannot-link pair, diagonal 0 ([KA] eq. 8).
+
+    Without pairs, every two rows of different classes are linked.
 
     Examples
     --------
@@ -47,14 +51,14 @@ class CannotLink(Recipe):
 
 
 class Within(Recipe):
-    """Weight γ on must-link pairs, 1 on kNN pairs that are in neither list, diagonal 0 ([KA] eq. 11).
+    """Within graph: weight γ for must-link pairs, 1 for neighbours that are in no pair, diagonal 0 ([KA] eq. 11).
 
-    Without pairs, class labels stand for all pairs of labelled rows.
+    Without pairs, class labels imply a pair for every two labelled rows.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        0 leaves γ times the must-link graph.
+        Number of nearest neighbours of each row; 0 gives γ times the must-link graph.
     gamma : float, default=100.0
         γ, the weight of a must-link pair.
 
@@ -75,7 +79,7 @@ class Within(Recipe):
     def make(self, problem: Problem) -> Graph:
         check_positive("gamma", self.gamma)
         n, (i, j, w) = problem.n_samples, problem.graph(MustLink()).edges
-        problem.graph(CannotLink())  # both lists must be there
+        problem.graph(CannotLink())  # raises an error if there are no cannot-link pairs
         near_i, near_j = np.empty((2, 0), dtype=np.intp)
         if self.n_neighbors != 0:
             k = check_integer("n_neighbors", self.n_neighbors, 1)
@@ -106,10 +110,10 @@ def _no_pairs(reader: str, known: Supervision) -> ValueError:
     if known.has_pairs:
         problem = "needs at least one pair of its kind, but got none"
     elif known.has_classes:
-        problem = "needs two labelled rows of the same class, but y has one of each"
+        problem = "needs two labelled rows of the same class, but y has one row of each"
     elif known.y is not None:
         problem = "needs pairs or class labels, but y holds real targets"
-    else:  # the first clause is the one scikit-learn's own estimators and checks use
+    else:  # scikit-learn's checks expect the words of the first clause
         problem = "requires y to be passed, but the target y is None, and so are the pairs"
     message = (
         f"{reader} {problem}; pass must_link and cannot_link as row numbers of shape (p, 2), or class labels that "

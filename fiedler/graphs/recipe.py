@@ -1,11 +1,10 @@
-"""Recipes: how a graph is built from X and from what is known about its rows.
+"""The base class of recipes, which build a graph from X, labels and pairs.
 
 A recipe is a small scikit-learn object with parameters and one public method, ``build(X, y, ...) -> Graph``. Its
-docstring states the weights and the diagonal; class attributes state what it reads. Building graphs is the only work in
-the package that looks at whole rows.
+docstring states the weights and the diagonal; class attributes state what it reads. Only recipes read whole rows of X.
 
 To write a recipe, derive from :class:`Recipe` and define :meth:`Recipe.make`. Set the class attributes that differ from
-the defaults. Everything else in the package asks these attributes, and knows no recipe by name.
+the defaults. The rest of the package uses only these attributes and names no recipe.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..problem import Problem
 from ..validation import call_repr, check_integer, parameters
 from .graph import Graph
 
-_DENSE_LIMIT = 16_384  # rows of the largest n x n matrix we hold: 2 GiB in float64
+_DENSE_LIMIT = 16_384  # rows of the largest n x n matrix allowed: 2 GiB in float64
 
 
 class Recipe(BaseEstimator):
@@ -30,9 +29,10 @@ class Recipe(BaseEstimator):
     Attributes
     ----------
     attracts : bool, default=True
-        Whether an edge says "alike" (a small energy is good) or "different" (CannotLink: a large energy is good).
+        True if an edge means "similar", so that a small energy is good. False if it means "different", as in
+        CannotLink, so that a large energy is good.
     signed : bool, default=False
-        Whether weights may be negative, so that energies may be too.
+        Whether weights, and therefore energies, may be negative.
     reads : {"nothing", "classes", "target", "pairs"}, default="nothing"
         The supervision that the recipe reads.
     reads_X : bool, default=True
@@ -43,7 +43,7 @@ class Recipe(BaseEstimator):
     attracts: bool = True
     signed: bool = False
     reads: str = "nothing"
-    reads_X: Any = True  # a bool, or a property of recipes that hold another recipe
+    reads_X: Any = True  # a bool, or a property if the recipe contains another recipe
 
     def build(
         self,
@@ -62,18 +62,18 @@ class Recipe(BaseEstimator):
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             The data.
         y : array-like of shape (n_samples,), optional
-            Classes or real targets, unknown ones included.
+            Classes or real targets; some may be unknown.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-            Pairs of rows that belong together, and that do not.
+            Pairs of rows that belong together, and pairs that do not.
         graph : Graph or what :meth:`Graph.of` takes, optional
-            What ``Precomputed()`` takes.
+            The graph that ``Precomputed()`` uses.
         unlabeled : object, default=-1
             The class label that means "unknown".
 
         Returns
         -------
         graph : Graph
-            A node per row.
+            The graph, with one node per row.
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         return Problem.of(X, y, **told).graph(self)
@@ -90,12 +90,12 @@ class Recipe(BaseEstimator):
         Returns
         -------
         graph : Graph
-            A node per row of X.
+            The graph, with one node per row of X.
         """
         raise TypeError(f"{type(self).__name__} is not a recipe that can be built: it does not define make().")
 
     def made_for(self, problem: Problem) -> Graph:
-        """The graph of :meth:`make`, ready for as many columns as the problem has.
+        """The graph of :meth:`make`, prepared for the number of columns in the problem.
 
         Parameters
         ----------
@@ -105,12 +105,12 @@ class Recipe(BaseEstimator):
         Returns
         -------
         graph : Graph
-            What :meth:`Problem.graph` keeps.
+            The graph that :meth:`Problem.graph` stores.
         """
         return self.make(problem).for_columns(problem.n_features)
 
     def sums(self, problem: Problem) -> int | None:
-        """How many sums per feature the graph needs in one pass over the rows.
+        """Number of sums per feature that the graph needs in one pass over the rows.
 
         Parameters
         ----------
@@ -120,17 +120,17 @@ class Recipe(BaseEstimator):
         Returns
         -------
         sums : int or None
-            None where the graph needs the rows themselves.
+            None if sums are not enough and the graph needs the rows.
         """
         return None
 
     def walk(self) -> Iterator[Recipe]:
-        """This recipe, then those inside it.
+        """This recipe, followed by the recipes inside it.
 
         Yields
         ------
         recipe : Recipe
-            In the order they are written.
+            The recipes in the order of the parameters.
         """
         yield self
         for value in parameters(self).values():
@@ -144,7 +144,7 @@ class Recipe(BaseEstimator):
 
     @property
     def key(self) -> Hashable:
-        """Equal for recipes that build the same graph; arrays and functions are told apart by identity."""
+        """A key that is equal for recipes that build the same graph; arrays and functions compare by identity."""
         return (type(self), *((name, _key(value)) for name, value in sorted(parameters(self).items())))
 
     def __repr__(self) -> str:
@@ -159,7 +159,7 @@ def _key(value: Any) -> Hashable:
 
 
 def check_neighbors(k: Any, n_samples: int) -> int:
-    """A number of neighbours that n_samples rows can provide."""
+    """The number of neighbours, limited to the number of other rows, with a warning."""
     check_integer("n_neighbors", k, 1)
     if n_samples <= k:
         warnings.warn(
@@ -175,5 +175,5 @@ def check_dense(reader: str, n_samples: int) -> None:
     if n_samples > _DENSE_LIMIT:
         raise ValueError(
             f"{reader} needs a full {n_samples} x {n_samples} matrix ({n_samples**2 * 8 / 2**30:.0f} GiB), more than "
-            f"the {_DENSE_LIMIT} rows it holds; use the sparse KNN() instead."
+            f"the limit of {_DENSE_LIMIT} rows; use the sparse KNN() instead."
         )

@@ -1,15 +1,15 @@
-"""Smoothing over a graph: F = h(𝓛) without its trivial vector, applied to vectors over the samples.
+"""Smoothing over a graph: the operator F = h(𝓛) without its trivial vector, applied to vectors over the samples.
 
     A = D^-½ W D^-½ = I - 𝓛,   u = D^½1 / ‖D^½1‖
-    "smooth"    A without its negative part: one step of averaging over neighbours that never overshoots
+    "smooth"    the positive part of A: one step of averaging over neighbours, without oscillation
     "walk"      A itself
     γ           γ(2) - γ(𝓛), the weights of SPEC's φ3 ([SPEC] eq. 11), for a power γ
     h           h(𝓛), for a function of eigenvalues
     "identity"  no smoothing, no graph
 
-The positive part is exact up to 2,500 nodes, its Chebyshev polynomial up to 8,000, and beyond those A itself: with so
-many rows the negative part is small, and the choice of features hardly differs. W that has no negative part, as that
-of classes and anchors, stays as it is at any size.
+The positive part is computed exactly up to 2,500 nodes and by a Chebyshev polynomial up to 8,000. On larger graphs A
+is used instead: there the negative part is small, and the chosen features hardly differ. If A has no negative part, as
+for graphs of classes and anchors, A is used at any size.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_fun
 from .graph import Graph
 
 FILTERS = ("smooth", "walk", "identity")
-_EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # of the positive part
+_EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # limits for the positive part
 
-_NOTHING = 1e-12  # an eigenvalue below this is rounding
+_NOTHING = 1e-12  # a smaller eigenvalue is rounding error
 
 Apply = Callable[[np.ndarray], np.ndarray]
 
@@ -43,7 +43,7 @@ class Smoother:
     apply : callable
         V (n, b) -> F V.
     adjacency : csr_array or None
-        A, where F = A - uu' and A is sparse.
+        A, if F = A - uu' and A is sparse.
     trivial : ndarray of shape (n,)
         u.
     """
@@ -57,7 +57,7 @@ class Smoother:
 
 
 class _OfPairs(Smoother):
-    """F = V Λ V' from some of its eigenpairs."""
+    """F = V Λ V' from its non-zero eigenpairs."""
 
     def __init__(self, values: np.ndarray, vectors: np.ndarray, trivial: np.ndarray):
         super().__init__(lambda V: vectors @ (values[:, None] * (vectors.T @ V)), trivial)
@@ -70,13 +70,13 @@ class _OfPairs(Smoother):
 
 
 def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
-    """F for one of the kinds above; a graph is needed for all but "identity"."""
+    """F for one of the kinds above; all but "identity" need a graph."""
     if isinstance(kind, str):
         check_choice("filter", kind, FILTERS)
     if isinstance(kind, str) and kind == "identity":
         return Smoother(lambda V: V, np.zeros(n_nodes))
     if graph is None:
-        raise ValueError(f"filter={kind!r} needs a graph, got graph=None; only filter='identity' does without.")
+        raise ValueError(f"filter={kind!r} needs a graph, got graph=None; pass a graph or use filter='identity'.")
     trivial = np.sqrt(graph.degree)
     trivial /= np.linalg.norm(trivial) or 1.0
     if not isinstance(kind, str):
@@ -85,7 +85,7 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
         return _walk(graph, trivial)
     if n_nodes <= _EXACT_UP_TO:
         F = _adjacency(graph) - np.outer(trivial, trivial)
-        with one_blas_thread(0.0):  # a second thread saves a third, and on a busy machine costs ten times as much
+        with one_blas_thread(0.0):  # a second thread saves little, and costs much on a busy machine
             values, vectors = eigh(F, driver="evd", overwrite_a=True)
         first = int(np.searchsorted(values, _NOTHING, side="right"))
         return _OfPairs(values[first:], np.ascontiguousarray(vectors[:, first:]), trivial)

@@ -1,9 +1,9 @@
-"""Eigenpairs of 𝓛 = D^-½ L D^-½, found per connected component, the trivial one always D^½1.
+"""Eigenpairs of 𝓛 = D^-½ L D^-½, computed per connected component; the trivial vector is always D^½1.
 
-Lanczos silently loses the repeated eigenvalues of a disconnected graph, so every component is solved by itself: by
-LAPACK where it is small, else by Lanczos with known vectors moved out of the way. Where W = Z C Z' with few columns in
-Z, all of 𝓛 is in one r x r matrix: 𝓛 = I - BB' with B = D^-½ Z C^½, so each eigenpair (σ, v) of B'B gives λ = 1 - σ,
-ξ = Bv / √σ, and 𝓛 is the identity on the rest.
+Lanczos silently misses repeated eigenvalues of a disconnected graph, so every component is solved separately. Small
+components are solved by LAPACK, large ones by Lanczos, with known eigenvectors shifted to the other end of the
+spectrum. If W = Z C Z' with r columns in Z, an r x r matrix is enough: 𝓛 = I - BB' with B = D^-½ Z C^½. Each eigenpair
+(σ, v) of B'B gives λ = 1 - σ and ξ = Bv / √σ, and 𝓛 is the identity on the rest.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..engine.threads import one_blas_thread
 
-_DENSE_EIGEN, _DENSE_EIGEN_OF_KERNELS = 400, 2000  # nodes up to which LAPACK beats Lanczos: sparse, dense storage
-_DENSE_EIGEN_AT_MOST, _RESTARTS = 8000, 300  # it takes over up to so many where Lanczos gives up after so many
-_NO_EIGENVALUE = 1e-12  # σ below this is rounding: it counts as λ = 1
+_DENSE_EIGEN, _DENSE_EIGEN_OF_KERNELS = 400, 2000  # LAPACK is faster up to these sizes: sparse, dense storage
+_DENSE_EIGEN_AT_MOST, _RESTARTS = 8000, 300  # LAPACK replaces Lanczos up to this size if it does not converge
+_NO_EIGENVALUE = 1e-12  # a smaller σ is rounding error and counts as λ = 1
 
 ValuesAndVectors = tuple[np.ndarray, np.ndarray]  # eigenvalues, eigenvectors in columns
 
 
 class Spectral(Protocol):
-    """What the eigenpairs of a graph are made of."""
+    """The parts of a storage that the eigenpairs are computed from."""
 
     @property
     def n_nodes(self) -> int: ...
@@ -48,7 +48,7 @@ class Spectral(Protocol):
 
 
 def spectrum(W: Spectral, k: int, way_out: str) -> ValuesAndVectors:
-    """The k smallest eigenpairs, trivial pair first; ``way_out`` ends the message where Lanczos does not converge."""
+    """The k smallest eigenpairs, trivial pair first; ``way_out`` ends the error message if Lanczos fails."""
     values, vectors, trivial = (list[np.ndarray]() for _ in range(3))
     for component in range(W.n_components):
         nodes = np.flatnonzero(W.components == component)
@@ -78,7 +78,7 @@ def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np
     if size > (_DENSE_EIGEN_OF_KERNELS if W.is_full else _DENSE_EIGEN) and k <= size // 10:
         try:
             return *_checked_lanczos(W, nodes, k, ground), ground[:, None]
-        except ArpackNoConvergence:  # eigenvalues crowd at 0 where weights span many orders of magnitude
+        except ArpackNoConvergence:  # eigenvalues cluster at 0 if weights span many orders of magnitude
             if size > _DENSE_EIGEN_AT_MOST:
                 what = f"the eigenvectors of {size} nodes do not converge: their weights differ too much"
                 raise ValueError(f"{what}; {way_out}.") from None
@@ -95,7 +95,7 @@ def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np
 def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray) -> ValuesAndVectors:
     values, vectors = _lanczos(W, nodes, k, ground[:, None])
     while True:
-        # Lanczos may miss copies of a repeated eigenvalue: look once more, away from what it found.
+        # Lanczos may miss copies of a repeated eigenvalue: search once more in the complement of the vectors found.
         missed, vector = _lanczos(W, nodes, 1, np.column_stack([ground, vectors]))
         if missed[0] > values[-1] - 1e-10:
             return values, vectors
@@ -110,13 +110,13 @@ def _lanczos(W: Spectral, nodes: np.ndarray, k: int, known: np.ndarray) -> Value
     def adjacency(v: np.ndarray) -> np.ndarray:
         v = v.ravel()
         x = root * v
-        # I - 𝓛, with the known vectors moved far below the others.
+        # I - 𝓛, with the eigenvalues of the known vectors shifted far below the others.
         return v - root * (sums * x - product(x)) - 4.0 * (known @ (known.T @ v))
 
     operator = LinearOperator((len(nodes), len(nodes)), matvec=adjacency, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(len(nodes))
     start -= known @ (known.T @ start)
-    with one_blas_thread(0.0):  # many small products, which a second thread only delays
+    with one_blas_thread(0.0):  # a second thread slows many small products down
         basis = min(len(nodes), max(2 * k + 1, 40))
         values, vectors = eigsh(operator, k=k, which="LA", v0=start, ncv=basis, maxiter=_RESTARTS)
     order = np.argsort(-values, kind="stable")
@@ -124,7 +124,7 @@ def _lanczos(W: Spectral, nodes: np.ndarray, k: int, known: np.ndarray) -> Value
 
 
 class SmallSpectrum:
-    """The eigenpairs of 𝓛 that a diagonal core holds, λ_1 <= λ_2 <= ...; the trivial one is left out.
+    """The non-trivial eigenpairs of 𝓛 with λ ≠ 1, for a factored W with a diagonal core; λ_1 <= λ_2 <= ...
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class SmallSpectrum:
     sizes, core : ndarray of shape (r,)
         Z'1 and the diagonal of C.
     n_nodes : int
-        Number of nodes with a degree.
+        Number of nodes with a positive degree.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class SmallSpectrum:
     vectors : ndarray of shape (r, p)
         ξ_j = B vectors_j, hence α_j = vectors_j' C^½ Z'f̃ for a centred feature.
     n_ones : int
-        How many more pairs there are, all with λ = 1.
+        Number of further pairs, all with λ = 1.
     n_components : int
     """
 
@@ -160,7 +160,7 @@ class SmallSpectrum:
             vectors[-1][groups] = inside / np.sqrt(sigma)
             values.append(np.maximum(1.0 - sigma, 0.0))
         order = np.argsort(np.concatenate(values), kind="stable")
-        # Between components λ = 0: every combination of their trivial vectors but the one that is trivial for all.
+        # Every combination of the trivial vectors of the components has λ = 0; the overall trivial one is left out.
         between = grounds @ householder(norms)[:, 1:]
         self.values = np.concatenate([np.zeros(between.shape[1]), np.concatenate(values)[order]])
         self.vectors = np.hstack([between, np.hstack(vectors)[:, order]])
@@ -169,7 +169,7 @@ class SmallSpectrum:
 
 def _nontrivial(small: np.ndarray, trivial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenpairs (σ, v) of one component of B'B with σ > 0, its trivial vector left out."""
-    sigma, vectors = eigh(small - 3.0 * np.outer(trivial, trivial))  # moves the trivial σ = 1 below all others
+    sigma, vectors = eigh(small - 3.0 * np.outer(trivial, trivial))  # shifts the trivial σ = 1 below all others
     kept = sigma > _NO_EIGENVALUE
     return sigma[kept], vectors[:, kept]
 
@@ -178,6 +178,6 @@ def householder(weights: np.ndarray) -> np.ndarray:
     """An orthogonal matrix whose first column is weights / ‖weights‖, for positive weights."""
     unit = weights / np.linalg.norm(weights)
     mirror = unit.copy()
-    mirror[0] += 1.0  # weights are positive, so this never cancels
+    mirror[0] += 1.0  # weights are positive, so no digits cancel
     H = np.eye(len(unit)) - np.outer(mirror, mirror) / mirror[0]
     return np.column_stack([unit, H[:, 1:]])

@@ -1,9 +1,9 @@
-"""How W is held: csr, dense, factored, or summed by rows. Four storages, one protocol: a formula asks, each answers.
+"""Storages of W behind one protocol: csr, dense, factored, or summed over the rows.
 
     energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        moments(f) = f'd / vol,  f̃'D f̃ with f̃ = f - (f'd / vol) 1
 
-All energies are sums of non-negative terms or are computed on centred columns: at an offset of 1e8 on unit variance
-the textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol return noise.
+All energies are sums of non-negative terms or are computed on centred columns. The textbook forms f'Df - f'Wf and
+f'Df - (f'd)²/vol lose all digits for columns with unit variance and an offset of 1e8.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ..engine.moments import sparse_centre, sparse_moments
 from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum
 
-_EDGES_AT_ONCE = 2**16  # edges whose sparse differences are held together
+_EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
 S = TypeVar("S", bound="Storage")
 
 
 class NotAvailableError(TypeError):
-    """A storage, or a block of columns that is known by sums alone, was asked for something it does not have."""
+    """Raised if a storage, or a block of columns held only as sums, cannot provide what is requested."""
 
 
 def _missing(what: str) -> Any:
@@ -42,9 +42,9 @@ def _missing(what: str) -> Any:
 
 
 class Storage(ABC):
-    """W with its vertex measure d, over n nodes; :class:`Nodes` says what each thing is.
+    """W with its vertex measure d, over n nodes; :class:`Nodes` documents the members.
 
-    The first few every storage has. What it does not have of the rest, it says when asked.
+    Every storage defines the members with a body below. The others raise :class:`NotAvailableError` by default.
     """
 
     name: ClassVar[str]
@@ -53,17 +53,17 @@ class Storage(ABC):
 
     @property
     def rows(self) -> np.ndarray:
-        """Mask of the rows that are read; where there are no single nodes, one flag for all."""
+        """Mask of the rows that are read; one flag for all rows if no single nodes are stored."""
         return np.ones(1, dtype=bool)
 
     @property
     def csr(self) -> sp.csr_array | None:
-        """W, where it is held as a csr array."""
+        """W if it is stored as a csr array, else None."""
         return None
 
     @property
     def small(self) -> SmallSpectrum | None:
-        """The eigenpairs of 𝓛 from a small matrix, where there is one."""
+        """The eigenpairs of 𝓛 from a small matrix if W has such a form, else None."""
         return None
 
     @abstractmethod
@@ -80,12 +80,12 @@ class Storage(ABC):
         """Number of connected components, isolated nodes not counted."""
 
     def for_columns(self: S, n_columns: int) -> S:
-        """The same storage, with compiled kernels where they pay for that many columns."""
+        """The same storage, with compiled kernels if they are faster for this number of columns."""
         return self
 
     @property
     def cost(self) -> float:
-        """Operations of an energy per value of a column, where blocks of columns are worth sharing for them."""
+        """Operations of an energy per value of a column; a high cost makes parallel blocks worthwhile."""
         return 1.0
 
     constant = property(_missing("columns of its own"))
@@ -96,17 +96,17 @@ class Storage(ABC):
 
 
 class Nodes(Storage):
-    """What csr, dense and factored W share: nodes with degrees, and columns centred by them."""
+    """Base class of csr, dense and factored storage: nodes with degrees, and columns centred by the degrees."""
 
     is_full = False
-    work = 0.0  # scalar operations on all columns it will meet
+    work = 0.0  # expected number of scalar operations on all columns
 
     def __init__(self, n_nodes: int, degree: Any = None):
         self.n_nodes = n_nodes
         self._row_sums = self.dot(np.ones((n_nodes, 1)))[:, 0]
         self._degree = self._row_sums if degree is None else np.array(degree, dtype=np.float64)
         self.volume = float(self._degree.sum())
-        self._reference = int(np.argmax(self._degree > 0))  # a node with a degree, whose value columns are shifted by
+        self._reference = int(np.argmax(self._degree > 0))  # columns are shifted by their value at this node
         for array in (self._degree, self._row_sums):
             array.flags.writeable = False
 
@@ -120,7 +120,7 @@ class Nodes(Storage):
 
     @abstractmethod
     def pattern(self) -> sp.csr_array:
-        """A graph with the connected components of W; what comes after the n nodes is not counted."""
+        """A matrix with the connected components of W; rows after the first n are auxiliary."""
 
     @abstractmethod
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
@@ -128,10 +128,10 @@ class Nodes(Storage):
 
     @abstractmethod
     def induced(self, nodes: np.ndarray) -> Nodes:
-        """The same storage of W between some nodes; a vertex measure that was set stays as it is."""
+        """The same storage for W between some nodes; a vertex measure that was set is kept."""
 
     def _measure(self, nodes: np.ndarray) -> np.ndarray | None:
-        """d of some nodes where it was set; None where it follows from W."""
+        """d of some nodes if it was set; None if it is computed from W."""
         return None if self._degree is self._row_sums else self._degree[nodes]
 
     def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -156,7 +156,7 @@ class Nodes(Storage):
 
     @property
     def _kernels(self) -> Any:
-        return kernels(self.work)  # asked for at each call: compiled code does not travel, and not all forms use it
+        return kernels(self.work)  # looked up at each call, because compiled code cannot be pickled
 
     def for_columns(self: N, n_columns: int) -> N:
         twin = copy.copy(self)
@@ -164,11 +164,11 @@ class Nodes(Storage):
         return twin
 
     def _entries(self) -> float:
-        """Stored values that compiled kernels would go through."""
+        """Number of stored values that compiled kernels would read."""
         return 0.0
 
     @property
-    def cost(self) -> float:  # plain sums keep to few blocks, whose width may change their last digit
+    def cost(self) -> float:  # few blocks without kernels: their width may change the last digit
         return 1.0 if self._kernels is None else max(1.0, self._entries() / self.n_nodes)
 
     # ---------------------------------------------------------------- column-wise forms
@@ -193,7 +193,7 @@ class Nodes(Storage):
         return F[self._reference] + shift, mass
 
     def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Relative to one sample the weighted mean is exact at large offsets, and constants are exactly zero.
+        # After subtracting one sample, the weighted mean is exact at large offsets and constants are exactly zero.
         compiled = self._kernels
         if compiled is None:
             centred = F - F[self._reference]
@@ -216,7 +216,7 @@ class Nodes(Storage):
     def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
         energy = np.einsum("ij,ij->j", centred, self.row_sums[:, None] * centred - self.dot(centred))
-        # The product loses digits where the energy is tiny beside Σ d f̃²: those few columns go edge by edge.
+        # The product loses digits if the energy is tiny compared with Σ d f̃²; these columns are summed edge by edge.
         scale = np.einsum("i,ij,ij->j", np.abs(self.row_sums), centred, centred)
         for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
             i, j, w = self.edges
@@ -268,7 +268,7 @@ N = TypeVar("N", bound=Nodes)
 
 
 class Sparse(Nodes):
-    """W as a csr array: neighbourhoods and pairs."""
+    """W as a csr array, for neighbourhoods and pairs."""
 
     name = "csr"
 
@@ -332,7 +332,7 @@ class Sparse(Nodes):
 
 
 class Dense(Nodes):
-    """W as an ndarray: kernels."""
+    """W as an ndarray, for kernels."""
 
     name, is_full = "dense", True
 
@@ -356,7 +356,7 @@ class Dense(Nodes):
 
     def pattern(self) -> sp.csr_array:
         W = self._W
-        if W[0].all():  # a kernel that reaches everything from node 0 needs no n x n pattern
+        if W[0].all():  # if node 0 is linked to all nodes, no n x n pattern is needed
             nodes = np.arange(len(W))
             return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
         return sp.csr_array(W != 0)

@@ -1,3 +1,6 @@
-"""Figures: ``displays`` for notebooks and papers, ``drawings`` what they and the report draw, ``svg`` for pages."""
+"""Figures: ``displays`` for notebooks and papers, ``drawings`` for the parts of a figure, ``svg`` for HTML pages.
+
+This room may import ``evaluate`` and everything below it.
+"""
 
 from .displays import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay

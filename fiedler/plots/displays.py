@@ -2,7 +2,7 @@
 
     SomeDisplay.from_...(result, ax=None) -> display with ax_ and figure_; display.plot(ax) draws it again
 
-The matplotlib axes are yours to change afterwards. Needs the extra ``report``.
+The matplotlib axes can be changed afterwards. This module needs the extra ``report``.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ __all__ = ["AgreementDisplay", "CurveDisplay", "RankingDisplay", "SignificanceDi
 
 
 def ranked_scores(selector: SpectralSelector) -> np.ndarray:
-    """The number that figures and tables show beside each feature, best first: its raw score.
+    """The raw scores that figures and tables show for the features, best first.
 
-    The scores of a criterion for sets are those of its first step, so they need not fall with the rank.
+    The scores of a set criterion are those of the first step, so they need not be sorted.
     """
     return selector.scores_[selector.order_]
 
 
 class _Display:
-    """A figure on one or two axes, new ones of pyplot or given ones."""
+    """A figure on one or two matplotlib axes, given or new."""
 
     figure_: Figure | SubFigure
 
@@ -48,14 +48,14 @@ class _Display:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            What to draw on, a pair of them for a figure of two parts; by default new axes.
+            The axes to draw on, two for a figure of two parts; by default new axes.
         **style : object
             Passed on to the method of Axes that draws the bars or lines.
 
         Returns
         -------
         display : Display
-            This one.
+            The display itself.
         """
         try:
             import matplotlib.pyplot as plt
@@ -77,16 +77,16 @@ class _Display:
 
 
 class RankingDisplay(_Display):
-    """The best features and their scores, selected ones in full colour.
+    """The best features and their scores; selected features are in full colour.
 
     Parameters
     ----------
     features : sequence of str
-        Names, best first.
+        Names of the features, best first.
     scores : ndarray
-        Their raw scores.
+        Raw scores of these features.
     n_selected : int
-        How many of them are selected.
+        Number of these features that are selected.
     greater_is_better : bool
         Direction of the scores.
     name : str, optional
@@ -168,14 +168,14 @@ class RankingDisplay(_Display):
 
 
 class CurveDisplay(_Display):
-    """A measure against the number of features for several methods, with 95 % bands and the baselines.
+    """A measure against the number of features for several methods and baselines, with 95 % bands.
 
     Parameters
     ----------
     curves : dict of str to dict
         Per method ``n_features``, ``mean``, ``low`` and ``high``.
     metric : str
-        What is measured.
+        Name of the measure.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class CurveDisplay(_Display):
     figure_ : matplotlib Figure
         Their figure.
     lines_ : dict of str to matplotlib Line2D
-        By method.
+        The line of each method.
 
     Examples
     --------
@@ -217,9 +217,9 @@ class CurveDisplay(_Display):
         comparison : Comparison
             Its result.
         metric : str, optional
-            One of those compared; by default the first.
+            A metric of the comparison; by default the first.
         methods : sequence of str, optional
-            By default all, baselines included.
+            Names of the methods; by default all, including the baselines.
         ax : matplotlib Axes, optional
             What to draw on; by default new axes.
         **style : object
@@ -252,21 +252,21 @@ class CurveDisplay(_Display):
 
 
 class StabilityDisplay(_Display):
-    """How often the most frequent features are selected, and between which ranks they move.
+    """Selection frequency and range of ranks of the most frequently selected features.
 
     Parameters
     ----------
     features : sequence of str
-        Names, the most frequent first.
+        Names of the features, the most frequent first.
     frequency, rank_low, rank_median, rank_high : ndarray
         As in :class:`fiedler.evaluate.Stability`, in the order of ``features``.
     k, n_draws : int
-        Features in a selection, and how many selections were made.
+        Number of features in a selection, and number of draws.
 
     Attributes
     ----------
     axes_ : tuple of two matplotlib Axes
-        What it is drawn on: the frequencies on the left, the ranks on the right.
+        The axes: frequencies on the left, ranks on the right.
     figure_ : matplotlib Figure
         Their figure.
     bars_ : matplotlib BarContainer
@@ -314,9 +314,9 @@ class StabilityDisplay(_Display):
         stability : Stability
             Its result.
         n_features : int, default=20
-            How many features to show, the most frequent first, equal ones by their median rank.
+            Number of features to show, the most frequent first, ties by median rank.
         feature_names : sequence of str, optional
-            By default those of ``stability``.
+            Names of the features; by default those of ``stability``.
         ax : two matplotlib Axes, optional
             What to draw on; by default new ones.
         **style : object
@@ -346,7 +346,7 @@ class StabilityDisplay(_Display):
 
 
 class SignificanceDisplay(_Display):
-    """A histogram of the p-values beside what noise gives, and the effects by rank; features found are in colour.
+    """A histogram of the p-values with the level of noise, and effect sizes by rank; significant ones are in colour.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Figures on Matplotlib axes, one function for each kind; displays, the report and the gallery draw with them.
+"""Drawing functions on Matplotlib axes, one for each kind of figure, for displays, the report and the gallery.
 
     draw(ax, values, tell=...) -> what was drawn
 
-A figure has the colours of Matplotlib's current style: its series "C0", "C1", ..., its text, its grid. A display
+A figure uses the current style of Matplotlib: its series colours "C0", "C1", ..., its text and its grid. A display
 therefore follows the style of the notebook, and ``svg`` sets the style of a page. ``tell(artist, texts)`` gives every
-mark of an artist a text; a page shows the text when the pointer is on the mark, a display ignores it.
+mark of an artist a text. A page shows the text under the pointer; a display ignores it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ METRICS = {
     "nmi": "normalised mutual information",
     "jaccard": "Jaccard index of neighbourhoods",
 }
-BINS = 20  # of a histogram of p-values
-MANY = 500  # points from which a curve over ranks is thinned and its axis logarithmic
+BINS = 20  # number of bins of a histogram of p-values
+MANY = 500  # with more points, a curve over ranks is thinned and its axis is logarithmic
 _SETTINGS: dict[str, Any] = {
     "ink": "text.color",
     "muted": "axes.labelcolor",
@@ -44,25 +44,24 @@ _BASELINES: dict[str, tuple[str, Any]] = {"random": ("muted", (0, (2, 2))), "all
 
 
 def untold(artist: Any, texts: Sequence[str]) -> None:
-    """The ``tell`` of a renderer that shows no texts."""
+    """The ``tell`` of a renderer that ignores texts."""
 
 
 def paint(name: str) -> str:
-    """A colour of the current style: "C0" and so on as they are, and "ink", "muted", "rule" and "surface"."""
+    """A colour of the current style: "ink", "muted", "rule" or "surface"; "C0" and so on are returned unchanged."""
     from matplotlib import colors, rcParams
 
     if name not in _SETTINGS:
         return name
     colour = rcParams[_SETTINGS[name]]
-    if (
-        name == "muted" and colour == rcParams["text.color"]
-    ):  # the style has one colour of text: mix it with the background
+    # A style has only one text colour, so it is mixed with the background.
+    if name == "muted" and colour == rcParams["text.color"]:
         return colors.to_hex(np.mean([colors.to_rgb(colour), colors.to_rgb(rcParams["axes.facecolor"])], axis=0))
     return colour
 
 
 def pale() -> tuple[str, float]:
-    """The colour of what is not selected."""
+    """The colour of features that are not selected."""
     return paint("muted"), 0.5
 
 
@@ -70,7 +69,7 @@ def pale() -> tuple[str, float]:
 
 
 def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, **style: Any) -> BarContainer:
-    """A bar for each feature, best first; those that are not selected are grey."""
+    """A bar for each feature, best first; features that are not selected are grey."""
     colours = ["C0" if place < n_selected else pale() for place in range(len(names))]
     finite = np.where(np.isfinite(scores), scores, np.nan)
     look: dict[str, Any] = {"height": 0.7, "color": colours} | style
@@ -87,18 +86,18 @@ def ranking_curve(
     cuts: Iterable[tuple[int, str]] = (),
     tell: Tell = untold,
 ) -> None:
-    """Values by rank: what is selected is shaded, suggested numbers of features are dashed lines with their names.
+    """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features.
 
     Parameters
     ----------
     ax : matplotlib Axes
     values : ndarray
-        Best first; those that are not finite are left out.
+        Values, best first; values that are not finite are left out.
     texts : sequence of str
         The text of each value.
     n_selected : int
     cuts : iterable of (int, str)
-        Suggested numbers of features, each with its name; those beyond the last value are left out.
+        Suggested numbers of features, each with a name; numbers beyond the last value are left out.
     tell : callable
     """
     total, shown = len(values), np.flatnonzero(np.isfinite(values))
@@ -119,12 +118,12 @@ def ranking_curve(
 
 
 def thinned(places: np.ndarray, most: int = 240) -> np.ndarray:
-    """At most ``most`` of the places, evenly spaced on a logarithmic axis."""
+    """At most ``most`` of the positions, evenly spaced on a logarithmic axis."""
     return places[np.unique(np.geomspace(1, len(places), most).astype(int) - 1)]
 
 
 def _cut(ax: Axes, n: int, text: str, line: int, left: bool) -> None:
-    """A dashed line after n features; its text stands in line ``line`` from the top."""
+    """A dashed line after n features; its text is in line ``line`` from the top."""
     ax.axvline(n + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
     ax.annotate(
         text,
@@ -145,7 +144,7 @@ def _cut(ax: Axes, n: int, text: str, line: int, left: bool) -> None:
 
 
 def curve_styles(methods: Iterable[str]) -> dict[str, tuple[str, Any]]:
-    """A colour's name and a line style for each method; baselines come last.
+    """A colour name and a line style for each method; baselines come last.
 
     Examples
     --------
@@ -161,7 +160,7 @@ def curve_styles(methods: Iterable[str]) -> dict[str, tuple[str, Any]]:
 def method_curves(
     ax: Axes, curves: dict[str, dict[str, Any]], metric: str, tell: Tell = untold, **style: Any
 ) -> dict[str, Line2D]:
-    """A measure against the number of features: a line with a 95 % band for each method, all features as a level."""
+    """A measure against the number of features: a line with a 95 % band for each method; "all" is a horizontal line."""
     lines, words = {}, METRICS.get(metric, metric.replace("_", " "))
     sizes = sorted({size for name, curve in curves.items() if name != "all" for size in curve["n_features"]})
     for name, (colour, dashes) in curve_styles(curves).items():
@@ -244,7 +243,7 @@ def rank_intervals(
 
 
 def pvalue_histogram(ax: Axes, counts: Any, tell: Tell = untold, **style: Any) -> BarContainer:
-    """How many features have which p-value, in equal steps from 0 to 1, beside what noise alone would give."""
+    """A histogram of p-values in equal bins from 0 to 1, with the level expected for noise."""
     counts = np.asarray(counts)
     edges = np.linspace(0.0, 1.0, len(counts) + 1)
     look = {"width": 0.92 * edges[1], "align": "edge", "color": "C0", "alpha": 0.85} | style
@@ -261,7 +260,7 @@ def pvalue_histogram(ax: Axes, counts: Any, tell: Tell = untold, **style: Any) -
 def effects_by_rank(
     ax: Axes, names: Sequence[Any], effect: np.ndarray, found: np.ndarray, tell: Tell = untold
 ) -> PathCollection:
-    """The effect of each tested feature, largest first; those of features that were not found are grey."""
+    """The effect size of each tested feature, largest first; features that are not significant are grey."""
     order = np.argsort(-effect, kind="stable")[: np.count_nonzero(~np.isnan(effect))]
     shown = np.arange(len(order)) if len(order) <= MANY else thinned(np.arange(len(order)))
     chosen = order[shown]
@@ -307,7 +306,7 @@ def posterior_by_rank(
 
 
 def list_names(ax: Axes, names: Sequence[str], longest: int | None = None) -> None:
-    """Write names beside the axes from top to bottom, cut to ``longest`` characters; "$" starts no formula."""
+    """Write names next to the axes from top to bottom, cut to ``longest`` characters; "$" is plain text."""
     import matplotlib
 
     ax.set_yticks(np.arange(len(names)), [printable(name, longest) for name in names], parse_math=False)
@@ -330,7 +329,7 @@ def whole_ticks(ax: Axes, log: bool = False) -> None:
 
 
 def small() -> dict[str, Any]:
-    """The size of small text: that of the tick labels."""
+    """The size of small text, equal to that of the tick labels."""
     import matplotlib
 
     return {"fontsize": matplotlib.rcParams["xtick.labelsize"]}
@@ -370,9 +369,9 @@ def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPat
 def histogram(
     ax: Axes, counts: Any, low: float, high: float, at: float = 0.0, height: float = 1.0, **style: Any
 ) -> StepPatch:
-    """Counts of equal bins from ``low`` to ``high`` as steps on the line y = at, the largest ``height`` tall.
+    """Counts of equal bins from ``low`` to ``high`` as steps above the line y = at; the largest has height ``height``.
 
-    A negative height is for axes that run downwards.
+    A negative height is for axes whose y values increase downwards.
     """
     counts = np.asarray(counts, dtype=np.float64)
     tops = at + height * counts / (counts.max() or 1.0)

@@ -1,7 +1,8 @@
-"""Matplotlib figures as SVG that belongs to a page: its fonts, its colours in light and dark, and a text for each mark.
+"""Matplotlib figures as SVG for HTML pages: fonts and colours of the page, light and dark, and a text for each mark.
 
-Colours are drawn as stand-ins, ``#0f0f00`` and up, and replaced by CSS variables, so a figure follows the page's theme.
-A mark's text becomes its ``<title>``. Everything goes through an XML tree: no name can break out of its text.
+Colours are drawn as placeholders from ``#0f0f00`` on and replaced by CSS variables, so that a figure follows the theme
+of the page. The text of a mark becomes its ``<title>``. All output is written by an XML library, so that names cannot
+inject markup.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The page's colours have the names that ``drawings.paint`` knows: text, lines, surface and eight series.
+# The colours of the page have the names used by ``drawings.paint``: text, lines, surface and eight series.
 NAMES = ("ink", "muted", "rule", "surface", *(f"C{k}" for k in range(8)))
 _STAND_INS = {name: f"#0f0f{at:02x}" for at, name in enumerate(NAMES)}
-FONT = 11.5  # in units of the figure, which is WIDTH wide
+FONT = 11.5  # font size in units of the figure, whose width is WIDTH
 WIDTH, HEIGHT = 460, 300
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _STAND_IN = re.compile(r"#0f0f([0-9a-f]{2})")
 _NUMBER = re.compile(r"-?\d+\.\d+")
-_SPOT = re.compile(r"M (\S+ \S+) L \1(?= |$)")  # a line without length
+_SPOT = re.compile(r"M (\S+ \S+) L \1(?= |$)")  # a line of length zero
 _FONT = re.compile(r"(?<![\w-])font:[^;]*?([\d.]+px)[^;]*")
 _FAMILY = re.compile(r"font-family:[^;]*;?\s*")
 _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
@@ -64,23 +65,23 @@ _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
 class SvgFigure:
     """A figure of a page: ``with SvgFigure(...) as figure: figure.ax.plot(...)``, then ``figure.svg``.
 
-    Inside ``with`` Matplotlib has the style of the page; "C0" to "C7" are its colours.
+    Inside ``with``, Matplotlib uses the style of the page; "C0" to "C7" are its colours.
 
     Parameters
     ----------
     key : str
-        Prefix of every id inside, different for each figure of a page.
+        Prefix of every id inside the figure; it must be unique on a page.
     title, description : str
         What the figure shows, for screen readers.
     width, height : float
-        Its size; text is 11.5 high.
+        Size of the figure; the font size is 11.5 in the same units.
 
     Attributes
     ----------
     ax : matplotlib Axes
-        What to draw on.
+        The axes to draw on.
     svg : str
-        The figure as an element of HTML, once it is drawn. A template puts in the figure itself.
+        The drawn figure as an HTML element. A template can also use the figure object directly.
     """
 
     def __init__(self, key: str, title: str, description: str, width: float = WIDTH, height: float = HEIGHT):
@@ -115,18 +116,18 @@ class SvgFigure:
             self._settings.__exit__(*failure)
 
     def __html__(self) -> str:
-        """The figure for a template. It is safe: it was written as XML, so a name in it is only text."""
+        """The figure for a template; it needs no escaping, because it was written by an XML library."""
         return self.svg
 
     def tell(self, artist: Any, texts: Sequence[str]) -> None:
-        """Give every mark of an artist its text, which the page shows when the pointer is on the mark.
+        """Give every mark of an artist a text, which the page shows under the pointer.
 
         Parameters
         ----------
         artist : matplotlib Artist
             A patch, or a collection of marks.
         texts : sequence of str
-            One for each of its marks, in their order.
+            One text per mark, in the order of the marks.
         """
         name = f"tell{len(self.texts)}"
         artist.set_gid(name)
@@ -134,7 +135,7 @@ class SvgFigure:
 
     def _finished(self) -> str:
         raw = io.BytesIO()
-        with warnings.catch_warnings():  # of letters that the font lacks; the browser has fonts for them
+        with warnings.catch_warnings():  # ignore warnings about missing letters; browsers have fonts for them
             warnings.simplefilter("ignore")
             self.figure.savefig(raw, format="svg", metadata={"Date": None})
         root = ET.fromstring(raw.getvalue())
@@ -160,7 +161,7 @@ class SvgFigure:
                 mark.set("class", "mark")
 
     def _adapt(self, element: ET.Element) -> None:
-        """Page-wide ids, CSS colours, the page's font, two decimals, no namespaces."""
+        """Make ids unique, use CSS colours and the font of the page, round to two decimals, remove namespaces."""
         element.tag = element.tag.removeprefix(_SVG)
         attributes = dict(element.attrib)
         element.attrib.clear()
@@ -197,7 +198,7 @@ def _variable(match: re.Match) -> str:
 
 
 def _flatten(root: ET.Element) -> None:
-    """Drop the ids nothing refers to: half the size of a figure."""
+    """Drop ids without references, which make up half of the size of a figure."""
     used = set(re.findall(r"#([\w.-]+)", " ".join(v for e in root.iter() for k, v in e.attrib.items() if k != "id")))
     for element in root.iter():
         if element.get("id") is not None and element.get("id") not in used:

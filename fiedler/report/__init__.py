@@ -1,14 +1,16 @@
-"""A report about a ranking: one plain dict, and what can be made of it.
+"""Reports about a ranking: a summary as one dict of plain values, and its text, JSON and HTML forms.
 
     summarize(selector, X, y) -> dict of numbers, strings and lists -> text | JSON | one self-contained HTML file
 
-The dict holds everything the renderers show, so that a summary saved as JSON can be rendered later and elsewhere. The
-HTML file needs no network, runs no script but its own, and shows every name as text.
+The dict contains everything that the renderers show, so a summary saved as JSON can be rendered later on another
+machine. The HTML file needs no network, runs only its own script, and shows every name as plain text. This room may
+import ``plots``, ``evaluate`` and everything below them.
 
 To add a section, write a file with one :class:`Section`: its name and title, ``compute(case)`` for its part of the
-summary, ``view(summary)`` for words and figures, and its template. Put it into the table ``SECTIONS`` below, and write
-its test. A section of your own needs neither: pass ``sections=[*SECTIONS, yours]`` to :func:`summarize` and
-:func:`write_html`. Figures are ``with SvgFigure(...) as figure:`` over the functions of ``fiedler.plots.drawings``.
+summary, ``view(summary)`` for words and figures, and its template. Add it to the table ``SECTIONS`` below, and write
+a test. A section outside the library needs no entry in the table: pass ``sections=[*SECTIONS, yours]`` to
+:func:`summarize` and :func:`write_html`. Figures are drawn inside ``with SvgFigure(...) as figure:`` with the functions
+of ``fiedler.plots.drawings``.
 """
 
 from __future__ import annotations
@@ -81,44 +83,44 @@ def summarize(
     task: str = "auto",
     sections: Sequence[Section] = SECTIONS,
 ) -> dict[str, Any]:
-    """Everything worth knowing about a ranking, as one dict of plain values.
+    """Summarise a ranking as one dict of plain values.
 
     Parameters
     ----------
     selector : SpectralSelector
-        Fitted on X.
+        A selector that was fitted on X.
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,), optional
-        What the selector was fitted with; it also colours the picture of the graph.
+        The labels with which the selector was fitted; they also colour the picture of the graph.
     feature_names : sequence of str, optional
-        By default those the selector has seen, or x0, x1, ...
+        Names of the features; by default those of the fit, or x0, x1, ...
     source : str, optional
-        Where the data came from.
+        Where the data come from.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
-        What the selector was fitted with.
+        The pairs with which the selector was fitted.
     stability : Stability, optional
-        Result of :func:`fiedler.evaluate.stability`; gives every feature its selection frequency. By default it is
-        measured on a few draws of four fifths of the rows where that is quick, and a note says where it is not.
+        Result of :func:`fiedler.evaluate.stability`, which gives every feature its selection frequency. By default it
+        is measured on a few draws of 80 % of the rows if this is fast; otherwise a note states why it is missing.
     comparison : Comparison, optional
-        Result of :func:`fiedler.evaluate.compare`; gives the curves.
+        Result of :func:`fiedler.evaluate.compare`, which gives the curves.
     significance : Significance, optional
-        Result of :func:`fiedler.evaluate.significance`; gives every feature p, q and effect.
+        Result of :func:`fiedler.evaluate.significance`, which gives p-value, q-value and effect size of every feature.
     seed : int, optional
-        The seed of stability and comparison, where it is known; a ranking itself draws nothing.
+        The random seed of stability and comparison, if known; a ranking is not random.
     task : {"auto", "classes", "target"}
-        What y holds. "auto" is what the criterion reads or, where it reads no y, the rule of
+        What y holds. "auto" follows the criterion; if the criterion reads no y, it follows the rule of
         :meth:`fiedler.Supervision.task`.
     sections : sequence of Section
-        What the summary is made of; by default all that the library has.
+        The sections of the summary; by default all sections of the library.
 
     Returns
     -------
     dict
         Sections ``data``, ``run``, ``features`` (columns, best first), ``suggestions``, ``comparison``,
         ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``, ``distributions`` (of the best
-        features), ``missing`` (section to why it is None), ``warnings``, ``notes``. Only dicts with string keys,
-        lists, strings, numbers, booleans and None; NaN is None, and infinity the string "inf".
+        features), ``missing`` (why a section is None), ``warnings``, ``notes``. It contains only dicts with string
+        keys, lists, strings, numbers, booleans and None; NaN becomes None, and infinity the string "inf".
 
     Examples
     --------
@@ -148,7 +150,7 @@ def summarize(
 
 
 def plain(value: Any) -> Any:
-    """Arrays as lists, NumPy's numbers as Python's, NaN as None, infinity as "inf" or "-inf".
+    """Convert arrays to lists, NumPy numbers to Python numbers, NaN to None, and infinity to "inf" or "-inf".
 
     Examples
     --------
@@ -183,7 +185,7 @@ def render_json(summary: dict[str, Any]) -> str:
     Returns
     -------
     text : str
-        JSON, with a line feed at its end.
+        JSON that ends with a line feed.
 
     Examples
     --------
@@ -206,14 +208,14 @@ def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Secti
     summary : dict
         As :func:`summarize` gives it.
     top : int, default=20
-        How many of the best features to list.
+        Number of best features to list.
     sections : sequence of Section
         What is shown; by default all that the library has.
 
     Returns
     -------
     text : str
-        Lines.
+        The report, line by line.
 
     Examples
     --------
@@ -243,9 +245,9 @@ def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Secti
 
 
 def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS) -> str:
-    """A summary as one HTML page that needs nothing else: no network, no other file.
+    """A summary as one self-contained HTML page, without network access and other files.
 
-    Needs matplotlib and jinja2, the extra ``report``.
+    This function needs matplotlib and jinja2, the extra ``report``.
 
     Parameters
     ----------
@@ -276,7 +278,7 @@ def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS)
 def write_html(
     path: str | Path, summary: dict[str, Any], force: bool = False, sections: Sequence[Section] = SECTIONS
 ) -> Path:
-    """Write :func:`render_html` to a file, complete or not at all.
+    """Write the page of :func:`render_html` to a file; the file is written completely or not at all.
 
     Parameters
     ----------
@@ -285,14 +287,14 @@ def write_html(
     summary : dict
         As :func:`summarize` gives it.
     force : bool, default=False
-        Replace an existing file.
+        Whether an existing file is replaced.
     sections : sequence of Section
         What is shown; by default all that the library has.
 
     Returns
     -------
     path : Path
-        The file written.
+        The file that was written.
     """
     with replacing(path, force) as temporary:
         temporary.write_text(render_html(summary, sections), encoding="utf-8")

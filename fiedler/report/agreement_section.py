@@ -1,4 +1,4 @@
-"""The section on agreement: how alike the method and others rank the same data."""
+"""The section on agreement: how similarly the method and other methods rank the same data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..words import number, printable
 from .case import Case, correlations, mean_ranks, quiet
 from .section import Section
 
-SLOW_CELLS = 5e7  # cells of X above which no other methods are scored
+SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
 
 
 def _compute(case: Case) -> dict[str, Any]:
-    """Rank correlation and common features between the method and others on the same data."""
+    """Rank correlations and common features of the method and other methods on the same data."""
     X = case.problem.X
     if X.shape[1] < 3:
         return {"note": "Agreement between methods needs at least three features."}
@@ -65,7 +65,7 @@ def _parsed(*texts: str) -> Criterion | None:
 
 
 def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.ndarray, bool] | None:
-    """Scores, order, and whether only the order counts, as for sets; None if the method needs what is not given."""
+    """Scores, order, and whether only the order counts, as for sets; None if the method lacks its labels or pairs."""
     if isinstance(criterion, Variance):
         return case.variance, rank_features(case.variance, True), False
     problem = case.problem if "pairs" in criterion.uses else case.without_pairs
@@ -98,7 +98,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 
 
 def _map(agreement: dict[str, Any], key: str, title: str) -> SvgFigure:
-    """A number between every two methods."""
+    """A map with one number for every two methods."""
     methods, values = agreement["methods"], agreement[key]
     pairs = [(i, j) for i in range(len(methods)) for j in range(i)]
     short = [printable(name, 40) for name in methods]
@@ -120,8 +120,8 @@ def _map(agreement: dict[str, Any], key: str, title: str) -> SvgFigure:
 
 _TEMPLATE = """
 {% if s.agreement.note %}<p class="muted">{{ s.agreement.note }}</p>{% else %}
-<p class="lead small">The same data ranked by {{ others }}: 1 is the same ranking, 0 nothing in common, a negative
-number the reverse.</p>
+<p class="lead small">The same data are ranked by {{ others }}. A value of 1 means equal rankings, 0 means unrelated
+rankings, and a negative value means opposite rankings.</p>
 <div class="two">
 {{ figure(spearman, "Rank correlation", "Spearman, over all features") }}
 {% set common = "share of the first " ~ s.agreement.k ~ " features that two methods have in common" %}

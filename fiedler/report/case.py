@@ -1,4 +1,4 @@
-"""A fitted selector with its data, which every section of a report is computed from.
+"""A fitted selector with its data, from which every section of a report is computed.
 
     (selector, X, y, pairs, results) -> Case -> Section.compute(case) -> dict of numbers, strings and lists
 
@@ -28,7 +28,7 @@ from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_choice
 
-REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # above these no section fits the method many times
+REFIT_CELLS, REFIT_ROWS = 2e6, 1500  # above these sizes no section fits the method many times
 _T = TypeVar("_T")
 
 
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 class Case:
     """A fitted selector with its data, the results given for the report, and the remarks collected for it.
 
-    ``missing`` tells why a part of the summary is None.
+    ``missing`` states why a part of the summary is None.
     """
 
     selector: SpectralSelector
@@ -54,7 +54,7 @@ class Case:
     _computed: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: Callable[[Case], _T]) -> _T:
-        """``compute(self)``, computed when it is first asked for."""
+        """``compute(self)``, computed only at the first call."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
         return self._computed[compute]
@@ -75,7 +75,7 @@ class Case:
         self.warnings.append({"kind": kind, "text": text})
 
     def supervision(self) -> dict[str, Any]:
-        """What a fit is told about the rows."""
+        """The labels and pairs as arguments of a fit."""
         known = self.problem.supervision
         return {"y": known.y, "must_link": known.must_link, "cannot_link": known.cannot_link}
 
@@ -83,7 +83,7 @@ class Case:
     def labels(self) -> tuple[str, np.ndarray | None, np.ndarray | None]:
         """The kind of y (none, classes, target, unknown), its values per row, and the class names.
 
-        The kind is the one stated, or what the criterion reads, or what :meth:`fiedler.Supervision.task` says.
+        The kind is the stated one, the one that the criterion reads, or that of :meth:`fiedler.Supervision.task`.
         """
         known = self.problem.supervision
         if known.y is None:
@@ -115,7 +115,7 @@ class Case:
 
     @cached_property
     def without_pairs(self) -> Problem:
-        """The problem as a method sees it that reads no pairs."""
+        """The problem for a method that reads no pairs."""
         return self.problem.without_pairs()
 
     @cached_property
@@ -124,12 +124,12 @@ class Case:
 
     @property
     def is_small(self) -> bool:
-        """Whether most methods can be fitted many times quickly."""
+        """Whether most methods can be fitted many times in a short time."""
         n, m = self.problem.X.shape
         return n <= REFIT_ROWS and n * m <= REFIT_CELLS
 
     def is_slow(self, times: int = 1) -> bool:
-        """Whether so many fits of this method take long: EVSC needs n³ operations per feature."""
+        """Whether ``times`` fits of this method take long: EVSC needs n³ operations per feature."""
         n, m = self.problem.X.shape
         return uses_sensitivity(self.criterion) and times * float(n) ** 3 * m > 1e10
 
@@ -145,7 +145,7 @@ def make_case(
     task: str = "auto",
     **given: Any,
 ) -> Case:
-    """Check that selector, data and results belong together; ``given`` are further fields of the case."""
+    """A case, after a check that selector, data and results belong together; ``given`` are its further fields."""
     check_is_fitted(selector)
     check_choice("task", task, ("auto", "classes", "target"))
     X = validate_X(X, getattr(selector, "feature_names_in_", None))
@@ -158,7 +158,7 @@ def make_case(
     for name, values in (("stability", "frequency"), ("significance", "pvalues")):
         result = getattr(case, name)
         if result is not None and len(getattr(result, values)) != m:
-            raise ValueError(f"{name} is about {len(getattr(result, values))} features, X has {m}.")
+            raise ValueError(f"{name} has {len(getattr(result, values))} features, but X has {m}.")
     if case.comparison is not None and case.seed is None:
         case.seed = case.comparison.settings["random_state"]
     return case
@@ -178,7 +178,7 @@ def quiet(function: Callable[[], _T]) -> _T:
 
 
 def mean_ranks(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
-    """Ranks with 1 for the best; equal scores share their mean rank, NaN is one tied group at the end.
+    """Ranks, 1 for the best; equal scores share their mean rank, and NaN is one group of ties at the end.
 
     Examples
     --------
@@ -190,6 +190,6 @@ def mean_ranks(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 
 def correlations(rows: np.ndarray) -> np.ndarray:
-    """Pearson correlations between rows; NaN for a constant one."""
+    """Pearson correlations between rows; NaN for a constant row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.atleast_2d(np.clip(np.corrcoef(rows), -1.0, 1.0))

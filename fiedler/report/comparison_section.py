@@ -42,9 +42,9 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 
 
 def _curves(comparison: dict[str, Any], metric: str) -> SvgFigure:
-    """A measure against the number of features: means with 95 % bands, baselines in grey."""
+    """A measure against the number of features: means with 95 % bands; baselines are grey."""
     name, settings, methods = METRICS.get(metric, metric), comparison["settings"], comparison["methods"]
-    about = f"Mean {name} of {len(methods)} methods over {settings['n_draws']} draws, by features kept."
+    about = f"Mean {name} of {len(methods)} methods over {settings['n_draws']} draws, by number of features."
     with SvgFigure(f"curve-{metric}", f"{name} by number of features", about, height=320) as figure:
         curves = {method: found["curves"][metric] for method, found in methods.items()}
         drawings.method_curves(figure.ax, curves, metric, figure.tell)
@@ -85,7 +85,7 @@ def _curve_table(methods: dict[str, Any], order: list[str], metric: str, name: s
 
 
 def _tiles(s: dict[str, Any]) -> list[dict[str, str]]:
-    """The best method; if that is a baseline, also the best method that is not."""
+    """The best method; if it is a baseline, also the best method that is not a baseline."""
     if not s["comparison"]:
         return []
     methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]
@@ -99,7 +99,7 @@ def _tiles(s: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def ordinal(place: int) -> str:
-    """A place in words.
+    """A position as an ordinal number.
 
     Examples
     --------
@@ -129,7 +129,7 @@ _TEMPLATE = """
 {% if curves | length > 1 %}</div>{% endif %}
 {{ table("Mean rank, 1 is best", heads, rows, stack=true) }}
 {% if curves | length == 1 %}</div>{% endif %}
-<details><summary>The curves as a table</summary>
+<details><summary>Curves as tables</summary>
 {% for caption, heads, rows in tables %}
 {{ table(caption, heads, rows) }}
 {% endfor %}

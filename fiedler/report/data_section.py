@@ -1,4 +1,4 @@
-"""The sections on what was given and what was run: the data, the method with its parameters, the versions."""
+"""The sections on the data and on the run: the method, its parameters, and the versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .stability_section import stability_of
 
 
 def compute_data(case: Case) -> dict[str, Any]:
-    """Size, storage, constant columns, and what is known about the rows."""
+    """Size, storage, constant columns, labels and pairs of the data."""
     X, known = case.problem.X, case.problem.supervision
     everywhere = np.ones(X.shape[0], dtype=bool)
     constant = np.flatnonzero(map_columns(lambda F: is_constant(F, everywhere), X))
@@ -53,7 +53,7 @@ def compute_data(case: Case) -> dict[str, Any]:
 
 
 def data_words(data: dict[str, Any]) -> str:
-    """Rows, features and what is known about the rows, in a line."""
+    """Numbers of rows, features, labels and pairs, in one line."""
     labels, n = data["labels"], data["n_samples"]
     words = f"{n:,} rows, {data['n_features']:,} features"
     if labels["kind"] == "classes":
@@ -89,7 +89,7 @@ def _data_view(s: dict[str, Any]) -> dict[str, Any]:
         constant += f" ({', '.join(printable(name, 40) for name in data['constant'][:5])}{more})"
     facts = [("Source", data["source"])] if data["source"] else []
     facts += [("Size", size), ("Stored as", kind), ("Constant features", constant)]
-    words = {"none": "no labels", "unknown": "given, but neither classes nor numbers that can be read"}
+    words = {"none": "no labels", "unknown": "given, but neither classes nor readable numbers"}
     if labels["kind"] in words:
         facts.append(("Labels", words[labels["kind"]]))
     elif labels["kind"] == "target":
@@ -154,14 +154,14 @@ def _compute_run(case: Case) -> dict[str, Any]:
         "n_features_to_select": case.selector.n_features_to_select,
         "n_selected": case.n_selected,
         "unlabeled": None if case.selector.unlabeled is None else str(case.selector.unlabeled),
-        # Draws made for this report start from 0.
+        # The draws that are made for this report use the seed 0.
         "seed": 0 if case.seed is None and case.stability is None and drawn is not None else case.seed,
         "versions": _versions(),
     }
 
 
 def _read(case: Case) -> list[str]:
-    """The supervision that was read: what the criterion needs, and what it can use if that was given."""
+    """The supervision that was read: what the criterion requires, and what it uses if it was given."""
     known, found = case.problem.supervision, set(case.criterion.reads)
     if "classes" in case.criterion.uses and known.labelled.any():
         found.add(known.task())
@@ -182,8 +182,8 @@ def _versions() -> dict[str, str]:
 
 def _run_view(s: dict[str, Any]) -> dict[str, Any]:
     if s["run"]["seed"] is None:
-        return {"seed": "none: a ranking draws nothing at random"}
-    return {"seed": f"{s['run']['seed']} (draws of the evaluation; the ranking itself draws nothing)"}
+        return {"seed": "none; the ranking is not random"}
+    return {"seed": f"{s['run']['seed']} (draws of the evaluation; the ranking is not random)"}
 
 
 _RUN_TEMPLATE = """

@@ -1,8 +1,8 @@
-"""The section on the values of the best features: by class, against a real target, or alone.
+"""The section on the values of the best features: by class, against a real target, or as a histogram.
 
     (columns of X, rows with a label) -> per feature: counts and quartiles of each class | points | counts
 
-Only the columns that are shown are read, and of them at most 400 rows, evenly spaced within every class.
+Only the columns that are shown are read, and at most 400 of their rows, evenly spaced within every class.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from .section import LONGEST_NAME, Section, class_colours, class_key
 
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
 _BINS, _FEW = (10, 20), 15  # fewest and most bins; classes with fewer rows show single values
-_WHOLE = 30  # a range of at most so many whole numbers has one bin for each
-_NAME, _SHORT_NAME = 60, 16  # characters of a name in a caption, and those that fit above a small figure anywhere
+_WHOLE = 30  # an integer range of at most this length has one bin per integer
+_NAME, _SHORT_NAME = 60, 16  # length of a name in a caption, and above a small figure
 
 
 def _compute(case: Case) -> dict[str, Any]:
-    """The values of the best features on some rows; the label of each where labels are known."""
+    """The values of the best features on some rows, with their labels if known."""
     order = case.selector.order_
     order = order[~np.isnan(case.scores[order])][:MOST_FEATURES]
     kind, values, classes = case.labels
     if kind == "classes" and values is not None and classes is not None:
         groups, names = _merged(values, classes)
         known = np.flatnonzero(groups >= 0)
-        known = known[np.argsort(groups[known], kind="stable")]  # every class gets its share of the rows
+        # Rows sorted by class, so that an even spacing is stratified.
+        known = known[np.argsort(groups[known], kind="stable")]
     else:
         names, known = [], np.arange(case.problem.n_samples)
         if kind == "target" and values is not None:
@@ -41,7 +42,7 @@ def _compute(case: Case) -> dict[str, Any]:
     section: dict[str, Any] = {"kind": kind if kind in ("classes", "target") else "none"}
     section |= {"n_rows": len(rows), "n_known": len(known), "features": []}
     if not len(order):
-        return section | {"note": "No feature has a score, so there are no best ones to show."}
+        return section | {"note": "No feature has a score, so there are no best features to show."}
     F = take_rows(take_columns(case.problem.X, order), rows)
     if section["kind"] == "classes":
         section["groups"] = names
@@ -61,7 +62,7 @@ def _compute(case: Case) -> dict[str, Any]:
 
 
 def _merged(codes: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[list[Any]]]:
-    """Groups of rows and, for each, a name and the class it stands for; small classes beyond eight are one group."""
+    """Groups of rows, each with a name and its class; all classes but the eight largest form one group."""
     if len(classes) <= MOST_CLASSES:
         return codes, [[str(name), at] for at, name in enumerate(classes)]
     sizes = np.bincount(codes[codes >= 0], minlength=len(classes))
@@ -73,7 +74,7 @@ def _merged(codes: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[li
 
 
 def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
-    """The range of a feature without values farther from the quartiles than three interquartile ranges."""
+    """The range of a feature, without values more than three interquartile ranges from the quartiles."""
     low, q1, q3, high = np.quantile(f, [0.0, 0.25, 0.75, 1.0])
     if q3 > q1:
         low, high = max(low, q1 - 3 * (q3 - q1)), min(high, q3 + 3 * (q3 - q1))
@@ -85,14 +86,14 @@ def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
 
 
 def _counts(f: np.ndarray, span: dict[str, Any]) -> dict[str, Any]:
-    """A histogram over the range of the feature; values outside count in the first and last bin."""
+    """A histogram over the range of the feature; values outside are counted in the first and last bin."""
     low, high = span["low"], span["high"]
     counts, _ = np.histogram(np.clip(f, low, high), bins=span["bins"], range=(low, high))
     return {"counts": counts}
 
 
 def _group(f: np.ndarray, span: dict[str, Any]) -> dict[str, Any]:
-    """One class of one feature: all its values where they are few, else their histogram and quartiles."""
+    """One class of one feature: all values if they are few, otherwise histogram and quartiles."""
     if not len(f):
         return {"n": 0}
     quartiles = {"n": len(f), "quartiles": _short(np.quantile(f, [0.25, 0.5, 0.75]))}
@@ -105,7 +106,7 @@ def _correlation(f: np.ndarray, target: np.ndarray) -> float:
 
 
 def _short(values: np.ndarray) -> list[float]:
-    """Six digits are enough for a picture."""
+    """Values rounded to six digits, which are enough for a picture."""
     return [float(f"{value:.6g}") for value in values]
 
 
@@ -120,7 +121,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     drawn = ["histograms"] * any("counts" in part for part in parts)
     drawn += ["single values"] * any("values" in part for part in parts)
     what = {
-        "classes": f"in each class: {' or '.join(drawn)}, below them the middle half and the median",
+        "classes": f"in each class: {' or '.join(drawn)}, with the interquartile range and the median below",
         "target": "against the target",
         "none": "as histograms",
     }[kind]
@@ -128,7 +129,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     of = f"all {n:,} {rows}" if n == known else f"{n:,} of the {known:,} {rows}, evenly spaced"
     words = f"The {len(section['features'])} best features {what}; {of}."
     if any(about["n_outside"] for about in section["features"]):
-        words += " What lies far outside is moved to the border of its figure."
+        words += " Values far outside are drawn at the border of the figure."
     colours, groups = class_colours(s["data"]["labels"]), section.get("groups", [])
     return {
         "title": {"classes": "Values by class", "target": "Values and target", "none": "Values"}[kind],
@@ -150,7 +151,7 @@ def _caption(about: dict[str, Any]) -> dict[str, str]:
 
 
 def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
-    """One feature in a small figure: by class, against the target, or alone."""
+    """One feature in a small figure: by class, against the target, or as a histogram."""
     section, name = s["distributions"], printable(about["feature"], 60)
     draw, height = {
         "classes": (_by_class, 26.0 * len(section.get("groups", [])) + 34),
@@ -172,7 +173,7 @@ def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
 
 
 def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:
-    """A line per class: its histogram with the middle half and the median, or its few values one by one."""
+    """One line per class: a histogram with interquartile range and median, or single values if there are few."""
     colours, ax = class_colours(s["data"]["labels"]), figure.ax
     groups, low, high = s["distributions"]["groups"], about["low"], about["high"]
     medians = []
@@ -225,7 +226,7 @@ def _bare(ax: Any) -> None:
 
 
 def _quartiles(ax: Any, at: int, quartiles: np.ndarray, color: str) -> None:
-    """The middle half as a line at y = at, and a tick at the median."""
+    """The interquartile range as a line at y = at, with a tick at the median."""
     low, middle, high = quartiles
     ax.plot([low, high], [at, at], linewidth=2.0, solid_capstyle="butt", color=color)
     ax.plot([middle], [at], marker="|", markersize=7, markeredgewidth=2.0, color=color)

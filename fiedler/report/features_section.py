@@ -1,4 +1,4 @@
-"""The section that shows the ranking: a table of all features, searched and sorted by the script of the page."""
+"""The section with the ranking: a table of all features, which the script of the page can search and sort."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .section import LONGEST_NAME, Section, short, tile
 from .significance_section import tests_of
 from .stability_section import stability_of
 
-PAGE_ROWS = 300  # rows of the table at first, and with each "show more"
-_EMBEDDED = 1_000_000  # characters of the ranking kept inside the page, for the search
+PAGE_ROWS = 300  # number of table rows at first, and added by each "show more"
+_EMBEDDED = 1_000_000  # largest size of the ranking inside the page, in characters
 _NAME = 60  # characters of a feature's name in the table
-_TEMPLATE = '{% include "ranking.html.j2" %}'  # beside report.js, which fills the table again
+_TEMPLATE = '{% include "ranking.html.j2" %}'  # report.js fills the same table
 
 
 @dataclass(frozen=True)
 class Column:
-    """A further column of the ranking: ``key`` of the summary's features, shown where the summary has it.
+    """An optional column of the ranking, shown if the features of the summary contain its ``key``.
 
-    ``name`` is its class on the page, ``share`` writes 0.25 as 25 %, ``down`` sorts the largest first, other numbers
-    have so many ``digits``.
+    ``name`` is the CSS class on the page. ``share`` writes 0.25 as 25 %. ``down`` sorts the largest value first.
+    ``digits`` is the number of digits of other numbers.
     """
 
     key: str
@@ -45,7 +45,7 @@ class Column:
         return short(value, self.digits)
 
 
-COLUMNS = (  # every further column is listed here
+COLUMNS = (  # the list of all optional columns
     Column("explained", "explained", "Explained together", share=True),
     Column("frequency", "often", "Selected again", share=True, down=True),
     Column("p", "p", "p", digits=2),
@@ -78,7 +78,7 @@ def _compute(case: Case) -> dict[str, Any]:
 
 
 def _notes(case: Case) -> list[str]:
-    """The remark on each feature, best first: no score, what it stands for, or which better one it repeats."""
+    """The remark on each feature, best first: no score, skipped near-duplicates, or correlation with a better one."""
     order = case.selector.order_
     notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
     behind = getattr(case.selector, "stands_for_", None)
@@ -91,13 +91,13 @@ def _notes(case: Case) -> list[str]:
 
 
 def _stands_for(names: list[str], shown: int = 3) -> str:
-    """The near copies of a kept feature that were passed over, in words."""
+    """The near-duplicates of a selected feature that were skipped, as text."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"stands for {', '.join(names[:shown])}{more}" if names else ""
+    return f"represents its near-duplicates {', '.join(names[:shown])}{more}" if names else ""
 
 
 def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
-    """Scores as shares of the way from the worst (0) to the best (1); NaN is 0.
+    """Scores scaled linearly from the worst (0) to the best (1); NaN is 0.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _view(s: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _table_rows(s: dict[str, Any], columns: list[Column]) -> list[dict[str, Any]]:
-    """The rows that the page shows without its script."""
+    """The table rows that the page shows if scripts are disabled."""
     features, k = s["features"], s["run"]["n_selected"]
     return [
         {
@@ -141,7 +141,7 @@ def _table_rows(s: dict[str, Any], columns: list[Column]) -> list[dict[str, Any]
 
 
 def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
-    """As much of the ranking as fits, as JSON for the script, and a remark if that is not all."""
+    """The ranking as JSON for the script, cut to the largest size, and a remark if it was cut."""
     from jinja2.utils import htmlsafe_json_dumps
 
     features, total = s["features"], len(s["features"]["feature"])
@@ -158,8 +158,11 @@ def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
     about["columns"] = [asdict(column) for column in columns]
     embedded = htmlsafe_json_dumps(about, dumps=partial(json.dumps, separators=(",", ":"), allow_nan=False))
     if len(rows) == total:
-        return embedded, f"The table starts with {PAGE_ROWS} rows; the search covers all." if total > PAGE_ROWS else ""
-    note = f"To stay small this page keeps the best {len(rows):,} of {total:,} features; the others are left out."
+        return (
+            embedded,
+            f"The table shows {PAGE_ROWS} rows at first; the search covers all features." if total > PAGE_ROWS else "",
+        )
+    note = f"To limit its size, this page contains only the best {len(rows):,} of {total:,} features."
     return embedded, note
 
 
@@ -185,7 +188,7 @@ def _lines(s: dict[str, Any], top: int) -> list[str]:
 
 
 def features_section(columns: Sequence[Column] = COLUMNS) -> Section:
-    """The section of the ranking, with further columns where the summary has them."""
+    """The section with the ranking, and with the given optional columns."""
     view = partial(_view, columns=columns)
     return Section(
         "features",

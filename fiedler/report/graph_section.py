@@ -1,8 +1,9 @@
-"""The section on the graph: facts in words, the first eigenvalues with their gaps, and a picture of the samples.
+"""The section on the graph: its properties, the first eigenvalues with their gaps, and a picture of the samples.
 
 The picture places sample i at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
-eigenmaps), on the largest connected component. A few rows that hang on the others by next to nothing have eigenvectors
-to themselves, in which all others coincide; the picture is of the graph without them, and they stand at its border.
+eigenmaps), on the largest connected component. A few rows may have almost no weight to the others; these are called
+loose. They would dominate the first eigenvectors, so that all other rows coincide. Therefore they are left out of the
+embedding and drawn at the border of the picture.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from ..words import number, printable
 from .case import Case
 from .section import Section, class_colours, class_key
 
-MOST_ROWS = 5000  # rows up to which the report builds the graph again
-_POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is sought among the first 20, as φ3 does
-_MOST_LOOSE, _ROUNDS = 0.1, 12  # share of the rows that may be loose, and how often we look for more of them
-_CROWDED = 0.125  # share of an axis below which the middle half of the rows is called crowded
+MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
+_POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is taken among the first 20, as in φ3
+_MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
+_CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
 _BORDER, _APART, _NAMED, _SHOWN_LOOSE = 1.12, 0.09, 5, 60
 
 
 def compute_graph(case: Case) -> dict[str, Any]:
-    """Facts about every graph of the formula, and the spectrum and embedding of the one that shows the samples."""
+    """Properties of every graph in the formula, and spectrum and embedding of the graph over the samples."""
     n = case.problem.n_samples
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
-        return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; these are {n:,}."}
+        return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
     built = [(recipe, _build(case, recipe)) for recipe in recipes]
     section: dict[str, Any] = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built if graph is not None]}
     for recipe, graph in built:
@@ -46,14 +47,14 @@ def compute_graph(case: Case) -> dict[str, Any]:
     section["used"] = shown is not None
     recipe, graph = shown or (KNN(), _build(case, KNN(), quiet=True))
     if graph is None:
-        return section  # the notes say why
+        return section  # the notes state why
     if not section["used"]:
         section["graphs"].append(_facts(f"{recipe!r}, for orientation only", graph))
     return section | {"shown": repr(recipe)} | _picture(case, recipe, graph)
 
 
 def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
-    """The graph of a recipe; warnings while it is built become warnings of the report."""
+    """The graph of a recipe; warnings during its construction become warnings of the report."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -67,7 +68,7 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
 
 
 def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
-    """Whether the graph lies over most samples and is not made of the labels alone."""
+    """Whether the graph covers most samples and is not built from the labels only."""
     of_samples = recipe.attracts and not recipe.signed and (recipe.reads_X or not recipe.supervised)
     return of_samples and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
 
@@ -89,13 +90,13 @@ def _facts(name: str, graph: Graph) -> dict[str, Any]:
 
 
 def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
-    # Graphs of labels and pairs fall apart by construction; only one over the samples should hold together.
+    # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should be connected.
     if recipe.reads == "nothing" and graph.n_components > 1:
         case.warn(
             "disconnected",
-            f"{recipe!r} falls into {graph.n_components} components, the largest with {graph.component_sizes[0]} of "
-            f"{graph.n_nodes} rows: a feature that is constant on each of them looks perfect. More neighbours or a "
-            "larger bandwidth join them.",
+            f"{recipe!r} has {graph.n_components} components, the largest with {graph.component_sizes[0]} of "
+            f"{graph.n_nodes} rows. A feature that is constant on each component gets a perfect score. Use more "
+            "neighbours or a larger bandwidth to connect them.",
         )
     if recipe.reads == "nothing" and graph.n_isolated:
         case.warn("isolated", f"{recipe!r} leaves {graph.n_isolated} of {graph.n_nodes} rows without any neighbour.")
@@ -104,7 +105,7 @@ def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
 
 
 def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
-    """Eigenvalues of the graph, the one number of clusters, and the picture of its largest component."""
+    """Eigenvalues of the graph, the number of clusters, and the picture of its largest component."""
     values, vectors = graph.spectrum(_EIGENVALUES)
     gaps = np.diff(values)[1:]
     largest = 2 + int(np.argmax(gaps)) if len(gaps) else None
@@ -138,7 +139,7 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
 
 
 def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
-    """The number of clusters for the whole report: stated for φ3, the number of classes, or by the largest eigengap.
+    """The number of clusters for the whole report: as stated for φ3, the number of classes, or by the largest eigengap.
 
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
@@ -169,7 +170,7 @@ def _is_number_of_classes(known: Supervision, n: int) -> bool:
 def _placed(
     graph: Graph, nodes: np.ndarray, vectors: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of the picture, their first two coordinates, and the loose rows, the most loosely tied first."""
+    """The rows of the picture, their first two coordinates, and the loose rows, the loosest first."""
     most, loose = _MOST_LOOSE * len(nodes), np.empty(0, dtype=np.intp)
     part = _part(graph, nodes)
     placed = _coordinates(part, vectors)
@@ -177,7 +178,7 @@ def _placed(
         out = next((far for far in map(_far, placed.T) if far.any()), None)
         if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
             break
-        # Rows that were tied to the largest part only through these are loose as well.
+        # Rows that were connected to the largest part only through loose rows are loose as well.
         kept = nodes[~out]
         rest = _part(graph, kept)
         kept = kept[rest.components == 0]
@@ -186,7 +187,7 @@ def _placed(
         loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
         nodes, part = kept, rest if len(kept) == rest.n_nodes else _part(graph, kept)
         placed = _coordinates(part)
-    for axis in placed.T:  # if too many rows are far away to leave them out, move them to the border
+    for axis in placed.T:  # if too many rows are far away to be left out, they are moved to the border
         low, high = _fence(axis)
         axis.clip(low, high, out=axis)
     return nodes, placed, loose
@@ -198,7 +199,7 @@ def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
 
 
 def _fence(axis: np.ndarray) -> tuple[float, float]:
-    """The range of the middle 90 %, and as much again on either side."""
+    """The range of the middle 90 %, extended by its length on either side."""
     low, high = np.quantile(axis, [0.05, 0.95])
     return 2 * low - high, 2 * high - low
 
@@ -210,13 +211,13 @@ def _far(axis: np.ndarray) -> np.ndarray:
 
 
 def _is_crowded(axis: np.ndarray) -> bool:
-    """Whether half of the rows share a small part of an axis, so that the axis is stretched towards their ranks."""
+    """Whether half of the rows lie in a small part of an axis; then the axis is stretched towards ranks."""
     low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
     return bool(q3 - q1 < _CROWDED * (high - low))
 
 
 def _part(graph: Graph, nodes: np.ndarray) -> Graph:
-    """Some nodes, in their order, as a graph of their own."""
+    """The subgraph of some nodes, in their order."""
     if np.array_equal(nodes, np.arange(graph.n_nodes)):
         return graph
     if graph.storage == "dense":
@@ -229,7 +230,7 @@ def _part(graph: Graph, nodes: np.ndarray) -> Graph:
 
 
 def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
-    """Places of loose rows on a square around the picture, each in the direction of its neighbours."""
+    """Positions of the loose rows on a square around the picture, each in the direction of its neighbours."""
     if not len(loose):
         return np.empty((0, 2))
     where = np.zeros((graph.n_nodes, 2))
@@ -237,7 +238,7 @@ def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.nd
     chosen = np.zeros((graph.n_nodes, len(loose)))
     chosen[loose, np.arange(len(loose))] = 1.0
     ties = graph.dot(chosen)
-    ties /= np.maximum(np.abs(ties).max(axis=0), np.finfo(float).tiny)  # some weigh 1e-170
+    ties /= np.maximum(np.abs(ties).max(axis=0), np.finfo(float).tiny)  # some weights are as small as 1e-170
     direction = ties.T @ where
     angle = np.arctan2(direction[:, 1], direction[:, 0])
     order = np.argsort(angle, kind="stable")
@@ -259,14 +260,12 @@ def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -
 
 
 def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
-    """Edges between the points of a picture: all of them, or the strongest ones of each row."""
+    """Edges between the points of a picture: all edges, or the strongest edges of each row."""
     W = np.abs(np.triu(_part(graph, rows).toarray(), 1))
     i, j = np.nonzero(W)
     if len(i) <= _EDGES:
         return np.column_stack([i, j])
-    case.notes.append(
-        f"The picture of the graph shows few of its {graph.n_edges:,} edges, only the strongest of each row."
-    )
+    case.notes.append(f"The picture shows only the strongest edges of each row, of {graph.n_edges:,} edges.")
     each = max(1, _EDGES // len(rows))
     strongest = np.argsort(-(W + W.T), axis=1, kind="stable")[:, :each]
     ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
@@ -297,25 +296,25 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 def _graph_words(graph: dict[str, Any]) -> str:
     if "shown" not in graph:
         return ""
-    words = f"Drawn: {graph['shown']}, a graph the method reads."
+    words = f"The picture shows {graph['shown']}, a graph of the method."
     if not graph["used"]:
         words = (
-            f"The method reads no graph that lies over the samples alone, so {graph['shown']} is drawn for "
-            "orientation; it had no part in the ranking."
+            f"The method uses no graph over the samples, so {graph['shown']} is drawn for orientation. It was not "
+            "used for the ranking."
         )
     return words + _loose_words(graph.get("loose", {}))
 
 
 def _loose_words(loose: dict[str, Any]) -> str:
-    """A sentence about the rows that stand at the border because they are hardly tied to the others."""
+    """A sentence about the loose rows, which are drawn at the border."""
     if not loose.get("n"):
         return ""
     named, n = [str(row) for row in loose["rows"]], loose["n"]
     if n == 1:
-        return f" Row {named[0]} hangs on the others by next to nothing; it is the diamond at the border."
+        return f" Row {named[0]} has almost no weight to the other rows; it is the diamond at the border."
     rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
     return (
-        f" {n:,} rows hang on the others by next to nothing (rows {', '.join(named)}{rest}); they are the diamonds at "
+        f" {n:,} rows have almost no weight to the others (rows {', '.join(named)}{rest}); they are the diamonds at "
         "the border, and the others are placed without them."
     )
 
@@ -334,7 +333,7 @@ def _gap_words(graph: dict[str, Any]) -> str:
     n, own = clusters["n"], "" if clusters["graph"] == graph["shown"] else f" of {clusters['graph']}"
     words = {
         "classes": f"{n} clusters, the number of classes",
-        "stated": f"{n} clusters, as the method was told",
+        "stated": f"{n} clusters, a parameter of the method",
         "gap": f"{n} clusters, by the largest gap{own} among the first 20",
     }[clusters["by"]]
     return f"shaded: the gap after {words}" if n < shown else words
@@ -378,12 +377,10 @@ def _lines(s: dict[str, Any], top: int) -> list[str]:
 
 
 def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
-    """The samples placed by the first two non-trivial eigenvectors; loose ones are diamonds at the border."""
+    """The samples, placed by the first two non-trivial eigenvectors; loose rows are diamonds at the border."""
     picture = graph["embedding"]
     x, y = np.array(picture["x"]), np.array(picture["y"])
-    about = (
-        f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by what is known of them."
-    )
+    about = f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
     with SvgFigure("embedding", "Rows in the graph", about, height=340) as figure:
         ax = figure.ax
         _draw_edges(ax, x, y, picture["edges"])
@@ -400,7 +397,7 @@ def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
         if n_tied < len(x):
             look: dict[str, Any] = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
             far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
-            figure.tell(far, [f"{text}; hangs on the others by little" for text in texts[n_tied:]])
+            figure.tell(far, [f"{text}; almost no weight to other rows" for text in texts[n_tied:]])
         ax.grid(False)
         ax.set_xticks([])
         ax.set_yticks([])
@@ -411,7 +408,7 @@ def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
 
 
 def _point_looks(picture: dict[str, Any], colours: list[str]) -> tuple[list[str], list[str], list[float]]:
-    """Text, colour and strength of every point."""
+    """Text, colour and opacity of every point."""
     rows, labels = picture["row"], picture["label"]
     if labels is None:
         return [f"row {row}" for row in rows], ["C0"] * len(rows), [0.75] * len(rows)
@@ -432,7 +429,7 @@ def _point_looks(picture: dict[str, Any], colours: list[str]) -> tuple[list[str]
 
 
 def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
-    """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters stands out."""
+    """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters is shaded."""
     values, cut = np.array(graph["eigenvalues"]), graph.get("clusters", {}).get("n", graph["largest_gap_after"])
     at = np.arange(len(values))
     about = f"The {len(values)} smallest eigenvalues of {graph['shown']}."
@@ -440,7 +437,7 @@ def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
         ax = figure.ax
         ax.vlines(at, 0, values, color="C0", alpha=0.35, linewidth=2)
         dots = ax.scatter(at, values, s=30, color="C0", linewidths=0, zorder=3)
-        gaps = ["", *(f", {gap:.4g} above the one before" for gap in np.diff(values))]
+        gaps = ["", *(f", {gap:.4g} above the previous one" for gap in np.diff(values))]
         figure.tell(dots, [f"eigenvalue {k}: {v:.4g}{gap}" for k, v, gap in zip(at, values, gaps, strict=True)])
         if cut is not None and cut < len(values):
             ax.axvspan(cut - 1, cut, color="C1", alpha=0.13, linewidth=0)
@@ -471,7 +468,7 @@ _TEMPLATE = """
 {{ figure(eigenvalues, "Smallest eigenvalues", gap_words) }}
 </div>
 {% if rows %}
-<p class="muted small">Components leave isolated rows out; a degree is the sum of a row's weights.</p>
+<p class="muted small">Isolated rows are not counted as components. The degree of a row is the sum of its weights.</p>
 {{ table("Graphs and their size", heads, rows, stack=true, hidden=true, code=true) }}
 {% endif %}
 {% if s.graph.note %}<p class="muted">{{ s.graph.note }}</p>{% endif %}

@@ -1,7 +1,8 @@
 """The HTML page of a report: the head, the navigation, and the body of every section that applies.
 
-The templates escape every value; only the figures, which were serialised as XML, and our own style sheet and script go
-in as they are. The page's security policy names the hash of that script, so a browser would run no other.
+The templates escape every value. Only the figures, which were serialised as XML, and the style sheet and script of the
+library are inserted without escaping. The security policy of the page contains the hash of this script, so that a
+browser runs no other script.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _is_shown(section: Section, s: dict[str, Any]) -> bool:
 
 
 def _card(environment: Any, section: Section, s: dict[str, Any]) -> dict[str, Any]:
-    """A section as the page shows it."""
+    """The title and body of a section on the page."""
     from markupsafe import Markup
 
     values = section.view(s) if section.view else {}
@@ -80,7 +81,7 @@ def _environment() -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """The summary with every text fit for a page."""
+    """The summary with every text made printable."""
     if isinstance(value, dict):
         return {key: _shown(item) for key, item in value.items()}
     if isinstance(value, list):

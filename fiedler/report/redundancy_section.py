@@ -1,4 +1,4 @@
-"""The section on redundancy: which selected features repeat a better one."""
+"""The section on redundancy: selected features that correlate strongly with a better one."""
 
 from __future__ import annotations
 
@@ -13,25 +13,22 @@ from ..words import printable
 from .case import Case, correlations
 from .section import Section
 
-CORRELATED_ROWS = 20_000  # rows that correlations between features are taken over
-REDUNDANT = 0.9  # absolute correlation from which two features are called redundant
-_EXAMINED, _SHOWN, _LISTED = (
-    200,
-    24,
-    14,
-)  # most features that are correlated, most in the figure, most repeats in the table
+CORRELATED_ROWS = 20_000  # largest number of rows for correlations between features
+REDUNDANT = 0.9  # two features with at least this absolute correlation are redundant
+# Largest numbers of features compared, of features in the figure, of repeats in the table.
+_EXAMINED, _SHOWN, _LISTED = 200, 24, 14
 
 
 def compute_redundancy(case: Case) -> dict[str, Any]:
-    """Correlations among the selected features, and those that repeat a better one."""
+    """Correlations among the selected features, and the features that repeat a better one."""
     order = case.selector.order_[: min(case.n_selected, _EXAMINED)]
     order = order[~np.isnan(case.scores[order])]
     if len(order) < 2:
-        return {"note": "Fewer than two selected features have a score, so there is nothing to correlate."}
+        return {"note": "Fewer than two selected features have a score, so there are no correlations."}
     n = case.problem.n_samples
     rows = np.linspace(0, n - 1, min(n, CORRELATED_ROWS)).astype(np.intp)
     if len(rows) < n:
-        case.notes.append(f"Correlations between features are taken over {len(rows):,} of the {n:,} rows.")
+        case.notes.append(f"Correlations between features are computed from {len(rows):,} of the {n:,} rows.")
     r = correlations(take_rows(take_columns(case.problem.X, order), rows).T)
     better = np.triu(np.nan_to_num(np.abs(r)), 1)
     partner, strength = better.argmax(axis=0), better.max(axis=0)
@@ -56,7 +53,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
     words = (
         f"{len(found)} of the {section['examined']} best selected features correlate {section['threshold']} or more "
-        "with a better one. The methods score every feature on its own, so near copies rank side by side."
+        "with a better one. The method scores every feature separately, so near-duplicates have similar ranks."
     )
     named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
     rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:_LISTED]]

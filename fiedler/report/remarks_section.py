@@ -1,7 +1,8 @@
-"""The sections of remarks: what a reader should know before believing a ranking, and notes on how the report was made.
+"""The sections with warnings about the ranking and with notes on how the report was made.
 
-Each check looks at one way in which scores mislead: constant columns, missing scores, ties, a ranking that is the
-variance in disguise, near copies, a class with hardly any label. Graphs are checked where they are built.
+Each check looks for one reason why scores can mislead: constant columns, missing scores, ties, a ranking that nearly
+equals that by variance, near-duplicate features, or a class with very few labels. Graphs are checked when they are
+built.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from .data_section import compute_data
 from .redundancy_section import REDUNDANT, compute_redundancy
 from .section import Section
 
-NEARLY_VARIANCE = 0.95  # rank correlation from which a ranking by eigenvalue sensitivity is called that of the variance
-_ANY_NEARLY_VARIANCE = 0.99  # the same for other methods, where it comes as a surprise
+NEARLY_VARIANCE = 0.95  # smallest rank correlation with the variance that gives a warning, for eigenvalue sensitivity
+_ANY_NEARLY_VARIANCE = 0.99  # the same for all other methods
 
 
 def check_ranking(case: Case) -> None:
-    """Everything about the scores that a reader should know before believing the ranking."""
+    """Add all warnings about the scores and the ranking."""
     scores, data, redundancy = case.scores, case.once(compute_data), case.once(compute_redundancy)
     missing = int(np.isnan(scores[case.kept]).sum())
     if data["n_constant"]:
         some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
-        case.warn("constant", f"{_features(data['n_constant'])} constant and can tell nothing: {some}.")
+        case.warn("constant", f"{_features(data['n_constant'])} constant, without any information: {some}.")
     if missing > data["n_constant"]:
         what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
         case.warn("no score", f"{what}.")
     taken = int(np.isnan(scores[case.selector.support_ & case.kept]).sum())
     if taken:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
-    if not case.criterion.is_set:  # the scores of a set are only those of its first step
+    if not case.criterion.is_set:  # the scores of a set criterion are those of the first step
         _check_ties(case)
         _check_variance(case)
     _check_noise(case)
@@ -42,15 +43,17 @@ def check_ranking(case: Case) -> None:
         case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
     if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
         share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
-        case.warn("redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer would tell as much.")
+        case.warn(
+            "redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer features may be enough."
+        )
     kind, values, _ = case.labels
     if "classes" in case.criterion.uses and kind == "classes" and values is not None:
         rarest = int(np.bincount(values[values >= 0]).min())
         if rarest < 3:
             what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
-            case.warn("few labels", f"{what}; the ranking may change much with one more label.")
+            case.warn("few labels", f"{what}; the ranking may change considerably with one more label.")
     if np.isinf(scores).any():
-        case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} of infinite score (division by zero).")
+        case.warn("infinite", f"{_features(int(np.isinf(scores).sum()))} scored as infinite (division by zero).")
 
 
 def _check_noise(case: Case) -> None:
@@ -72,10 +75,12 @@ def _check_ties(case: Case) -> None:
     finite = scores[np.isfinite(scores)]
     tied = len(finite) - len(np.unique(finite))
     if tied > 0.01 * len(finite):
-        case.warn("ties", f"{tied:,} of {len(finite):,} scores repeat another one; equal scores keep column order.")
+        case.warn(
+            "ties", f"{tied:,} of {len(finite):,} scores equal another score; equal scores keep the column order."
+        )
     if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
         group = int(np.sum(scores == scores[order[k]]))
-        case.warn("ties", f"The cut after {k} features goes through {group} equal scores; column order decided.")
+        case.warn("ties", f"The cut after {k} features splits {group} equal scores; the column order decided.")
 
 
 def _check_variance(case: Case) -> None:
@@ -89,7 +94,7 @@ def _check_variance(case: Case) -> None:
         way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
         case.warn(
             "nearly variance",
-            f"The ranking is nearly that of the variance (rank correlation {rho:.3f}): the scale of the features "
+            f"The ranking nearly equals that by variance (rank correlation {rho:.3f}), so the scale of the features "
             f"decides; {way_out or 'scale the features first'}.",
         )
 
@@ -99,7 +104,7 @@ def _features(count: int) -> str:
 
 
 def _notes(s: dict[str, Any]) -> list[str]:
-    """The notes that no section shows in its own place."""
+    """The notes that no other section shows."""
     return [note for note in s["notes"] if note not in s.get("missing", {}).values()]
 
 
@@ -111,7 +116,7 @@ _WARNINGS_TEMPLATE = """
 {% endfor %}
 </ul>
 """
-WARNINGS = Section("warnings", "Worth knowing before you trust it", _WARNINGS_TEMPLATE, label="Warnings")
+WARNINGS = Section("warnings", "Warnings about this ranking", _WARNINGS_TEMPLATE, label="Warnings")
 _NOTES_TEMPLATE = """
 <ul>
 {% for note in notes %}<li class="name">{{ note }}</li>

@@ -1,4 +1,4 @@
-"""One section of a report, described in one place: how it is computed, when it is shown, what it shows."""
+"""The description of one section of a report: how it is computed, when it is shown, and what it shows."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from typing import Any
 from ..words import number, printable
 from .case import Case
 
-LONGEST_NAME = 400  # characters of a name that the page shows when the pointer is on it
+LONGEST_NAME = 400  # length of a name that the page shows under the pointer
 
 
 @dataclass(frozen=True)
 class Section:
     """A section of the report.
 
-    Only ``name`` and ``title`` are needed. A section without ``compute`` shows what others have put into the summary;
-    one without ``template`` is in the summary, but not on the page.
+    Only ``name`` and ``title`` are required. A section without ``compute`` shows parts of the summary that other
+    sections computed. A section without ``template`` is in the summary, but not on the page.
 
     Parameters
     ----------
     name : str
-        Its key in the summary and its id on the page.
+        The key of the section in the summary and its id on the page.
     title : str
-        Its heading.
+        The heading.
     template : str
-        Jinja2 text of its body on the page. It reads ``s``, the summary, and what ``view`` gives; values are escaped.
-        ``figure(drawn, title, words)``, ``keys(items)`` and ``table(caption, heads, rows)`` are macros it may use.
+        Jinja2 template of the body. It reads the summary ``s`` and the result of ``view``; values are escaped. It may
+        use the macros ``figure(drawn, title, words)``, ``keys(items)`` and ``table(caption, heads, rows)``.
     label : str, optional
-        What the navigation calls it; by default ``title``.
+        The name in the navigation; by default ``title``.
     compute : callable, optional
-        ``compute(case)`` gives what the summary holds under ``name``: dicts, lists, strings, numbers and None. A case
-        has the fitted ``selector``, the ``problem`` with X and what is known about its rows, the ``names`` of the
-        features, ``notes``, ``warn(kind, text)``, and ``once(compute)`` for what another section has computed.
+        ``compute(case)`` returns the part of the summary under ``name``: dicts, lists, strings, numbers and None. A
+        case has the fitted ``selector``, the ``problem`` with X, labels and pairs, the ``names`` of the features,
+        ``notes``, ``warn(kind, text)``, and ``once(compute)`` for the result of another section.
     applies : callable, optional
-        ``applies(summary)`` tells whether the page has this section; by default if ``summary[name]`` is not empty.
+        ``applies(summary)`` states whether the page shows this section; by default if ``summary[name]`` is not empty.
     view : callable, optional
         ``view(summary)`` gives words, rows of tables and figures for the template. A ``title`` in it replaces the
         heading.
     tiles : callable, optional
         ``tiles(summary)`` gives the cards of this section at the top of the page, each made by :func:`tile`.
     lines : callable, optional
-        ``lines(summary, top)`` gives its lines in the report as text; ``top`` is how many features are listed.
+        ``lines(summary, top)`` gives the lines of the text report; ``top`` is the number of features to list.
     half : bool, default=False
-        Whether it is so narrow that the section next to it in the table stands beside it on the page.
+        Whether the section takes half of the width, so that its neighbour in the table is shown next to it.
     """
 
     name: str
@@ -61,17 +61,17 @@ class Section:
 
 
 def always(summary: dict[str, Any]) -> bool:
-    """The ``applies`` of a section that every report has."""
+    """The ``applies`` of a section that every report shows."""
     return True
 
 
 def has_part(section: Section, summary: dict[str, Any]) -> bool:
-    """Whether the summary was made with this section, or the section computes nothing."""
+    """Whether the summary contains this section, or the section computes nothing."""
     return section.compute is None or section.name in summary
 
 
 def check_sections(sections: Sequence[Section]) -> None:
-    """Raise if two sections have one name, or if a section is missing that the head of the page needs."""
+    """Raise an error if two sections have the same name, or if a section for the head of the page is missing."""
     names = [section.name for section in sections]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -82,7 +82,7 @@ def check_sections(sections: Sequence[Section]) -> None:
 
 
 def tile(label: str, value: str, detail: str = "", full: str = "") -> dict[str, str]:
-    """A card at the top of the page; ``full`` is shown when the pointer is on it."""
+    """A card at the top of the page; ``full`` is shown under the pointer."""
     return {"label": label, "value": value, "detail": detail, "full": full[:LONGEST_NAME]}
 
 
@@ -90,7 +90,7 @@ def tile(label: str, value: str, detail: str = "", full: str = "") -> dict[str, 
 
 
 def short(value: Any, digits: int = 5) -> str:
-    """A number for a reader.
+    """A number as readable text.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def short(value: Any, digits: int = 5) -> str:
 
 
 def percent(value: Any) -> str:
-    """A share for a reader.
+    """A share as a percentage.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def percent(value: Any) -> str:
 
 
 def class_colours(labels: dict[str, Any]) -> list[str]:
-    """The name of the colour of each class, the same in all figures; the eight largest classes have their own.
+    """The name of the colour of each class, equal in all figures; the eight largest classes have their own colour.
 
     Examples
     --------

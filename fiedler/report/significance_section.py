@@ -1,4 +1,4 @@
-"""The section on significance: how many features are more than noise, their p-values and effects."""
+"""The section on significance: the number of significant features, p-values and effect sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .section import Section
 
 
 def tests_of(case: Case) -> tuple[np.ndarray | None, ...]:
-    """p, q and effect of every feature: those given, or those of a selector that chose by "fdr"."""
+    """p-value, q-value and effect size of every feature, as given or from a selector that chose by "fdr"."""
     if case.significance is not None:
         return case.significance.pvalues, case.significance.qvalues, case.significance.effect
     return tuple(getattr(case.selector, name, None) for name in ("pvalues_", "qvalues_", "effects_"))
@@ -37,7 +37,7 @@ def _compute(case: Case) -> dict[str, Any] | None:
 def _view(s: dict[str, Any]) -> dict[str, Any]:
     tested = s["significance"]
     found, alpha = tested["n_significant"], tested["alpha"]
-    share = f"a share of {alpha:g} of these is expected to be noise" if found else "no feature stands out from noise"
+    share = f"the expected share of noise among these is {alpha:g}" if found else "no feature differs from noise"
     of = f"{found:,} of {tested['n_tested']:,} features"
     words = f"{of} are significant at a false discovery rate of {alpha:g}: {share}."
     return {"words": words, "pvalues": _pvalues(tested), "effects": _effects(s)}
@@ -45,7 +45,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 
 def _pvalues(tested: dict[str, Any]) -> SvgFigure:
     counts = tested["histogram"]
-    about = f"p-values of {tested['n_tested']} features in {len(counts)} steps; the line is what noise would give."
+    about = f"p-values of {tested['n_tested']} features in {len(counts)} bins; the line is expected for noise."
     with SvgFigure("pvalues", "p-values", about) as figure:
         drawings.pvalue_histogram(figure.ax, counts, tell=figure.tell)
     return figure
@@ -65,12 +65,12 @@ def _effects(s: dict[str, Any]) -> SvgFigure | None:
 
 
 _TEMPLATE = """
-<p class="lead small">{{ words }} A p-value asks how often a feature's own values, in any other order, would fit the
-graph as well; a graph of the features themselves was built without the feature that is tested. Effect is 0 for noise, 1
-for a feature that never differs between neighbours.</p>
+<p class="lead small">{{ words }} The p-value of a feature is the probability that its values, randomly permuted, fit
+the graph as well. If the graph is built from features, the tested feature is left out. The effect size is 0 for noise,
+and 1 for a feature that never differs between neighbours.</p>
 <div class="two">
-{{ figure(pvalues, "p-values", "bars above the dashed line, at the left, are more than noise") }}
-{{ figure(effects, "Effects by rank", "in colour: significant; dashed: the smallest effect of these") }}
+{{ figure(pvalues, "p-values", "bars above the dashed line, at the left, exceed what noise gives") }}
+{{ figure(effects, "Effects by rank", "in colour: significant; dashed: smallest significant effect") }}
 </div>
 """
 SIGNIFICANCE = Section("significance", "Is it real?", _TEMPLATE, label="Is it real", compute=_compute, view=_view)

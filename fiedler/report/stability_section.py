@@ -1,4 +1,4 @@
-"""The section on stability: how often features are selected again when the rows are drawn anew."""
+"""The section on stability: how often features are selected again on resampled rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..words import number
 from .case import Case, quiet
 from .section import Section, always, percent, short, tile
 
-FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # draws for at most so many cells of X, and for more
-_FEATURES = 20  # in the figures
+FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
+_FEATURES = 20  # number of features in the figures
 
 
 def stability_of(case: Case) -> Stability | None:
-    """The given result; otherwise one that is measured for this report, if that is quick."""
+    """The given result; otherwise one that is measured for this report, if this is fast."""
     return case.once(_stability)
 
 
@@ -33,15 +33,15 @@ def _stability(case: Case) -> Stability | None:
 
 
 def _measured(case: Case) -> Stability | str:
-    """The stability over a few draws of four fifths of the rows; or a sentence on why it is not measured."""
+    """The stability over a few draws of 80 % of the rows, or a sentence that states why it is not measured."""
     n, m = case.problem.X.shape
     draws = DRAWS if n * m <= FEW_CELLS else FEW_DRAWS
     if n < 5 or m < 2:
-        return "Stability is not measured: it needs five rows and two features at least."
+        return "Stability is not measured: it needs at least five rows and two features."
     if not case.is_small:
         return f"Stability is not measured: ranking {n:,} rows and {m:,} features {draws} times would be slow."
     if case.is_slow(draws):
-        return f"Stability is not measured: {case.criterion!r} takes long on {n:,} rows, {draws} times."
+        return f"Stability is not measured: {draws} fits of {case.criterion!r} on {n:,} rows would take long."
     k = min(case.n_selected, int(np.isfinite(case.scores).sum()))
     options = {"unlabeled": case.selector.unlabeled, "random_state": case.seed or 0, "k": k, "n_draws": draws}
     try:
@@ -62,13 +62,13 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     if (drawn := s["stability"]) is None:
         return {}
     kendall, chance = (number(drawn[key]) for key in ("kendall", "kuncheva"))
-    corrected = "" if chance != chance else f" ({chance:.2f} when corrected for chance, Kuncheva)"
+    corrected = "" if chance != chance else f" ({chance:.2f} corrected for chance, Kuncheva)"
     draws = f"{drawn['n_draws']} draws"
     if not drawn.get("given", True):
-        draws += " of four fifths of the rows, made for this report,"
+        draws += " of 80 % of the rows, made for this report,"
     words = (
         f"Over {draws} the first {drawn['k']} features overlap by {percent(drawn['jaccard'])} (Jaccard){corrected}; "
-        f"all rankings agree by {kendall:.2f} (Kendall's coefficient, 1 is the same ranking each time)."
+        f"all rankings agree by {kendall:.2f} (Kendall's coefficient; 1 means equal rankings)."
     )
     every = drawn["k"] >= s["data"]["n_features"]  # then every draw selects every feature
     return {"words": words, "frequency": None if every else _frequency(s), "intervals": _intervals(s)}
@@ -119,7 +119,8 @@ _TEMPLATE = """
 {% else %}
 <p class="muted">{{ s.missing.stability or "Stability is not measured." }}
 <code>fiedler rank --stability 50 --report report.html</code>,
-or <code>stability=fiedler.evaluate.stability(...)</code>, ranks again on parts of the data and shows what stays.</p>
+or <code>stability=fiedler.evaluate.stability(...)</code>, repeats the ranking on parts of the data and compares the
+results.</p>
 {% endif %}
 """
 STABILITY = Section(

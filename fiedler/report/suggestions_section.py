@@ -1,4 +1,4 @@
-"""The section on how many features to keep: the suggestions of several rules, over the curve of the scores."""
+"""The section on the number of features: the suggestions of several rules, and the curve of the scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .graph_section import compute_graph
 from .section import Section
 
 _RULES = {
-    "explained": "Nine tenths of what all features explain",
+    "explained": "90 % of what all features explain",
     "turning": "Turning point of the sorted scores",
     "gap": "Clearest clusters in the graph on the first features",
     "cv": "Best held-out prediction",
@@ -23,7 +23,7 @@ _RULES = {
 
 
 def _compute(case: Case) -> list[dict[str, Any]]:
-    """How many features to keep, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
+    """Suggested numbers of features, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
     found, n_clusters = None, case.once(compute_graph).get("clusters", {}).get("n")
     if case.is_small and not case.is_slow():
         options: dict[str, Any] = {"unlabeled": case.selector.unlabeled, "random_state": case.seed or 0}
@@ -31,11 +31,11 @@ def _compute(case: Case) -> list[dict[str, Any]]:
         try:
             found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **case.supervision(), **options))
         except ValueError as error:
-            case.notes.append(f"Of the rules for the number of features only the turning point applies: {error}")
+            case.notes.append(f"The number of features is suggested only by the turning point: {error}")
     else:
         case.notes.append(
-            "The number of features is suggested by the turning point of the scores alone; the other rules of "
-            "fiedler.evaluate.suggest_n_features fit many times, which would be slow on these data."
+            "The number of features is suggested only by the turning point of the scores; the other rules of "
+            "fiedler.evaluate.suggest_n_features need many fits, which would be slow on these data."
         )
     explained = getattr(case.selector, "explained_", None)
     if found is None and explained is not None:
@@ -63,7 +63,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 
 
 def _curve(s: dict[str, Any], title: str) -> SvgFigure | None:
-    """Sorted scores, or the share that the first features of a set explain, with the suggested numbers of features."""
+    """Sorted scores, or the share explained by the first features of a set, with suggested numbers of features."""
     columns, k, is_set = s["features"], s["run"]["n_selected"], "explained" in s["features"]
     values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
     n = int(np.isfinite(values).sum())
@@ -71,8 +71,10 @@ def _curve(s: dict[str, Any], title: str) -> SvgFigure | None:
         return None
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
     if is_set:
-        values = values[:n]  # only these were selected in turn
-        about = f"The first {n} features explain {values[-1]:.0%} of what all do; the first {k} are selected."
+        values = values[:n]  # only these features were chosen one after the other
+        about = (
+            f"The first {n} features explain {values[-1]:.0%} of what all features explain; the first {k} are selected."
+        )
     ranked = enumerate(zip(columns["feature"], values, strict=False), 1)
     texts = [
         f"rank {rank}, {printable(name, 60)}: {value:{'.1%' if is_set else '.5g'}}" for rank, (name, value) in ranked
@@ -87,7 +89,7 @@ def _curve(s: dict[str, Any], title: str) -> SvgFigure | None:
 
 
 def _cuts(s: dict[str, Any]) -> list[tuple[int, str]]:
-    """Suggested numbers of features, each once with the rules that gave it."""
+    """Suggested numbers of features, each once, with the rules that gave it."""
     cuts: dict[int, list[str]] = {}
     for suggestion in s["suggestions"]:
         if suggestion["n_features"] is not None:

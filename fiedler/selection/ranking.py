@@ -1,4 +1,4 @@
-"""The features of a problem in order: by their scores, or as a set that grows feature by feature."""
+"""The order of the features of a problem, by their scores or by forward selection of a set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..sets.forward import forward
 
 
 class Ranking(NamedTuple):
-    """The features of a problem by one criterion: raw scores, and columns best first.
+    """The ranking of features by one criterion: raw scores, and column numbers, best first.
 
     ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
     ``explained[k - 1]`` is the share of J(all features) that the first k of them reach.
@@ -25,7 +25,7 @@ class Ranking(NamedTuple):
 
     @property
     def n_scored(self) -> int:
-        """How many features have a score; they come first."""
+        """Number of features with a score; they come first in the order."""
         return int(np.sum(~np.isnan(self.scores)))
 
 
@@ -36,10 +36,10 @@ def rank(
     share: float = np.inf,
     among: np.ndarray | None = None,
 ) -> Ranking:
-    """Score and order the features; infinite scores are ordered by the criterion's own tie breaker.
+    """Score and order the features; infinite scores are ordered by the tie breaker of the criterion.
 
-    A criterion that chooses sets chooses n_features (by default all), or as many as explain a share of J(all features).
-    Features outside the mask ``among`` come after all that are inside.
+    A set criterion chooses n_features features (by default all), or stops when they reach a share of J(all features).
+    Features outside the mask ``among`` come after all features inside it.
     """
     sets = criterion.set_formula()
     if sets is not None:

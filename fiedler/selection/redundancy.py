@@ -1,9 +1,9 @@
-"""Passing over near copies: features in the order of a ranking, but for those too much like a better one.
+"""Removal of near-duplicates: features in the order of a ranking, without those that correlate with a better one.
 
     keep j unless |r(j, i)| > limit for an i kept before it
 
-Correlations are computed between the kept features and the next ones in the order, some hundred at a time: never
-m x m, and no further down the order than it takes.
+Correlations are computed between the kept features and the next features in the order, some hundred at a time. No m x m
+matrix is formed, and the computation stops when enough features are kept.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ..engine.moments import shifted, sparse_moments
 from ..sets.centred import Centre
 from ..validation import is_sparse
 
-LIMIT = 0.7  # of |r|, when redundancy is True
-_AT_ONCE = 256  # columns of the order that are looked at together
+LIMIT = 0.7  # limit of |r| for redundancy=True
+_AT_ONCE = 256  # number of columns that are compared at a time
 
 
 class Pruned(NamedTuple):
-    """An order without near copies at its top.
+    """An order whose first features are not near-duplicates of each other.
 
     Attributes
     ----------
     order : ndarray of shape (m,)
-        Kept features, then all others as they were ranked.
+        Kept features, followed by all others in the order of the ranking.
     stands_for : ndarray of shape (m,)
-        Of a feature that was passed over the kept one it resembles most, -1 for all others.
+        For a skipped feature the kept feature with the largest |r|; -1 for all other features.
     n_kept : int
     """
 
@@ -41,7 +41,7 @@ class Pruned(NamedTuple):
 
 
 def prune(order: np.ndarray, X: Matrix, limit: float, n_features: int, n_scored: int | None = None) -> Pruned:
-    """Keep the first n_features of an order that are not near copies of one before; only the first n_scored count."""
+    """Keep the first n_features of an order that are not near-duplicates; only the first n_scored are considered."""
     last = len(order) if n_scored is None else n_scored
     stands_for, kept = np.full(len(order), -1, dtype=np.intp), list[int]()
     held = _Held(X)
@@ -70,7 +70,7 @@ def prune(order: np.ndarray, X: Matrix, limit: float, n_features: int, n_scored:
 
 
 class _Held:
-    """The kept columns at unit length: in memory as far as they fit, read again beyond."""
+    """The kept columns at unit length; columns that do not fit into memory are read again."""
 
     def __init__(self, X: Matrix):
         self.X, self._ones = X, np.ones(X.shape[0])
@@ -80,7 +80,7 @@ class _Held:
         self._bytes = 0.0
 
     def unit_columns(self, columns: np.ndarray) -> Any:
-        """Centred columns at unit length; of sparse ones what is stored, with a last row that makes up for the mean."""
+        """Centred columns at unit length; sparse columns stay sparse, with an additional last row for the mean."""
         block = take_columns(self.X, columns)
         if not is_sparse(block):
             C = self._centre(block)
@@ -100,7 +100,7 @@ class _Held:
         self._numbers.append(columns)
 
     def most_like(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The largest |r| of each column with a kept one, and which of them that is."""
+        """The largest |r| of each column with a kept column, and the number of this kept column."""
         most, who, before = np.zeros(block.shape[1]), np.zeros(block.shape[1], dtype=np.intp), 0
         for kept, numbers in zip(self._blocks, self._numbers, strict=True):
             if len(numbers):
@@ -114,7 +114,7 @@ class _Held:
 
 
 def _products(A: Any, B: Any) -> np.ndarray:
-    """A'B of unit columns; the last row of sparse ones counts negatively."""
+    """A'B of unit columns; the last row of sparse columns is subtracted."""
     if not is_sparse(A):
         return A.T @ B
     last = A[[-1]].toarray()[0], B[[-1]].toarray()[0]

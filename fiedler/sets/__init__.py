@@ -1,6 +1,7 @@
-"""Sets of features: what they explain together of a kernel over the samples, and how such a set is built.
+"""Sets of features: how much of a kernel over the samples they explain, and forward selection of such sets.
 
-Here are the kernel in its two forms (``samples``, ``features``), the formula that puts it together (``formula``),
-centred columns (``centred``), and forward selection with its two engines (``forward``, ``rounds``, ``features``). This
-room knows graphs and problems. It knows no criterion: factors of a formula only have to give scores.
+The room contains the kernel in its two forms (``samples``, ``features``), the formula that defines it (``formula``),
+centred columns (``centred``), and forward selection with its two engines (``forward``, ``rounds``, ``features``). It
+may import ``graphs``, ``problem`` and everything below them, but no criteria: factors of a formula are any objects that
+give scores.
 """

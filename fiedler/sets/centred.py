@@ -1,9 +1,9 @@
-"""Columns of X centred and weighted, C = diag(√w) (X - 1 μ'), μ the w-weighted means: what sets of features work on.
+"""Centred and weighted columns of X for sets of features: C = diag(√w) (X - 1 μ') with w-weighted means μ.
 
-In memory C is held where it is dense and small beside scikit-learn's ``working_memory``; otherwise blocks are centred
-whenever they are met. Sparse columns are never filled in: with w'C = 0 the mean drops out of every product with a
-vector that is orthogonal to √w, and a sparse column whose zeros carry hardly any weight is shifted by one of its
-values first, so that a large offset costs no digits.
+C is kept in memory if it is dense and small compared with scikit-learn's ``working_memory``; otherwise blocks are
+centred each time they are read. Sparse columns stay sparse: as w'C = 0, the mean cancels in every product with a vector
+that is orthogonal to √w. A sparse column whose zeros have hardly any weight is first shifted by one of its values, so
+that a large offset costs no digits.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from ..engine.moments import shifted, sparse_centre, sparse_moments
 from ..engine.sparse import sparse_gram
 from ..validation import is_sparse
 
-_HELD = 0.5  # share of the working memory that a dense C may take
+_HELD = 0.5  # largest share of the working memory for a dense C
 
 
 class CentredColumns:
-    """C of a matrix, whatever holds it.
+    """C of a matrix in any storage.
 
     Parameters
     ----------
     X : ndarray, csc_array or Source
     weights : ndarray of shape (n,), optional
-        w; by default all 1.
+        Weights w; by default all 1.
 
     Attributes
     ----------
     root : ndarray of shape (n,)
-        √w, to which every column of C is orthogonal.
+        √w; every column of C is orthogonal to it.
     """
 
     def __init__(self, X: Matrix, weights: np.ndarray | None = None):
@@ -55,7 +55,7 @@ class CentredColumns:
 
     @property
     def sparse(self) -> sp.csc_array | None:
-        """diag(√w) X, shifted, where X is sparse and in memory: C but for a multiple of √w in every column."""
+        """diag(√w) X, shifted, if X is sparse and in memory; it equals C up to a multiple of √w in every column."""
         return self._scaled if is_sparse(self._X) else None
 
     @property
@@ -68,7 +68,7 @@ class CentredColumns:
         return not isinstance(self._X, Source)
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """``function(block)``, whose last axis runs over columns, for all blocks of C, dense and in float64."""
+        """``function(block)`` for all blocks of C, dense and in float64; the last axis of the result is the columns."""
         if self._held is not None:
             return map_columns(function, self._held)
         centre = self._centre
@@ -87,7 +87,7 @@ class CentredColumns:
         return self.map(lambda C: V.T @ C)
 
     def map_slabs(self, V: np.ndarray, function: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
-        """``function(V'C of a slab, its columns)``, whose last axis runs over columns, in one pass over a source."""
+        """``function(V'C of a slab, its columns)`` in one pass over a source; the last axis is the columns."""
         centre, source = self._centre, self._X
         assert isinstance(source, Source)
 
@@ -130,7 +130,7 @@ class CentredColumns:
 
 
 class Centre:
-    """A block of columns -> the same centred, weighted and dense; what is constant becomes exactly 0."""
+    """Function that centres and weights a block of columns; the result is dense, and exactly 0 for constants."""
 
     def __init__(self, weights: np.ndarray):
         self.weights, self.root = weights, np.sqrt(weights)

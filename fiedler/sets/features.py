@@ -1,4 +1,4 @@
-"""K held between the features, m x m, and forward selection on it: nothing of the samples is touched again.
+"""The kernel K between the features, m x m, and forward selection on it without further access to the samples.
 
     G = C'C,   B = C'FC,   C'KC = B² or B
 
@@ -25,7 +25,7 @@ from ..validation import is_sparse
 from .centred import CentredColumns
 from .kernel import NEGLIGIBLE, Kernel, Search, Steps, Term, best
 
-MOST_FEATURES = 12_000  # up to which K is formed
+MOST_FEATURES = 12_000  # largest number of features for which K is formed
 
 
 class FeatureKernel(Kernel):
@@ -72,7 +72,7 @@ def slabs(X: Any) -> list[slice]:
 
 
 def fits_one_pass(terms: tuple[Term, ...], problem: Problem) -> bool:
-    """Whether all graphs are sums over the rows, as those of anchors, and what they hold fits the memory."""
+    """Whether all graphs are sums over the rows, as for anchors, and these sums fit into memory."""
     m, sums = problem.n_features, [None if term.graph is None else term.graph.sums(problem) for term in terms]
     known = all(isinstance(term.filter, str) and term.filter != "identity" for term in terms)
     if not known or None in sums or m > MOST_FEATURES:
@@ -81,7 +81,7 @@ def fits_one_pass(terms: tuple[Term, ...], problem: Problem) -> bool:
 
 
 def from_rows(terms: tuple[Term, ...], problem: Problem) -> FeatureKernel:
-    """W = Z Λ⁻¹ Z' has D = I and no negative part, so B = C'FC = E'E with E = Λ^-½ Z'C, which are sums over rows."""
+    """The kernel from sums over rows: W = Z Λ⁻¹ Z' has D = I and no negative part, so B = E'E with E = Λ^-½ Z'C."""
     summed = Problem(problem.X, problem.supervision, by_rows=True)
     forms = []
     for term in terms:
@@ -96,7 +96,7 @@ def from_rows(terms: tuple[Term, ...], problem: Problem) -> FeatureKernel:
         return C.T @ C, C.sum(axis=0)
 
     gram, left = fold_rows(rows_gram, lambda a, b: (a[0] + b[0], a[1] + b[1]), problem.X)
-    gram -= np.outer(left, left) / problem.n_samples  # what the rounded means left
+    gram -= np.outer(left, left) / problem.n_samples  # corrects the rounding of the means
     gram[constant] = gram[:, constant] = 0.0
     return FeatureKernel(gram, forms)
 
@@ -126,7 +126,7 @@ def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.nd
 
 
 def choose_between_features(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
-    """The path, up to n_features or until J reaches ``enough``."""
+    """The path of chosen features, up to n_features or until J reaches ``enough``."""
     with one_blas_thread(float(len(kernel.num)) ** 2):
         return _chosen(kernel, search, n_features, enough)
 
@@ -148,12 +148,12 @@ def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: floa
         among = [*picked, p]
         square = float(w[among] @ G[np.ix_(among, among)] @ w[among])
         if not square > search.floor[p]:
-            den[p] = 0.0  # nothing is left of it, whatever the running difference says
+            den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
             continue
         w /= np.sqrt(square)
         a, image = G[:, among] @ w[among], kernel.product(w)
         e = float(w @ image)
-        # v = (I - QQ')Kq, seen by the columns: what K q has along the directions chosen so far is taken out.
+        # C'v for v = (I - QQ')Kq: the part of K q along the directions chosen so far is removed.
         b = image - (W[:k] @ image) @ A[:k]
         A[k], W[k] = a, w
         num += a * (a * e - 2.0 * b)

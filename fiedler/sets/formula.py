@@ -1,6 +1,6 @@
-"""The formula of a set criterion: the terms of K, factors of the gains, and which form of K a problem gets.
+"""The formula of a set criterion: the terms of K, the factors of the gains, and the choice of the form of K.
 
-K is held over the samples or between the features, whichever is smaller (:mod:`fiedler.sets.samples`,
+K is stored over the samples or between the features, whichever is smaller (:mod:`fiedler.sets.samples`,
 :mod:`fiedler.sets.features`); both give the same sets.
 """
 
@@ -22,12 +22,12 @@ from .features import MOST_FEATURES, fits_one_pass, from_columns, from_rows, sla
 from .kernel import Kernel, Term, gains
 from .samples import MOST_SAMPLES, RowKernel
 
-_SHORTEST, _LONGEST = 1e-60, 1e60  # of the columns of C
-_PASSES = 16  # over a file, for K between the features
+_SHORTEST, _LONGEST = 1e-60, 1e60  # allowed range of the norms of the columns of C
+_PASSES = 16  # largest number of passes over a file, for K between the features
 
 
 class Scores(Protocol):
-    """What a factor is: a criterion."""
+    """A factor of the gains: anything with the interface of a criterion."""
 
     def score(self, problem: Problem) -> np.ndarray: ...
     def informative(self, problem: Problem) -> bool: ...
@@ -39,11 +39,11 @@ class SetFormula(NamedTuple):
     Parameters
     ----------
     terms : tuple of Term
-        K is their sum.
+        The terms whose sum is K.
     factors : tuple of Criterion
-        The product of their scores is r.
+        The criteria whose scores are multiplied to r.
     power : float
-        Of den; 1 is the exact gain of J.
+        The power of den; 1 is the exact gain of J.
     """
 
     terms: tuple[Term, ...]
@@ -52,7 +52,7 @@ class SetFormula(NamedTuple):
 
     @property
     def supervised(self) -> bool:
-        """Whether K reads labels or pairs, beside the factors that may."""
+        """Whether K itself reads labels or pairs; the factors do not count."""
         return any(term.graph is not None and term.graph.supervised for term in self.terms)
 
     def kernel(self, problem: Problem, form: str | None = None) -> Kernel:
@@ -63,12 +63,12 @@ class SetFormula(NamedTuple):
         problem : Problem
             X, what is known about its rows, and the graphs built so far.
         form : {"samples", "features", "products"}, optional
-            K formed over the samples or between the features, or sparse products instead; by default what is smallest.
+            K over the samples or between the features, or sparse products instead of K; by default the smallest form.
 
         Returns
         -------
         kernel : Kernel
-            With num and den of every feature, and J(all features).
+            The kernel, with num and den of every feature, and J(all features).
         """
         return problem.build(KernelOf(self.terms, self.supervised, form))
 
@@ -83,7 +83,7 @@ class SetFormula(NamedTuple):
         Returns
         -------
         relevance : ndarray of shape (n_features,) or None
-            A feature without a score counts as 0, inf as twice the largest finite score. None stands for ones.
+            The product r. A missing score counts as 0, and inf as twice the largest finite score. None means r = 1.
         """
         total = None
         for factor in (factor for factor in self.factors if factor.informative(problem)):
@@ -95,7 +95,7 @@ class SetFormula(NamedTuple):
         return total
 
     def first_scores(self, problem: Problem) -> np.ndarray:
-        """The gain of every feature by itself, r · num / den^power.
+        """The gain r · num / den^power of every feature if it is chosen first.
 
         Parameters
         ----------
@@ -105,14 +105,14 @@ class SetFormula(NamedTuple):
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            NaN for a constant feature.
+            The gains; NaN for a constant feature.
         """
         kernel, weights = self.kernel(problem), self.relevance(problem)
         return gains(kernel.num, kernel.den, self.power, weights)
 
 
 class KernelOf:
-    """The kernel of some terms, as something a problem builds once; ``form`` overrides the choice of its form."""
+    """The kernel of some terms in the form in which a problem stores results; ``form`` overrides its form."""
 
     def __init__(self, terms: tuple[Term, ...], supervised: bool, form: str | None = None):
         self.terms, self.supervised, self.form = terms, supervised, form
@@ -131,7 +131,7 @@ class KernelOf:
         weights = _measure(self.terms, graphs, n)
         terms = [(term, smoother(graph, term.filter, n)) for term, graph in zip(self.terms, graphs, strict=True)]
         columns = CentredColumns(problem.X, weights)
-        if columns.in_memory:  # else when the columns have been read anyway
+        if columns.in_memory:  # otherwise it is checked when the columns are read
             _check_spread(columns.squares())
         form = self.form
         if form is None:
@@ -146,7 +146,7 @@ class KernelOf:
 
 
 def _check_spread(squares: np.ndarray) -> None:
-    """K holds fourth powers of the columns of C, which must neither overflow nor vanish."""
+    """Check that fourth powers of the columns of C, which K contains, neither overflow nor underflow."""
     longest = float(np.sqrt(squares.max(initial=0.0)))
     if longest and not _SHORTEST < longest < _LONGEST:
         raise ParameterError(
@@ -158,25 +158,25 @@ def _check_spread(squares: np.ndarray) -> None:
 
 
 def can_be_formed(X: Any) -> bool:
-    """Whether K of a matrix can be held over its samples or between its features, or be left to sparse products."""
+    """Whether K can be formed over the samples or between the features, or be replaced by sparse products."""
     n, m = X.shape
     in_memory = not isinstance(X, Source)
     return n <= MOST_SAMPLES or (in_memory and (m <= MOST_FEATURES or is_sparse(X)))
 
 
 def _few_features(n: int, m: int, in_memory: bool) -> bool:
-    """Whether K is held between the features; a file whose rows fit K is read fewer times without."""
+    """Whether K is stored between the features; for a file with few rows, K over the samples needs fewer passes."""
     return m <= 1.5 * n and m <= MOST_FEATURES and (in_memory or n > MOST_SAMPLES)
 
 
 def _measure(terms: tuple[Term, ...], graphs: list[Graph | None], n: int) -> np.ndarray | None:
-    """The weights of M: the degrees for what is explained of a graph, ones for features; the same for all terms."""
+    """The weights M of the samples, equal for all terms: degrees if a graph is explained, ones for features."""
     found: list[np.ndarray] = []
     for term, graph in zip(terms, graphs, strict=True):
         found.append(np.ones(n) if term.of == "features" or graph is None else graph.degree)
     if any(not np.allclose(weights, found[0]) for weights in found[1:]):
         raise ValueError(
-            "these kernels cannot be added: they weigh the samples differently, by the degrees of different graphs or "
-            "not at all; add kernels of features (of='features'), or of graphs with equal degrees."
+            "these kernels cannot be added, because they weight the samples differently (by degrees of different "
+            "graphs, or not at all); add kernels with of='features', or of graphs with equal degrees."
         )
     return found[0]

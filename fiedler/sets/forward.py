@@ -1,12 +1,12 @@
-"""Sets by forward selection: one feature after another, each the best beside those chosen before it.
+"""Forward selection of sets: features are added one by one, each with the best gain given the features chosen before.
 
-    j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: what the chosen features leave of a column
+    j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: residual of a column on the chosen ones
     q = c̃_j* / ‖c̃_j*‖,  e = q'Kq,  v = (I - QQ')Kq;   a = c'q,  b = c'v:   num += a (a e - 2 b),   den -= a²
 
-e is what J gains. One path, two engines: ``rounds`` if K is held over the samples, ``features`` if it is held between
-the features. A column is live while den > 1e-8 of what it was (1e-5 in single precision); residuals are
-orthogonalised twice, and their length is computed afresh before one is taken; scores within 1e-9 of the best are ties,
-which go to the smaller column.
+e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
+stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
+Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
+the best are ties, which go to the smaller column number.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from .kernel import Search, Steps, gains
 from .rounds import choose_in_rounds
 from .samples import RowKernel
 
-ENOUGH = 0.9  # share of J of all features at which a set is called large enough: a convention, not a law
+ENOUGH = 0.9  # a set is large enough at this share of J(all features); this is a convention
 
 
 class Path(NamedTuple):
-    """The features of a problem as nested sets: the first k of ``order``, for every k up to the length of the path.
+    """Nested sets of features: the first k features of ``order``, for every k up to the length of the path.
 
     Attributes
     ----------
     scores : ndarray of shape (m,)
-        Of the first step; NaN for constant columns.
+        Scores of the first step; NaN for constant columns.
     order : ndarray of shape (m,)
-        The path, then the others by what they would still add, then those of which nothing is left, constants last.
+        First the path, then the other features by their remaining gain, then features without a residual, and last
+        the constant ones.
     explained : ndarray of shape (length of the path,)
-        J of the first k features as a share of J of all; NaN where J of all is not positive.
+        Share of J(all features) reached by the first k features of ``order``; NaN if J(all features) is not positive.
     """
 
     scores: np.ndarray
@@ -53,9 +54,9 @@ def forward(
     among: np.ndarray | None = None,
     form: str | None = None,
 ) -> Path:
-    """Choose up to n_features, or as many as explain a share of J of all features; among some, by a mask.
+    """Choose up to n_features features, or until they reach a share of J(all features); a mask limits the candidates.
 
-    ``form`` is that of :meth:`SetFormula.kernel`.
+    ``form`` is as in :meth:`SetFormula.kernel`.
     """
     kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
@@ -69,17 +70,17 @@ def forward(
         assert isinstance(kernel, RowKernel)
         steps = choose_in_rounds(kernel, search, n_features, enough)
     scores = level_copies(gains(kernel.num, kernel.den, sets.power, relevance), problem.X)
-    # A kernel that is not positive, such as that of filter="walk", may have a J of all that nothing is a share of.
+    # A kernel that is not positive, such as that of filter="walk", may give a J(all features) that is not positive.
     explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
     return Path(scores, _order(steps, search, scores), explained)
 
 
 def _order(steps: Steps, search: Search, scores: np.ndarray) -> np.ndarray:
-    """The path, then the live columns by their residual score, the spent ones by their own, constants."""
+    """The path, then columns with a residual by remaining score, those without by first score, then constants."""
     left = search.scores(steps.num, steps.den)
     left[steps.picked] = -np.inf
     mantissa, exponent = np.frexp(left)
-    left = np.ldexp(np.round(mantissa * 2.0**30), exponent)  # nine digits: what differs less is a tie
+    left = np.ldexp(np.round(mantissa * 2.0**30), exponent)  # nine digits; smaller differences are ties
     rest = np.lexsort((np.arange(len(scores)), -scores, -left, np.isnan(scores)))
     taken = np.zeros(len(scores), dtype=bool)
     taken[steps.picked] = True

@@ -1,11 +1,11 @@
-"""K, the kernel over the samples of which a set of features explains a share, and what every form of it has.
+"""The kernel K over the samples, a share of which a set of features explains: the base class of its forms.
 
-    J(S) = tr[(C_S' C_S)⁻¹ C_S' K C_S]        C: X centred (and weighted, where the graph sets the measure M = D)
-    K = Σ_t κ_t F_t C C' F_t                  of features: all features averaged over neighbours
-    K = Σ_t κ_t F_t                           of a graph: the samples' own coordinates on it
+    J(S) = tr[(C_S' C_S)⁻¹ C_S' K C_S]        C: X centred (and weighted, if the graph sets the measure M = D)
+    K = Σ_t κ_t F_t C C' F_t                  of="features": all features averaged over neighbours
+    K = Σ_t κ_t F_t                           of="graph": the coordinates of the samples on the graph
 
-J is a sum of gains, one per feature added, each the quotient num / den = c̃'K c̃ / c̃'c̃ of the residual c̃ of its column
-on those before it; |S| = 1 is the quotient of the feature itself.
+J is a sum of gains, one per added feature. Each gain is num / den = c̃'K c̃ / c̃'c̃ for the residual c̃ of the column on
+the columns before it. For |S| = 1 it is the quotient of the column itself.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from ..graphs import Recipe
 
-_LEFT = {True: 1e-8, False: 1e-5}  # share of a column that must be left, in double and in single precision
-TIE = 1e-9  # scores this near to the best are as good
-NEGLIGIBLE = 1e-10  # a direction with less than this share of the largest is rounding
+_LEFT = {True: 1e-8, False: 1e-5}  # smallest share of the residual of a column, in double and in single precision
+TIE = 1e-9  # scores this close to the best are ties
+NEGLIGIBLE = 1e-10  # a direction with a smaller share of the largest is rounding error
 
 
 class Term(NamedTuple):
@@ -28,13 +28,13 @@ class Term(NamedTuple):
     Parameters
     ----------
     graph : Recipe or None
-        The graph of F; None only for the filter "identity".
+        The graph of F; None is allowed only with the filter "identity".
     filter : {"smooth", "walk", "identity"}, float or callable
         F as a function of 𝓛, as in :class:`fiedler.Explained`.
     of : {"features", "graph"}
         What is explained: F C C' F, or F.
     factor : float, default=1.0
-        κ, what the part is multiplied by.
+        The factor κ of this term.
     """
 
     graph: Recipe | None
@@ -44,20 +44,20 @@ class Term(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """Equal for terms that are the same; functions are told apart by identity."""
+        """A key that is equal for equal terms; functions compare by identity."""
         plain = isinstance(self.filter, (str, int, float))
         graph = None if self.graph is None else self.graph.key
         return graph, self.filter if plain else id(self.filter), self.of, self.factor
 
 
 class Kernel:
-    """K with the first step: num = c'Kc and den = c'c of every feature, and J of all features together.
+    """K with the values of the first step: num = c'Kc and den = c'c of every feature, and J(all features).
 
     Attributes
     ----------
     num, den : ndarray of shape (m,)
     total : float
-        J(all features); where that would cost n³ at tens of thousands of rows its bound tr K.
+        J(all features), or its upper bound tr K if the exact value would cost n³ for tens of thousands of rows.
     """
 
     num: np.ndarray
@@ -79,21 +79,21 @@ def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray 
 
 
 class Search:
-    """What a search compares: r · num / den^power, of columns of which enough is left."""
+    """The scores that a search compares: r · num / den^power, for columns with a large enough residual."""
 
     def __init__(self, kernel: Kernel, power: float, relevance: np.ndarray | None, double: bool):
         self.power, self.relevance, self.floor = power, relevance, _LEFT[double] * kernel.den
         self._usable = kernel.den > 0.0
 
     def scores(self, num: np.ndarray, den: np.ndarray, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """Of some columns; -inf where nothing is left of them."""
+        """The scores of some columns; -inf for columns without a residual."""
         live = self._usable[columns] & (den > self.floor[columns])
         weights = None if self.relevance is None else self.relevance[columns]
         return np.where(live, gains(num, np.where(live, den, 1.0), self.power, weights), -np.inf)
 
 
 def best(scores: np.ndarray, columns: np.ndarray | None = None) -> int:
-    """The place of the best score, ties by the smaller column; -1 where none is above 0."""
+    """The position of the best score; ties go to the smaller column; -1 if no score is above 0."""
     most = scores.max(initial=-np.inf)
     if not most > 0.0:
         return -1
@@ -102,7 +102,7 @@ def best(scores: np.ndarray, columns: np.ndarray | None = None) -> int:
 
 
 class Steps(NamedTuple):
-    """A finished path: the columns, what each added to J, and num and den of all columns after it."""
+    """A finished path: the columns, their gains of J, and num and den of all columns at the end."""
 
     picked: list[int]
     gained: list[float]

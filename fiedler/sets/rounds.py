@@ -1,9 +1,9 @@
-"""Forward selection in verified rounds, where K is held over the samples: few passes over the columns, one path.
+"""Forward selection in verified rounds for K over the samples; it needs few passes over the columns.
 
-Some columns, the pool, are held. A round runs several steps among them alone, then one pass over all columns replays
-the steps and tells which columns outside the pool would have been better at which step. Steps before the first such one
-stand; the better columns join the pool for the next round. In memory a round is a few steps, from a file all that are
-left, so that fifty features take two to six passes.
+Some columns, the pool, are in memory. A round makes several steps with the pool only. Then one pass over all columns
+replays the steps and finds columns outside the pool that would have been better. Steps before the first such column are
+accepted, and the better columns join the pool for the next round. For data in memory a round has a few steps. For a
+file it has all remaining steps, so that fifty features need two to six passes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..engine.threads import one_blas_thread
 from .kernel import TIE, Search, Steps, best
 from .samples import RowKernel
 
-_POOL, _POOL_OF_FILES = 256, 2000  # columns
-_FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # steps
-_TWICE = 0.5  # share of a column below which its residual is orthogonalised once more
+_POOL, _POOL_OF_FILES = 256, 2000  # numbers of columns
+_FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # numbers of steps
+_TWICE = 0.5  # if a smaller share of a column is left, its residual is orthogonalised again
 _NEVER = np.inf
 
 
 class Chosen(NamedTuple):
-    """One choice: the column, its score, q and v over the samples, and e = q'Kq."""
+    """One chosen column: its number, its score, q and v over the samples, and e = q'Kq."""
 
     column: int
     score: float
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
 
 
 def choose_in_rounds(kernel: RowKernel, search: Search, n_features: int, enough: float) -> Steps:
-    """The path, up to n_features or until J reaches ``enough``."""
+    """The path of chosen features, up to n_features or until J reaches ``enough``."""
     return _Rounds(kernel, search, min(n_features, len(kernel.num)), enough).run()
 
 
@@ -43,11 +43,11 @@ class _Rounds:
         self.kernel, self.columns, self.search, self.size, self.enough = kernel, kernel.columns, search, size, enough
         self.num, self.den = kernel.num.copy(), kernel.den.copy()  # after the first ``base`` steps
         self.base, self.steps = 0, list[Chosen]()
-        self.spent: dict[int, int] = {}  # columns that turned out to be used up, and at which step
+        self.spent: dict[int, int] = {}  # columns found to have no residual, with the step
         self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else self._affordable())
         self.length = _FIRST_ROUND
         if not self.columns.in_memory:
-            # As many steps as make a slab's products with them no larger than the slab.
+            # The products of a slab with all steps must not be larger than the slab.
             n, bytes_ = self.columns.shape[0], self.columns.dtype.itemsize
             self.length = int(np.clip(n * bytes_ // 16, _FIRST_ROUND, _LONGEST_ROUND_OF_FILES))
 
@@ -55,7 +55,7 @@ class _Rounds:
         extra = np.empty(0, dtype=np.intp)
         while len(self.steps) < self.size:
             stood = len(self.steps)
-            with one_blas_thread(0.0):  # many small products, which a second thread only delays
+            with one_blas_thread(0.0):  # a second thread slows many small products down
                 self._speculate(extra)
             wrong, better = self._verify()
             if wrong is None:
@@ -72,7 +72,7 @@ class _Rounds:
         return Steps([s.column for s in self.steps], [s.e for s in self.steps], self.num, self.den)
 
     def _affordable(self) -> int:
-        """Columns of a file that the pool takes in at a time: no more than a slab of them."""
+        """Largest number of columns of a file that join the pool at a time, at most a slab."""
         return int(max(1, min(_POOL_OF_FILES, slab_bytes() / (8 * self.columns.shape[0]))))
 
     def _reached(self) -> bool:
@@ -81,12 +81,12 @@ class _Rounds:
     # ---------------------------------------------------------------- among the pool
 
     def _speculate(self, extra: np.ndarray) -> None:
-        """Run some steps among the pool, fewer where nothing in it is left to add."""
+        """Make some steps with the pool, fewer if no column of the pool has a gain left."""
         scores = self.search.scores(self.num, self._left())
         first = np.argpartition(-scores, self.n_pool - 1)[: self.n_pool]
         taken = [step.column for step in self.steps[self.base :]]
         self.pool = pool = np.unique(np.concatenate([first, extra, taken]).astype(np.intp))
-        C = np.ascontiguousarray(self.columns.take(pool).T)  # a column of X in every row
+        C = np.ascontiguousarray(self.columns.take(pool).T)  # each row is a column of X
         num, den = self.num[pool], self._left()[pool]
         for step in self.steps[self.base :]:
             num, den = _replayed(num, den, C @ step.q, C @ step.v, step.e)
@@ -111,10 +111,10 @@ class _Rounds:
             den[place] = 0.0
 
     def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Chosen | None:
-        """The choice of a column; None where nothing is left of it, whatever the running difference says."""
+        """The choice of a column; None if its recomputed residual is too small."""
         q = c - (Q @ c) @ Q
         square = float(q @ q)
-        if square < _TWICE * float(c @ c):  # so much cancelled that the rest may lean towards what is chosen
+        if square < _TWICE * float(c @ c):  # after strong cancellation the residual may not be orthogonal
             q -= (Q @ q) @ Q
             square = float(q @ q)
         if not square > self.search.floor[column]:
@@ -127,9 +127,9 @@ class _Rounds:
     # ---------------------------------------------------------------- among all columns
 
     def _verify(self) -> tuple[int | None, np.ndarray]:
-        """Replay the steps since ``base`` on all columns: the first wrong one, and columns that are better somewhere.
+        """Replay the steps since ``base`` on all columns: the first wrong step, and columns that are better at a step.
 
-        Where none is wrong, ``base`` moves on to the last step.
+        If no step is wrong, ``base`` becomes the last step.
         """
         steps = self.steps[self.base :]
         if not steps:
@@ -138,7 +138,7 @@ class _Rounds:
         outside[self.pool] = False
         replay = _Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
-        if self.columns.in_memory:  # by what is right the next pool is chosen, and none of it is replayed again
+        if self.columns.in_memory:  # correct steps are not replayed again; the next pool follows from them
             right, self.num, self.den = replay.while_right(self.columns.project(V))
             self.base += right
             return (None if right == len(steps) else self.base), np.empty(0, dtype=np.intp)
@@ -151,27 +151,27 @@ class _Rounds:
         return None, better
 
     def _foremost(self, better: np.ndarray, excess: np.ndarray) -> np.ndarray:
-        """Of the columns that are better at the first wrong step, and of all that came near at any, the foremost."""
+        """The best columns among those that are better at the first wrong step or nearly as good at any step."""
         near = np.argpartition(-excess, min(self.n_pool, len(excess)) - 1)[: self.n_pool]
         return np.union1d(better[np.argsort(-excess[better], kind="stable")][: self.n_pool], near[excess[near] > 0.0])
 
     def _left(self) -> np.ndarray:
-        """den at ``base``, 0 for what turned out to be used up."""
+        """den at ``base``, and 0 for columns found to have no residual."""
         den = self.den.copy()
         den[list(self.spent)] = 0.0
         return den
 
 
 class _Replay:
-    """Steps replayed on columns, to tell when one from outside the pool is better than the choice."""
+    """Replay of the steps on columns, to find columns outside the pool that are better than the choice."""
 
     def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
         self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
 
     def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
-        """Of some columns: when each is first better, by how much at most, and num and den after all steps."""
+        """For some columns: the first step at which each is better, its largest excess, and num and den at the end."""
         num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
-        when, excess = np.full(len(num), _NEVER), np.zeros(len(num))  # its best score beside that of the choice
+        when, excess = np.full(len(num), _NEVER), np.zeros(len(num))  # largest score relative to that of the choice
         for place, (column, score, e) in enumerate(self.steps):
             scores = self.search.scores(num, den, columns)
             better = outside & self._as_good(scores, column, score, columns.start)
@@ -183,7 +183,7 @@ class _Replay:
         return np.array([when, excess, num, den])
 
     def while_right(self, along: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Of all columns: how many steps were right, and num and den after those."""
+        """For all columns: the number of correct steps, and num and den after them."""
         num, den = self.num, self.den.copy()
         for place, (column, score, e) in enumerate(self.steps):
             scores = self.search.scores(num, den)
@@ -195,7 +195,7 @@ class _Replay:
 
     @staticmethod
     def _as_good(scores: np.ndarray, column: int, score: float, start: int = 0) -> np.ndarray:
-        """Whose score is that of the choice, ties by the smaller column."""
+        """Mask of the scores that equal or exceed that of the choice; ties go to the smaller column."""
         good = scores >= score * (1.0 + TIE)
         before = max(column - start, 0)
         good[:before] = scores[:before] >= score * (1.0 - TIE)

@@ -1,6 +1,6 @@
-"""K held over the samples: n x n, or products with a sparse A and a sparse X where n x n would be too large.
+"""The kernel K over the samples: n x n, or products with a sparse A and a sparse X if n x n would be too large.
 
-Products are used for K = F C C' F over very many samples. Nothing is filled in or formed:
+Products are used for K = F C C' F over very many samples. No dense matrix is formed:
 
     F = A - uu',   C = X - sμ'   (s = √w)
     F C = AX - (As)μ' - u g',   g = C'u        sparse minus rank two
@@ -25,13 +25,13 @@ from ..graphs.smoothing import Smoother
 from .centred import CentredColumns, column_squares, without
 from .kernel import NEGLIGIBLE, Kernel, Term
 
-MOST_SAMPLES = 12_000  # up to which K is formed
-_FEW_ROWS = 500  # up to which the rank of C is counted
-_COLUMNS_AT_ONCE = 512  # of a sparse product
+MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
+_FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
+_COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a time
 
 
 class RowKernel(Kernel):
-    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w as all columns of C are."""
+    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w, as all columns of C are."""
 
     def __init__(self, columns: CentredColumns, terms: list[tuple[Term, Smoother]], formed: bool):
         self.columns = columns
@@ -66,8 +66,8 @@ class RowKernel(Kernel):
             n, m = columns.shape
             raise ValueError(
                 f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
-                f"{MOST_SAMPLES} of either that are formed; use graph=Anchors() with fewer features, keep features by "
-                "a ranking such as laplacian first, or take a sample of the rows."
+                f"limit of {MOST_SAMPLES}; use graph=Anchors() with fewer features, first select features by a "
+                "ranking such as laplacian, or take a sample of the rows."
             )
         self._walks = [
             (term.factor, walk_product(columns, F) if term.of == "features" else F.apply) for term, F in terms
@@ -81,7 +81,7 @@ class RowKernel(Kernel):
     def apply(self, q: np.ndarray) -> np.ndarray:
         """K q."""
         if self._K is not None:
-            return dsymv(1.0, self._K.T, q, lower=1)  # reads half of K
+            return dsymv(1.0, self._K.T, q, lower=1)  # reads only half of K
         result: np.ndarray = sum(factor * product(q[:, None])[:, 0] for factor, product in self._walks)  # type: ignore[assignment]
         return result - (self._unit @ result) * self._unit
 
@@ -134,7 +134,7 @@ def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
 
 
 def _explained_by_rows(gram: np.ndarray, K: np.ndarray, unit: np.ndarray) -> float:
-    """tr(P K), P the projection on the columns of C; all of tr K where they span everything orthogonal to u."""
+    """tr(P K) with the projection P on the columns of C; equals tr K if these span everything orthogonal to u."""
     scale = gram.trace() / max(len(gram) - 1, 1)
     try:
         pivots = cholesky(gram + scale * np.outer(unit, unit), lower=True).diagonal()
@@ -146,7 +146,7 @@ def _explained_by_rows(gram: np.ndarray, K: np.ndarray, unit: np.ndarray) -> flo
         values, vectors = eigh(gram)
         basis = vectors[:, values > NEGLIGIBLE * values[-1]]
         return float(np.einsum("ij,ij->", basis, K @ basis))
-    # tr(K) less what lies where C has nothing, by a ridge: eigenvectors of so many rows would take too long.
+    # tr(K) minus the part outside the span of C, by a ridge; eigenvectors of that many rows would take too long.
     ridge = NEGLIGIBLE * scale
     inverse = dpotri(cholesky(gram + ridge * np.eye(len(gram)), lower=True), lower=1)[0]  # its lower triangle
     inverse[np.diag_indices(len(gram))] /= 2.0

@@ -1,13 +1,13 @@
-"""The permutation null in closed form: is a feature smoother on a graph than its own values in another order?
+"""The permutation null distribution in closed form: is a feature smoother on a graph than its permuted values?
 
     P(R <= r) = P(Q <= 0),   R = f'Lf / f̃'D f̃,   Q = f'A f,   A = L - r (D - dd'/V)          V = Σ_i d_i
 
-over all orders of the values of f on the n active nodes; for a quotient f'L₁f / f'L₂f it is A = L₁ - r L₂. Mean,
-variance and third moment of Q are exact: they follow from s_k = Σ_i f_i^k of the centred feature and from seven
-invariants of A, each cubic in r, so that four values of r give them for all features. The tail is that of the
-Pearson III distribution (a shifted gamma) with these moments.
+The probability is over all permutations of the values of f on the n active nodes. For a quotient f'L₁f / f'L₂f,
+A = L₁ - r L₂. Mean, variance and third moment of Q are exact. They follow from s_k = Σ_i f_i^k of the centred feature
+and from seven invariants of A. Each invariant is cubic in r, so that four values of r give it for all features. The
+tail is that of the Pearson III distribution (a shifted gamma distribution) with these moments.
 
-The graph must not have read the feature: on one that did, the best of noise looks real.
+The graph must not be built from the feature; otherwise even noise looks significant.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ from ..engine.permuted import Invariants, invariants, moments, pearson_tail, sta
 from ..graphs import Graph
 from .weights import mixed, summed, weights_between
 
-_DEGENERATE = 1e-9  # variance, relative to that of a typical feature, below which every order gives the same quotient
-_FEWEST = 6  # nodes that a third moment needs
+_DEGENERATE = 1e-9  # with a smaller relative variance, all permutations give the same quotient
+_FEWEST = 6  # smallest number of nodes for a third moment
 
 
 class Verdict(NamedTuple):
-    """What a null says about the columns of a block.
+    """The test results for the columns of a block.
 
     Attributes
     ----------
     p : ndarray
-        Probability of a quotient as small as the feature's.
+        Probability of a quotient at least as small as that of the feature.
     z : ndarray
-        Standard deviations from the mean, negative where it is smaller.
+        Number of standard deviations from the mean, negative if the quotient is smaller.
     effect : ndarray
-        1 - r / r₀ with r₀ the quotient at which Q is 0 on average: 1 is a feature that is constant on each component.
+        Effect size 1 - r / r₀, where r₀ is the quotient at which Q is 0 on average; 1 for a feature that is constant
+        on each component.
     rarer : ndarray
-        Of a column of two values the rows that hold the rarer one, else inf.
+        Number of rows with the rarer value of a column with two values, else inf.
     skewness : ndarray
-        Of Q at the null mean: where it is large, the larger of two tails is far too large. 0 without a closed form.
+        Skewness of Q at the null mean. If it is large, the maximum of the two tails is much too large. 0 without a
+        closed form.
     """
 
     p: np.ndarray
@@ -54,18 +56,18 @@ class Verdict(NamedTuple):
 
 
 class Null(ABC):
-    """The null of a quotient of energies, for any number of features.
+    """The null distribution of a quotient of energies, for any number of features.
 
     Parameters
     ----------
     rows : ndarray of bool
-        The nodes whose values are exchanged.
+        The nodes whose values are permuted.
     matrix : callable
         t in [0, last] -> the invariants of A.
     last : float
     """
 
-    normal_too: bool  # whether p is at least that of the normal distribution
+    normal_too: bool  # whether p is bounded below by the p-value of the normal distribution
     centre: float  # t of the null mean
 
     def __init__(self, rows: np.ndarray, matrix: Callable[[float], Invariants], last: float):
@@ -79,10 +81,10 @@ class Null(ABC):
 
     @abstractmethod
     def quotient(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
-        """t of each column, and its quotient in units of the null mean."""
+        """The parameter t of each column, and its quotient in units of the null mean."""
 
     def __call__(self, F: Block) -> Verdict:
-        with np.errstate(divide="ignore", invalid="ignore"):  # constants are 0 / 0, and so are degenerate graphs
+        with np.errstate(divide="ignore", invalid="ignore"):  # constants and degenerate graphs give 0 / 0
             t, share = self.quotient(F)
             t = np.where(is_constant(F, self.rows), np.nan, t)
             sums = standard_sums(F, self.rows)
@@ -98,7 +100,7 @@ class Null(ABC):
         return Verdict(p, z, effect, rarer_value(*sums[:2], self.n), skewness)
 
     def invariants(self, t: np.ndarray) -> Invariants:
-        """Those of A at each t."""
+        """The invariants of A at each t."""
         cubed, squared, linear, constant = self._cubic[:, :, None]
         return Invariants(*(((cubed * t + squared) * t + linear) * t + constant))
 
@@ -112,7 +114,7 @@ class Null(ABC):
 
 
 class RayleighNull(Null):
-    """The null of f'Lf / f̃'D f̃ on one graph; p is never below the normal one, which the far tail needs.
+    """The null distribution of f'Lf / f̃'D f̃ on one graph; p is at least the normal p-value, which fits the far tail.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class RayleighNull(Null):
 
 
 class RatioNull(Null):
-    """The null of f'L₁f / f'L₂f on two graphs, L₁ and L₂ scaled to mean degree 1.
+    """The null distribution of f'L₁f / f'L₂f on two graphs, scaled to mean degree 1.
 
     The quotient has no upper bound, so A = (1 - t) L₁ - t L₂ with t = r / (1 + r).
     """
@@ -179,7 +181,10 @@ class RatioNull(Null):
 
 
 def rarer_value(s3: np.ndarray, s4: np.ndarray, n: int) -> np.ndarray:
-    """Rows with the rarer of two values; inf for columns of more. Kurtosis is skewness² + 1 of two values alone."""
+    """Number of rows with the rarer of two values; inf for columns with more values.
+
+    The kurtosis equals skewness² + 1 only for columns with two values.
+    """
     skewness, kurtosis = s3 / n, s4 / n
     two = np.abs(kurtosis - skewness**2 - 1.0) <= 1e-9 * kurtosis
     share = (1.0 - np.sqrt(1.0 - 4.0 / (skewness**2 + 4.0))) / 2.0

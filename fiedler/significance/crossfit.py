@@ -1,9 +1,10 @@
-"""Cross-fitting over features: a feature is tested on a graph that other features have built.
+"""Cross-fitting over features: a feature is tested on a graph that was built from other features.
 
     columns -> folds;   the graph of a fold = the recipe on all columns but those of the fold
 
-A graph that read a feature is bent towards it, so that on pure noise nearly every feature looks smooth. Columns that
-say the same, copies and groups the caller names, share a fold: one of them would speak for the other.
+A graph that was built from a feature is biased towards it: on pure noise nearly every feature looks smooth. Columns
+with the same content, which are duplicates and the groups of the caller, are put into the same fold, because one of
+them in the graph would have the same effect.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ InMemory: TypeAlias = np.ndarray | sp.csc_array
 
 
 class Fold(NamedTuple):
-    """Some columns by number, their values, and the problem of all other columns."""
+    """Numbers and values of the columns of a fold, and the problem of all other columns."""
 
     columns: np.ndarray
     X: InMemory
@@ -34,16 +35,16 @@ class Fold(NamedTuple):
 
 
 class CrossFit:
-    """The columns of X, to be dealt into folds.
+    """Splits the columns of X into folds.
 
     Parameters
     ----------
     recipes : list of Recipe
-        The graphs that every fold will build.
+        The graphs that are built for every fold.
     X : ndarray or csc_array
     known : Supervision
     groups : array-like of shape (n_features,), optional
-        Columns that must share a fold, beside identical ones.
+        Labels of columns that must share a fold; identical columns always do.
     given : Graph, matrix or graph of another library, optional
         As in :class:`fiedler.problem.Problem`.
     """
@@ -52,14 +53,14 @@ class CrossFit:
         self.X, self._known, self._together, self._given = X, known, columns_together(X, groups), given
         if self._together.min() == self._together.max():
             raise ValueError(
-                f"X has {X.shape[1]} column(s), identical or in one of groups, and no others to build a graph from "
-                "that has not read them; name smaller groups, or pass a graph as Precomputed(W)."
+                f"all {X.shape[1]} column(s) of X are identical or in one of groups, so no others are left to build a "
+                "graph from; use smaller groups, or pass a graph as Precomputed(W)."
             )
         searched = any(isinstance(part, KNN) and part.metric == "euclidean" for r in recipes for part in r.walk())
         self._distances = AllColumns.of(X) if searched else None
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
-        """The folds of one dealing, one after the other."""
+        """The folds of one random split, one after the other."""
         for columns in deal(self._together, n_folds, np.random.default_rng(seed)):
             left = np.ones(self.X.shape[1], dtype=bool)
             left[columns] = False
@@ -72,9 +73,9 @@ class CrossFit:
 
 
 def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
-    """A number per column, the same for those that must share a fold: identical ones, and those of one group."""
+    """A number per column, equal for columns that must share a fold: identical columns and columns of one group."""
     m = X.shape[1]
-    same = first_of_equal(column_hashes(X, np.arange(m)))[1]  # numbered by column: rows and units change nothing
+    same = first_of_equal(column_hashes(X, np.arange(m)))[1]  # independent of the order of rows and of units
     if groups is None:
         return same
     groups = np.asarray(groups)
@@ -86,7 +87,7 @@ def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
 
 
 def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The columns in folds of about the same size, in random order, those with the same number in one fold.
+    """Random folds of columns of about equal size; columns with the same number are in the same fold.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def deal(together: np.ndarray, n_folds: int, rng: np.random.Generator) -> list[n
     order = rng.permutation(np.flatnonzero(sizes))
     ends = np.cumsum(sizes[order])
     fold = np.zeros(len(sizes), dtype=np.intp)
-    # On a line of all columns a unit goes where its middle lies: two units are never all in one fold.
+    # A unit goes to the fold that contains its middle column, so that two units are never both in a single fold.
     fold[order] = (2 * ends - sizes[order]) * n_folds // (2 * len(together))
     of_column = fold[together]
     return [np.flatnonzero(of_column == k) for k in np.unique(of_column)]

@@ -1,8 +1,8 @@
-"""Nulls by permutation, where no closed form is known: the feature's values, or the labels, in other orders.
+"""Null distributions by permutation of the feature values or of the labels, for scores without a closed form.
 
-    p = (1 + number of orders with a score at least as good) / (B + 1)        never below 1 / (B + 1)
+    p = (1 + number of permutations with a score at least as good) / (B + 1)        never below 1 / (B + 1)
 
-Both are exact whatever the graph, as long as it has not read the feature.
+Both are exact for any graph that was not built from the feature.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from ..graphs import Graph
 from ..validation import is_sparse
 from .closed_form import Verdict, rarer_value
 
-_TIED = 1e-12  # relative difference of scores that count as equal
-_AT_ONCE = 64  # orders of the labels that are counted in one product
+_TIED = 1e-12  # scores with a smaller relative difference count as equal
+_AT_ONCE = 64  # number of permutations of the labels in one matrix product
 
 
 def permuted_features(
     scorer: Scorer, n_permutations: int, greater_is_better: bool, nonnegative: bool, seed: Any
 ) -> Callable[[Block], Verdict]:
-    """The null of any score: the values of a feature in other orders, on the rows the score reads.
+    """The null distribution of any score, by permuting the values of a feature on the rows that the score reads.
 
-    The effect is 1 - score / mean where small is good, 1 - mean / score where large is; NaN for scores of either sign.
+    The effect size is 1 - score / mean if small is good, and 1 - mean / score if large is good. It is NaN for scores
+    that can be negative.
     """
     rows, score = scorer.rows, scorer.score
     sign, nodes = -1.0 if greater_is_better else 1.0, np.flatnonzero(rows)
@@ -39,7 +40,8 @@ def permuted_features(
     def test(F: Block) -> Verdict:
         raw = np.where(is_constant(F, rows), np.nan, score(F))
         drawn = Draws(sign * raw)
-        rng, order = np.random.default_rng(seed), np.arange(F.shape[0])  # the same orders for every block of columns
+        # The same permutations for every block of columns.
+        rng, order = np.random.default_rng(seed), np.arange(F.shape[0])
         for _ in range(n_permutations):
             order[nodes] = rng.permutation(nodes)
             drawn.add(sign * score(reordered(F, order)))
@@ -52,9 +54,9 @@ def permuted_features(
 def permuted_labels(
     scorer: Scorer, weight: float, graph: Graph, codes: np.ndarray, n_permutations: int, seed: Any
 ) -> Callable[[Block], Verdict]:
-    """The null of a score with ``weight`` (1 - NMI(sign(f̃), y)) in it: the labels in other orders, the rest held.
+    """The null distribution of a score with a term ``weight`` (1 - NMI(sign(f̃), y)), by permuting the labels.
 
-    What changes are the counts of positive signs by class, those of all orders and features in a few products.
+    Only the counts of positive signs per class change. A few products give them for all permutations and features.
     """
     rows, labelled = scorer.rows, np.flatnonzero(codes >= 0)
     known, classes = codes[labelled], np.arange(codes.max() + 1)[:, None]
@@ -76,7 +78,7 @@ def permuted_labels(
 
 
 class Draws:
-    """How a score, small is good, compares with those of other orders."""
+    """Comparison of a score, for which small is good, with the scores of permutations."""
 
     def __init__(self, score: np.ndarray):
         self._score = score
@@ -85,7 +87,7 @@ class Draws:
         self._sum, self._squares = np.zeros(len(score)), np.zeros(len(score))
 
     def add(self, drawn: np.ndarray) -> None:
-        """One more order; a score that is not defined counts as one as good."""
+        """Add one permutation; an undefined score counts as equally good."""
         away = drawn - self._score
         self._n += 1
         self._as_good += ~(drawn > self._limit)
@@ -97,7 +99,7 @@ class Draws:
         return self._score + self._sum / self._n
 
     def verdict(self, effect: np.ndarray, F: Block, rows: np.ndarray) -> Verdict:
-        """What follows for the columns of F."""
+        """The test results for the columns of F."""
         away = self._sum / self._n
         spread = np.sqrt(np.maximum(self._squares / self._n - away**2, 0.0))
         z = np.divide(-away, spread, out=np.where(np.isnan(away), np.nan, 0.0), where=spread > 0)
@@ -107,7 +109,7 @@ class Draws:
 
 
 def reordered(F: Block, order: np.ndarray) -> Block:
-    """The rows of a block in another order, row i being what row order[i] was; zeros are never filled in."""
+    """The rows of a block in another order: row i is the former row order[i]. A sparse block stays sparse."""
     if not is_sparse(F):
         return F[order]
     place = np.empty_like(order)

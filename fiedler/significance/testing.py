@@ -1,12 +1,12 @@
-"""Which features are more than noise: every column tested on a graph that has not read it, and q-values of the tests.
+"""Significance tests of all features, each on a graph that was not built from it, and their q-values.
 
     Quotient        Pearson III in closed form; for one graph never below the normal tail
-    LabelOrders     permuted labels, 999 times unless n_permutations says otherwise
+    LabelOrders     permuted labels, 999 times unless n_permutations is given
     FeatureOrders   permuted features, if n_permutations is given
 
-Which of them a criterion has, it says itself (:meth:`fiedler.criteria.Criterion.null`). Graphs of labels, targets and
-pairs, and graphs that are given, are taken as they are. A graph of X is cross-fitted: features are dealt into folds,
-and each fold is tested on the graph of the others.
+:meth:`fiedler.criteria.Criterion.null` states which of these a criterion uses. Graphs of labels, targets and pairs, and
+graphs that are given, are used directly. A graph built from X is cross-fitted: features are split into folds, and each
+fold is tested on a graph built from the other folds.
 """
 
 from __future__ import annotations
@@ -35,37 +35,38 @@ from .crossfit import CrossFit, InMemory
 from .permutations import permuted_features, permuted_labels
 
 Test: TypeAlias = Callable[[Block], Verdict]
-Builder: TypeAlias = Callable[[Problem, Any], Test]  # a problem whose graphs have not read the columns, a seed
+# A problem whose graphs were not built from the columns, and a seed.
+Builder: TypeAlias = Callable[[Problem, Any], Test]
 
-_VALUES = len(Verdict._fields)  # per feature
-FEWEST_ROWS, _FEWEST_PAIRS = 20, 10  # below which the closed forms were not found to hold
+_VALUES = len(Verdict._fields)  # number of values per feature
+FEWEST_ROWS, _FEWEST_PAIRS = 20, 10  # for smaller numbers the closed forms were found to be inaccurate
 _LABEL_ORDERS = 999
-_FALLBACK = "n_permutations=999 tests it by permutations"
+_FALLBACK = "use n_permutations=999 to test it by permutations"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Significance:
-    """How sure it is that features are more than noise.
+    """Results of the significance tests of all features.
 
     Parameters
     ----------
     pvalues : ndarray of shape (n_features,)
-        Probability of a score as good as the feature's if its values were in any other order; NaN for a feature that is
-        constant on the rows the criterion reads. Over repeated folds the median.
+        Probability of a score at least as good as that of the feature if its values are randomly permuted. NaN for a
+        feature that is constant on the rows that the criterion reads. With repeated folds it is the median.
     qvalues : ndarray of shape (n_features,)
-        The smallest false discovery rate at which the feature is among those found, by the correction.
+        The smallest false discovery rate (FDR) at which the feature is significant, after the correction.
     z : ndarray of shape (n_features,)
-        Standard deviations from what H₀ expects, negative where the score is the better one; in closed form those of
-        the quadratic form f'Af whose sign compares the score with that of another order.
+        Number of standard deviations from the mean under H₀, negative if the score is better. In closed form it refers
+        to the quadratic form f'Af, whose sign compares the score with that of a permutation.
     effect : ndarray of shape (n_features,)
-        1 - r / its mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. Unlike a p-value it
-        does not grow with the number of rows. Of a score for which large is good, 1 - mean / score.
+        Effect size 1 - score / mean under H₀: 0 for noise, 1 for a feature that does not vary along any edge. In
+        contrast to significance it does not grow with the number of rows. If large is good, it is 1 - mean / score.
     correction : {"bh", "by"}
-        How q-values came from p-values.
+        The correction from p-values to q-values.
     n_folds, n_repeats : int or None
-        None where the graph reads no features, and nothing is dealt.
+        Numbers of folds and repeats; None if the graph is not built from features, so that no folds are needed.
     n_permutations : int or None
-        None where the null is in closed form; otherwise no p-value is below 1 / (n_permutations + 1).
+        Number of permutations; None for a closed form. No p-value is below 1 / (n_permutations + 1).
     feature_names : ndarray
         Column names, or numbers.
     """
@@ -81,17 +82,17 @@ class Significance:
     feature_names: np.ndarray
 
     def n_significant(self, alpha: float = 0.1) -> int:
-        """Number of features found at a false discovery rate.
+        """Number of significant features at a false discovery rate.
 
         Parameters
         ----------
         alpha : float, default=0.1
-            The largest q-value; of the features found such a share is expected to be noise.
+            The largest q-value. This is the expected share of noise among the significant features.
 
         Returns
         -------
         int
-            How many q-values are at most alpha.
+            Number of q-values that are at most alpha.
         """
         check_share("alpha", alpha)
         return int(np.sum(self.qvalues <= alpha))
@@ -128,12 +129,12 @@ def discover(
     n_permutations: int | None = None,
     random_state: int = 0,
 ) -> Significance:
-    """Is the score of a feature better than that of its own values in another order? As in evaluate.significance."""
+    """Test whether features score better than their permuted values; parameters as in evaluate.significance."""
     check_choice("correction", correction, ("bh", "by"))
     check_share("alpha", alpha)
     check_integer("random_state", random_state, 0)
     if n_permutations is not None:
-        check_integer("n_permutations", n_permutations, 19)  # fewer cannot reach .05
+        check_integer("n_permutations", n_permutations, 19)  # with fewer permutations no p-value reaches 0.05
     criterion.check_problem(problem)
     null = criterion.null()
     builder, orders = _test_of(criterion, null, n_permutations)
@@ -160,21 +161,21 @@ def discover(
 
 
 def _test_of(criterion: Criterion, null: Null, n_permutations: int | None) -> tuple[Builder, int | None]:
-    """How the test is built on graphs, and how many permutations it makes; an error that says why there is none."""
+    """The function that builds the test on graphs, and its number of permutations; raises if there is no test."""
     if isinstance(null, NoTest):
         raise ValueError(f"{criterion!r} {null.why}")
     if isinstance(null, LabelOrders):
         orders = _LABEL_ORDERS if n_permutations is None else n_permutations
         return partial(_by_labels, criterion, null, orders), orders
     if n_permutations is not None:
-        # A set is tested feature by feature, by the quotient on its graph.
+        # The features of a set are tested one by one, by the quotient on its graph.
         scored = Rayleigh(null.graph) if criterion.is_set and isinstance(null, Quotient) else criterion
         return partial(_by_features, scored, n_permutations), n_permutations
     if isinstance(null, Quotient):
         return partial(_in_closed_form, criterion, null), None
     raise ValueError(
-        f"{criterion!r} has no null in closed form, which Rayleigh quotients on graphs of similarities, the Fisher "
-        f"score and C1 have; {_FALLBACK}."
+        f"{criterion!r} has no null distribution in closed form; only Rayleigh quotients on similarity graphs, the "
+        f"Fisher score and C1 have one. Instead, {_FALLBACK}."
     )
 
 
@@ -194,7 +195,7 @@ def _in_closed_form(criterion: Criterion, null: Quotient, problem: Problem, seed
 
 
 def _refuse(criterion: Criterion, what: str) -> NoReturn:
-    raise ValueError(f"{criterion!r} {what} its null in closed form needs; {_FALLBACK}.")
+    raise ValueError(f"{criterion!r} {what} that its closed form needs; {_FALLBACK}.")
 
 
 def _by_labels(criterion: Criterion, null: LabelOrders, n_permutations: int, problem: Problem, seed: Any) -> Test:
@@ -215,7 +216,7 @@ def _by_features(criterion: Criterion, n_permutations: int, problem: Problem, se
 def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
     if isinstance(X, Source):
         raise ValueError(
-            f"{criterion!r} builds its graph from X, which is then needed in memory for every fold, but {X.label} is "
+            f"{criterion!r} builds its graph from X and needs X in memory for every fold, but {X.label} is "
             "read in blocks; load it first, or pass a graph as Precomputed(W)."
         )
     return X
@@ -224,19 +225,19 @@ def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
 def _check_folds(n_folds: Any) -> int:
     if n_folds == 1:
         raise ValueError(
-            "n_folds=1 would test features on a graph they built themselves, on which noise looks real; use 2 or more."
+            "n_folds=1 would test features on a graph built from them, so that noise looks significant; use 2 or more."
         )
     return check_integer("n_folds", n_folds, 2)
 
 
 def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
-    """The median over repeats of what each column's fold says about it."""
+    """The test results of each column on the graph of its fold, as the median over repeats."""
     found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
     for repeat in range(n_repeats):
         seed = [random_state, repeat]
         for number, fold in enumerate(dealt.folds(n_folds, seed)):
             with warnings.catch_warnings():
-                if repeat or number:  # what one graph warns of, the others do too
+                if repeat or number:  # all graphs give the same warnings, so only the first ones are shown
                     warnings.simplefilter("ignore", UserWarning)
                 test = builder(fold.others, seed)
                 found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)

@@ -1,9 +1,9 @@
-"""Sums over the entries of W that the permutation null asks for, from any storage: csr, dense, or groups of rows.
+"""Sums over the entries of W for the permutation null, from any storage: csr, dense, or groups of rows.
 
     (W∘W) 1,   (W∘W) d,   Σ_ij w_ij³,   tr W³ = Σ_ij w_ij (WW)_ij
 
-The diagonal of W may be anything, as it cancels in L = diag(W1) - W. Where every row is in one group at most, as in
-graphs of classes, W = Z C Z' is never formed: its powers entry by entry are Z^k C^k Z'^k.
+The diagonal of W is arbitrary, because it cancels in L = diag(W1) - W. If every row is in at most one group, as in
+graphs of classes, W = Z C Z' is never formed: its elementwise powers are Z^k C^k Z'^k.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..engine.permuted import WeightSums
 from ..graphs import Graph
 from ..graphs.factored import Factored
 
-_ROWS_AT_ONCE = 1024  # of W, while sums over its entries are taken
+_ROWS_AT_ONCE = 1024  # number of rows of W in memory at a time
 
 
 class Groups(NamedTuple):
-    """W = Z C Z', every row in one group at most."""
+    """W = Z C Z' with every row in at most one group."""
 
     Z: sp.csr_array
     core: np.ndarray
 
 
 class Factors(NamedTuple):
-    """W = Z C Z', rows in several groups."""
+    """W = Z C Z' with rows in several groups."""
 
     Z: sp.csr_array
     core: sp.csr_array
@@ -39,7 +39,7 @@ WeightMatrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
 
 
 def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> WeightMatrix:
-    """``scale`` W between some nodes, its diagonal left as it comes."""
+    """``scale`` times W between some nodes; its diagonal is arbitrary."""
     storage = graph.weights
     if isinstance(storage, Factored):
         Z = sp.csr_array(storage.Z[nodes])
@@ -61,7 +61,7 @@ def mixed(first: WeightMatrix, second: WeightMatrix, t: float) -> WeightMatrix:
     """(1 - t) first - t second."""
     if isinstance(first, Groups) and isinstance(second, Groups) and _alike(first.Z, second.Z):
         return Groups(first.Z, (1.0 - t) * first.core - t * second.core)
-    both: Any = (1.0 - t) * _entries(first) - t * _entries(second)  # csr, or dense where one of them is
+    both: Any = (1.0 - t) * _entries(first) - t * _entries(second)  # csr, or dense if one of them is dense
     return both
 
 
@@ -89,7 +89,7 @@ def _summed_groups(W: Groups, sides: np.ndarray) -> WeightSums:
 
 
 def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> WeightSums:
-    """The same, a few rows at a time."""
+    """As :func:`summed`, a few rows at a time."""
     n = len(sides)
     degree, diagonal, squares, cubes, triangles = np.empty(n), np.empty(n), np.empty((n, 2)), 0.0, 0.0
     for start in range(0, n, _ROWS_AT_ONCE):
