@@ -110,8 +110,12 @@ def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
 
 
 def _adjacency(graph: Graph) -> np.ndarray:
-    A = graph.toarray()
-    A *= graph.inverse_root_degree[:, None] * graph.inverse_root_degree
+    A, root = graph.toarray(), graph.inverse_root_degree
+    if np.isfinite(root.max(initial=0.0) ** 2):
+        A *= root[:, None] * root
+    else:  # two nodes whose weights are all but 0: one root after the other overflows for no edge
+        A *= root[:, None]
+        A *= root
     return A
 
 
