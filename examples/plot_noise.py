@@ -2,7 +2,7 @@
 Features among noise: a screen before the graph
 ===============================================
 
-A graph over the samples is built from all columns, and where most of them are noise, so are its neighbours. One sees
+A graph over the samples is built from all columns, and where most of them are noise, so are its neighbours. One learns
 how sixteen columns of noise for each real one blur three groups until the graph no longer knows them, and how the
 columns that agree with others are told from those that agree with none, before any graph is built.
 

@@ -51,6 +51,25 @@ def test_printed_numbers_stand_before_computed_ones(tmp_path):
 # -------------------------------------------------------------------- sentences
 
 
+def test_the_page_on_noise_says_what_the_screen_gives_back():
+    rows = {row["method"]: row for row in table("noise.md", "real")}
+    plain, screened = rows["subset"], rows["subset, agreement"]
+    before, after, kept = plain["accuracy, 0 times"], plain["accuracy, 16 times"], screened["accuracy, 16 times"]
+    assert says("noise.md", f"`subset` falls from {before} to {after}, and with the screen stays at {kept}.")
+    assert float(kept) >= 0.72 > float(after)
+    for block, least in (("real", 0.0), ("held-out", -0.004)):
+        found = {row["method"]: float(row["accuracy, 0 times"]) for row in table("noise.md", block)}
+        assert found["subset, agreement"] - found["subset"] >= least
+    lost = []
+    for block in ("real-text", "held-out-text"):
+        found = {row["method"]: float(row["accuracy, 0 times"]) for row in table("noise.md", block)}
+        lost.append(f"{found['subset'] - found['subset, agreement']:.3f}".lstrip("0"))
+    assert says("noise.md", f"the screen costs `subset` {lost[0]} and {lost[1]} on text")
+    told = {row["method"]: row["16 times"].replace("0.", ".", 1) for row in table("noise.md", "knowing")}
+    a, b, c = (f"from {told[name]} to {told[f'{name}, agreement']}" for name in ("sSelect", "C4", "SSLS"))
+    assert says("noise.md", f"sSelect rises {a}, C4 {b} and SSLS {c}")
+
+
 def test_results_count_the_promises_that_are_met():
     folder = FOLDERS[HERE / "RESULTS.md"]
     met = [row["met"] for name in ("ratios", "facts") for row in records(folder / f"{name}.csv") if row["met"] != "–"]

@@ -124,6 +124,16 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
         chosen(Explained(KNN(5), "smooth"), X, 5, form="products")
 
 
+def test_a_set_is_chosen_where_degrees_all_but_vanish():
+    """Two rows so far away that the roots of their inverse degrees, multiplied, are no number any more."""
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    W = KNN(5).build(X).toarray()
+    W[[0, 1]] *= 1e-312
+    W[:, [0, 1]] = W[[0, 1]].T
+    criterion = SmoothSubset(Precomputed(W))
+    assert sorted(SpectralSelector(criterion, n_features_to_select=2).fit(X).order_) == [0, 1, 2, 3]
+
+
 def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
     X = data(25, 200, 7)
     usual = chosen(SmoothSubset(), X, 20)

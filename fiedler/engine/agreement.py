@@ -43,7 +43,7 @@ _FEWEST_ROWS, _FEWEST_COLUMNS = 6, 3  # that a third moment needs, and a column 
 _BY_COLUMNS = 1.5  # rows for each column from which correlations are the smaller matrix
 _LARGEST = 16_384  # rows or columns of the largest square matrix we hold: 2 GiB
 _FEW_COLUMNS = 128  # whose products of three are held
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE, _COLUMNS_AT_ONCE = 1024, 2048
 _DEGENERATE = 1e-9  # variance, relative to that of a typical column, below which every order gives the same sum
 _TINY = 1e-290  # the least p-value that a density is asked for
 
@@ -218,11 +218,8 @@ class _Rows:
     def _weighted(self, root: np.ndarray) -> np.ndarray:
         """Z diag(w) Z'."""
         X, standard = self._X, self._standard
-        used = root > 0
         if self._held is not None:
-            part = self._held * root if used.all() else self._held[:, used] * root[used]
-            with one_blas_thread(float(part.size) * len(part)):
-                return part @ part.T
+            return _products(self._held, root)
         if isinstance(X, Source):
             return X.sum(lambda part, start: _summed(part, *_cut(standard, root, start, part)), positioned=True)
         return _summed(X, standard, root)
@@ -371,6 +368,19 @@ def _quadratic(F: Block, standard: Standard | None, A: np.ndarray, a: np.ndarray
         return np.array([np.bincount(column, F.data * products, m), along]) * inverse**2
     Z = dense(F) if standard is None else standardised(dense(F), standard)
     return np.array([np.einsum("ij,ij->j", Z, A @ Z), np.einsum("i,ij,ij->j", a, Z, Z)])
+
+
+def _products(Z: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Z diag(w) Z', some columns at a time; columns without weight are passed over."""
+    n, used = len(Z), np.flatnonzero(root)
+    A = np.zeros((n, n))
+    with one_blas_thread(float(n) * n * len(used)):
+        for start in range(0, len(used), _COLUMNS_AT_ONCE):
+            some = used[start : start + _COLUMNS_AT_ONCE]
+            whole = some[-1] - some[0] == len(some) - 1
+            part = Z[:, some[0] : some[-1] + 1] * root[some] if whole else Z[:, some] * root[some]
+            A += part @ part.T
+    return A
 
 
 def _invariants(

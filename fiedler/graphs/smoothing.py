@@ -30,6 +30,7 @@ from .graph import Graph
 FILTERS = ("smooth", "walk", "identity")
 _EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # limits for the positive part
 
+_LARGE_ROOT = 1e150  # its square is still finite
 _NOTHING = 1e-12  # a smaller eigenvalue is rounding error
 
 Apply = Callable[[np.ndarray], np.ndarray]
@@ -110,8 +111,12 @@ def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
 
 
 def _adjacency(graph: Graph) -> np.ndarray:
-    A = graph.toarray()
-    A *= graph.inverse_root_degree[:, None] * graph.inverse_root_degree
+    A, root = graph.toarray(), graph.inverse_root_degree
+    if root.max(initial=0.0) < _LARGE_ROOT:
+        A *= root[:, None] * root
+    else:  # two nodes whose weights are all but 0: one root after the other overflows for no edge
+        A *= root[:, None]
+        A *= root
     return A
 
 
