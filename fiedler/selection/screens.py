@@ -27,6 +27,7 @@ from ..validation import check_choice, check_share, is_sparse
 
 SCREENS = ("agreement", "fdr")
 _SAMPLE, _MOST = 1000, 0.5  # rows and columns that tell how many columns are noise, and the share that is worth a word
+_NEARLY_ALL = 0.95  # an estimated share, which should not look exact
 ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy sets seek out the noise that a level of 0.1 tolerates
 
 
@@ -43,11 +44,10 @@ def noise_remark(X: Matrix, screen: str) -> str | None:
     alone = share_alone(sp.csc_array(part.tocsr()[rows]) if is_sparse(part) else part[rows])
     if alone <= _MOST:
         return None
+    share = "nearly all" if alone > _NEARLY_ALL else f"about {alone:.0%} of the"
     if is_sparse(X) and is_integer(X) and X.data.min(initial=0) >= 0:
-        return (
-            f"about {alone:.0%} of the columns agree with no other, as is usual for text, where {screen} does not help"
-        )
-    return f"about {alone:.0%} of the columns agree with no other: {screen} drops them before a graph is built"
+        return f"{share} columns agree with no other; this is usual for text, and {screen} does not help there"
+    return f"{share} columns agree with no other: {screen} drops them before a graph is built"
 
 
 def level(alpha: float | None, criterion: Criterion) -> float:
