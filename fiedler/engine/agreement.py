@@ -121,7 +121,7 @@ class Look(NamedTuple):
     of: Invariants
 
 
-class Tested(NamedTuple):
+class Outcome(NamedTuple):
     """p-value, z-score and null standard deviation of each column, NaN where it is constant."""
 
     p: np.ndarray
@@ -129,7 +129,7 @@ class Tested(NamedTuple):
     spread: np.ndarray
 
 
-def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndarray | float = 0.0) -> Tested:
+def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndarray | float = 0.0) -> Outcome:
     q, s3, s4, s6 = look.q, *standard[3:]
     trace = 1.0 - w  # of A without the column
     square = look.square - 2 * w * (q + w) + w * w - trace**2 / (n - 1)
@@ -142,7 +142,7 @@ def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndar
         flat = ~((n * spread) ** 2 > _DEGENERATE * (2 * square + diagonal))
     still = standard.scale == 0
     p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)
-    return Tested(*(np.where(still, np.nan, values) for values in (p, z, spread)))
+    return Outcome(*(np.where(still, np.nan, values) for values in (p, z, spread)))
 
 
 def _seen(c: np.ndarray, standard: Standard, n: int) -> np.ndarray:
