@@ -161,7 +161,7 @@ def local_fdr(p: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from fiedler.engine.agreement import local_fdr
     >>> local_fdr(np.array([1e-6, 1e-4, 0.2, 0.4, np.nan, 0.6, 0.9])).round(3)
-    array([0.   , 0.   , 0.8  , 0.8  ,   nan, 0.8  , 0.8  ])
+    array([0. , 0. , 0.8, 0.8, nan, 0.8, 1. ])
     """
     lfdr, known = np.full(len(p), np.nan), np.flatnonzero(~np.isnan(p))
     at, place, count = np.unique(np.maximum(p[known], _TINY), return_inverse=True, return_counts=True)
