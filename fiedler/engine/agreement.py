@@ -121,7 +121,7 @@ class Look(NamedTuple):
     of: Invariants
 
 
-class Tested(NamedTuple):
+class Outcome(NamedTuple):
     """p-value, z-score and null standard deviation of each column, NaN where it is constant."""
 
     p: np.ndarray
@@ -129,7 +129,7 @@ class Tested(NamedTuple):
     spread: np.ndarray
 
 
-def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndarray | float = 0.0) -> Tested:
+def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndarray | float = 0.0) -> Outcome:
     q, s3, s4, s6 = look.q, *standard[3:]
     trace = 1.0 - w  # of A without the column
     square = look.square - 2 * w * (q + w) + w * w - trace**2 / (n - 1)
@@ -142,7 +142,7 @@ def _tested(look: Look, w: np.ndarray, standard: Standard, n: int, gain: np.ndar
         flat = ~((n * spread) ** 2 > _DEGENERATE * (2 * square + diagonal))
     still = standard.scale == 0
     p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)
-    return Tested(*(np.where(still, np.nan, values) for values in (p, z, spread)))
+    return Outcome(*(np.where(still, np.nan, values) for values in (p, z, spread)))
 
 
 def _seen(c: np.ndarray, standard: Standard, n: int) -> np.ndarray:
@@ -161,7 +161,7 @@ def local_fdr(p: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from fiedler.engine.agreement import local_fdr
     >>> local_fdr(np.array([1e-6, 1e-4, 0.2, 0.4, np.nan, 0.6, 0.9])).round(3)
-    array([0.   , 0.   , 0.8  , 0.8  ,   nan, 0.8  , 0.8  ])
+    array([0. , 0. , 0.8, 0.8, nan, 0.8, 1. ])
     """
     lfdr, known = np.full(len(p), np.nan), np.flatnonzero(~np.isnan(p))
     at, place, count = np.unique(np.maximum(p[known], _TINY), return_inverse=True, return_counts=True)

@@ -49,7 +49,7 @@ def agreement(X: Any) -> Agreement:
     >>> X[:, :10] += np.repeat([0.0, 2.5], 40)[rng.permutation(80), None]
     >>> found = agreement(X)
     >>> found
-    Agreement(n_features=160, n_kept=10, n_rounds=4)
+    Agreement(n_features=160, n_kept=10, n_rounds=3)
     >>> np.flatnonzero(found.kept)
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """

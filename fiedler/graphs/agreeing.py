@@ -33,8 +33,8 @@ class Agreeing(Recipe):
     >>> import numpy as np
     >>> from fiedler import KNN, Agreeing
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 90))
-    >>> X[:, :10] += np.repeat([0.0, 4.0], 30)[:, None]
+    >>> X = rng.normal(size=(60, 170))
+    >>> X[:, :10] += np.repeat([0.0, 3.0], 30)[:, None]
     >>> Agreeing(KNN(5)).build(X).n_components, KNN(5).build(X).n_components
     (2, 1)
     """
