@@ -344,7 +344,7 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
     corners = [(gap, gap), (1 - gap, gap), (1 - gap, 1 - gap), (gap, 1 - gap)]
     cells = [(i, j) for i in range(n) for j in range(n)]
     strength = np.nan_to_num(np.abs(r)).clip(0.03, 1.0).ravel() * 0.6
-    colours = np.where(np.nan_to_num(r).ravel() < 0, "C1", "C0")
+    colours = np.where(np.nan_to_num(r).ravel() < 0, "C1", "C0").tolist()
     outlines = [[(j + a, i + b) for a, b in corners] for i, j in cells]
     drawn = PolyCollection(outlines, facecolors=list(zip(colours, strength, strict=True)), linewidths=0)
     ax.add_collection(drawn)
