@@ -338,6 +338,7 @@ def small() -> dict[str, Any]:
 def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell = untold) -> PolyCollection:
     """A square for each pair of names; its opacity is the absolute value, its colour the sign."""
     from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
 
     r, gap = np.array([[number(value) for value in row] for row in values]), 0.04
     n, short = len(names), [printable(name, 60) for name in names]
@@ -346,7 +347,8 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
     strength = np.nan_to_num(np.abs(r)).clip(0.03, 1.0).ravel() * 0.6
     colours = np.where(np.nan_to_num(r).ravel() < 0, "C1", "C0").tolist()
     outlines = [[(j + a, i + b) for a, b in corners] for i, j in cells]
-    drawn = PolyCollection(outlines, facecolors=list(zip(colours, strength, strict=True)), linewidths=0)
+    shades = [to_rgba(colour, alpha) for colour, alpha in zip(colours, strength, strict=True)]
+    drawn = PolyCollection(outlines, facecolors=shades, linewidths=0)
     ax.add_collection(drawn)
     written = ["undefined" if np.isnan(value) else f"{value:.2f}" for value in r.ravel()]
     tell(drawn, [f"{short[i]} and {short[j]}: {text}" for (i, j), text in zip(cells, written, strict=True)])
