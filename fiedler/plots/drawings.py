@@ -47,6 +47,13 @@ def untold(artist: Any, texts: Sequence[str]) -> None:
     """The ``tell`` of a renderer that ignores texts."""
 
 
+def shade(colour: str, alpha: float) -> tuple[float, ...]:
+    """A colour with transparency; Matplotlib 3.8 does not read pairs such as ("C0", 0.5)."""
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(colour, alpha)
+
+
 def paint(name: str) -> str:
     """A colour of the current style: "ink", "muted", "rule" or "surface"; "C0" and so on are returned unchanged."""
     from matplotlib import colors, rcParams
@@ -338,7 +345,6 @@ def small() -> dict[str, Any]:
 def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell = untold) -> PolyCollection:
     """A square for each pair of names; its opacity is the absolute value, its colour the sign."""
     from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
 
     r, gap = np.array([[number(value) for value in row] for row in values]), 0.04
     n, short = len(names), [printable(name, 60) for name in names]
@@ -347,7 +353,7 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
     strength = np.nan_to_num(np.abs(r)).clip(0.03, 1.0).ravel() * 0.6
     colours = np.where(np.nan_to_num(r).ravel() < 0, "C1", "C0").tolist()
     outlines = [[(j + a, i + b) for a, b in corners] for i, j in cells]
-    shades = [to_rgba(colour, alpha) for colour, alpha in zip(colours, strength, strict=True)]
+    shades = [shade(colour, alpha) for colour, alpha in zip(colours, strength, strict=True)]
     drawn = PolyCollection(outlines, facecolors=shades, linewidths=0)
     ax.add_collection(drawn)
     written = ["undefined" if np.isnan(value) else f"{value:.2f}" for value in r.ravel()]

@@ -390,7 +390,7 @@ def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
         tied = np.arange(len(x)) < n_tied
         for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
             if len(part):
-                shades = [(paint[at], strength[at]) for at in part]
+                shades = [drawings.shade(paint[at], strength[at]) for at in part]
                 big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size
                 dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 figure.tell(dots, [texts[at] for at in part])
