@@ -38,6 +38,7 @@ def run(monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: None)  # there is no window, which Agg would warn about
 
     def run(name):
+        plt.close("all")  # figures that another test left open are not the example's
         # The routing example changes scikit-learn's configuration for good, as a script may.
         with sklearn.config_context(), threadpool_limits(1):
             namespace = runpy.run_path(str(FOLDER / f"{name}.py"))
