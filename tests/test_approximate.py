@@ -37,7 +37,8 @@ def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
     pytest.importorskip("numba")
     X = np.random.default_rng(4).normal(size=(3000, 60))  # nearly equidistant rows
     monkeypatch.setattr("fiedler.engine.approximate._WORK", 0.05 * 3000**2 * 60)
-    with pytest.warns(UserWarning, match=r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Use Anchors\(\) or algorithm"):
+    missed = r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Use Anchors\(\) or algorithm"
+    with pytest.warns(UserWarning, match=missed):
         graph = KNN(algorithm="approximate", weight="binary").build(X)
     exact = KNN(algorithm="exact", weight="binary").build(X)
     shared = (graph.toarray() * exact.toarray()).sum() / exact.toarray().sum()
