@@ -95,8 +95,8 @@ def dump(path: str) -> None:
     first = dict(scores())
     try:
         from fiedler.engine import compiled as kernels
-    except ImportError:
-        from fiedler import _kernels as kernels
+    except ImportError:  # older checkouts
+        from fiedler.engine import kernels
     kernels.load()
     again = {f"{name} | again": values for name, values in scores()}
     np.savez(path, **first, **again)
