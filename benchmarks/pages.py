@@ -44,7 +44,7 @@ def number(value: float, digits: int = 3) -> str:
 def table(
     corner: str, columns: Iterable[Any], rows: Mapping[str, Iterable[Any]], digits: int = 3
 ) -> tuple[list[Any], list[list[Any]]]:
-    """A header and rows by name; numbers that are no integers get so many digits."""
+    """A header and rows by name; ``digits`` is the number of digits of values that are not integers."""
     cells = {name: [number(c, digits) if isinstance(c, float) else c for c in row] for name, row in rows.items()}
     return [corner, *columns], [[name, *row] for name, row in cells.items()]
 

@@ -92,6 +92,7 @@ class Supervision:
         self.n_samples, self.unlabeled = n_samples, unlabeled
         self.y: np.ndarray | None = None
         self._seen: Distinct | None = None
+        self._classes: tuple[np.ndarray, np.ndarray] | None = None
         if y is not None:
             self.y, self._seen = _as_vector(y, n_samples)
         self.must_link = None if must_link is None else check_pairs(must_link, n_samples, "must_link")
@@ -186,6 +187,8 @@ class Supervision:
         names : ndarray
             The class of each code.
         """
+        if self._classes is not None:
+            return self._classes
         y, known = self._require_y(reader, "class labels"), self.labelled
         if _looks_continuous(y):
             value = next(v for v in y[known] if not float(v).is_integer())
@@ -221,7 +224,9 @@ class Supervision:
                 f"{reader} needs at least two classes, but the {int(known.sum())} labelled rows of y are all of "
                 f"class {names[0]}; label rows of another class."
             )
-        return codes, names
+        codes.flags.writeable = False  # kept, because the criterion and each of its graphs ask for them
+        self._classes = codes, names
+        return self._classes
 
     def target(self, reader: str) -> np.ndarray:
         """Real targets; raises an error if fewer than two are known.

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from fiedler import SpectralSelector
 
-Order = Callable[[Any, int], np.ndarray]  # X and a number -> so many columns, best first
+Order = Callable[[Any, int], np.ndarray]  # X and a number k -> the k best columns, best first
 
 
 def by_selector(criterion: Any, **options: Any) -> Callable[..., np.ndarray]:

@@ -90,7 +90,7 @@ class Cell:
     accuracy: np.ndarray  # (scores, runs, sizes)
 
     def at(self, size: int) -> np.ndarray:
-        """Accuracies (runs, scores) with so many features."""
+        """Accuracies (runs, scores) with the given number of features."""
         return self.accuracy[:, :, self.sizes.index(size)].T
 
 

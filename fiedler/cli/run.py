@@ -184,7 +184,7 @@ def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
 
 @contextmanager
 def limited(jobs: int | None) -> Iterator[None]:
-    """At most so many threads in here."""
+    """Limit the number of threads inside the context."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=jobs):
