@@ -42,3 +42,7 @@ class ParameterTypeError(Mentions, TypeError):
 
 class ParameterWarning(Mentions, UserWarning):
     """A value that can be used, but probably not as intended."""
+
+
+class TableWarning(ParameterWarning):
+    """A table that is not purely numeric: what was left out, standardised, or read in another form."""

@@ -24,7 +24,7 @@ Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in flo
 Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
 
 
-def validate_X(X: Any, column_names: Any = None) -> Matrix:
+def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matrix:
     """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
 
     Data that are not in memory become a :class:`fiedler.sources.Source`, whose values are checked when they are read.
@@ -35,6 +35,8 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
         The data, of any real dtype. The values are copied only if the container requires it, and never modified.
     column_names : array-like of str, optional
         Names of the columns for error messages; frames have their own.
+    missing : bool, default=False
+        Whether a dense matrix in memory may hold NaN.
     """
     X, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
@@ -63,6 +65,9 @@ def validate_X(X: Any, column_names: Any = None) -> Matrix:
         if not checked.has_canonical_format:
             checked = checked.copy()  # the arrays may be shared with the caller
             checked.sum_duplicates()
+    if missing and not is_sparse(checked) and checked.dtype.kind == "f":
+        check_finite(checked, "X", names, nan=True)
+        return checked
     more = ", for example with sklearn.impute.SimpleImputer in a Pipeline"
     check_finite(checked, "X", names, more=more)
     return checked

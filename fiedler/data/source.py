@@ -415,9 +415,17 @@ def spans(length: int, width: float, chunk: int) -> list[slice]:
 
 
 def check_finite(
-    part: Part, label: str, names: Any = None, columns: slice | np.ndarray | None = None, more: str = ""
+    part: Part,
+    label: str,
+    names: Any = None,
+    columns: slice | np.ndarray | None = None,
+    more: str = "",
+    nan: bool = False,
 ) -> None:
-    """Raise an error that names the column of the first value that is not finite; ``columns`` are those in ``part``."""
+    """Raise an error that names the column of the first value that is not finite; ``columns`` are those in ``part``.
+
+    With ``nan`` only inf is an error.
+    """
     values = part.data if is_sparse(part) else part
     if values.dtype.kind != "f":
         return
@@ -430,12 +438,13 @@ def check_finite(
         where = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
         bad = np.bincount(where[~np.isfinite(part.data)], minlength=part.shape[1])
     else:
-        bad = np.array([np.count_nonzero(~np.isfinite(column)) for column in part.T])
+        wrong = np.isinf if nan else lambda values: ~np.isfinite(values)
+        bad = np.array([np.count_nonzero(wrong(column)) for column in part.T])
     found = np.flatnonzero(bad)
     if not len(found):  # only the sum overflowed
         return
     column = part[:, [int(found[0])]].data if is_sparse(part) else part[:, found[0]]
-    kind = "NaN" if np.isnan(column[~np.isfinite(column)][0]) else "inf"
+    kind = "inf" if nan or np.isinf(column[~np.isfinite(column)][0]) else "NaN"
     at = int(found[0])
     j = at if columns is None else columns.start + at if isinstance(columns, slice) else int(columns[at])
     others = f" and {len(found) - 1} other column{'s' * (len(found) > 2)}" if len(found) > 1 else ""
