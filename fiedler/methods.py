@@ -24,7 +24,10 @@ from .criteria import (
     Sensitivity,
 )
 from .criteria.cut import AutoLambda, semi_supervised
+from .criteria.energy import per_feature
+from .criteria.holes import fair_share, known_variance
 from .criteria.nulls import NoTest, Null, Quotient
+from .criteria.scorer import Additive
 from .data.arrays import Block, take_columns, take_rows
 from .engine.moments import sparse_moments
 from .graphs import (
@@ -432,6 +435,7 @@ class FisherScore(Criterion):
     """
 
     needs = "classes"
+    accepts_groups = True
 
     @property
     def greater_is_better(self) -> bool:
@@ -442,10 +446,32 @@ class FisherScore(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(ClassGraph())
-        return Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
+        whole = Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
+        if problem.groups is None and problem.known is None:
+            return whole
+        codes, names = problem.supervision.classes("FisherScore")
+        rows, n_classes = codes >= 0, len(names)
+        members = np.equal.outer(codes[rows], np.arange(n_classes)).astype(np.float64)
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            if problem.known is None:
+                return np.array(_between_and_within(graph, F))
+            return np.array(_between_and_within_known(members, F[rows], problem.known[rows, columns]))
+
+        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+            fisher = values[0] / values[1]
+            if problem.known is None:
+                return fisher
+            n = per_feature(problem, problem.known[rows].sum(axis=0).astype(np.float64))
+            unexplained = fair_share(1.0 / (1.0 + fisher), n, int(rows.sum()), n_classes)
+            return np.where(n == rows.sum(), fisher, 1.0 / unexplained - 1.0)
+
+        return whole._replace(additive=Additive(parts, finish, 2))
 
     def tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
-        return _between_and_within(problem.graph(ClassGraph()), take_columns(problem.X, columns))[0]
+        graph, inside = problem.graph(ClassGraph()), problem.columns_of(columns)
+        between = _between_and_within(graph, take_columns(problem.X, inside))[0]
+        return between if problem.groups is None else problem.groups.take(columns).sum(between)
 
 
 class Correlation(Criterion):
@@ -459,6 +485,7 @@ class Correlation(Criterion):
     """
 
     needs = "target"
+    accepts_groups = True
 
     @property
     def greater_is_better(self) -> bool:
@@ -474,7 +501,28 @@ class Correlation(Criterion):
             centred = _centred(take_rows(F, rows))
             return np.minimum(np.abs(y @ centred) / np.linalg.norm(centred, axis=0), 1.0)
 
-        return Scorer(known, score)
+        whole = Scorer(known, score)
+        if problem.groups is None and problem.known is None:
+            return whole
+        measured = np.ones(problem.X.shape, dtype=bool) if problem.known is None else problem.known
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            K = measured[rows, columns]
+            here = np.where(K, y[:, None], 0.0)  # the target on the rows that know the column
+            here = np.where(K, here - here.sum(axis=0) / np.maximum(K.sum(axis=0), 1), 0.0)
+            centred = _known_centred(F[rows], K)
+            along = np.einsum("ij,ij->j", here, centred) ** 2 / np.einsum("ij,ij->j", here, here)
+            return np.array([np.nan_to_num(along), np.einsum("ij,ij->j", centred, centred)])
+
+        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+            explained = np.minimum(values[0] / values[1], 1.0)
+            if problem.known is not None:
+                n = per_feature(problem, measured[rows].sum(axis=0).astype(np.float64))
+                fair = np.maximum(1.0 - fair_share(1.0 - explained, n, len(rows), 2), 0.0)
+                explained = np.where(n == len(rows), explained, fair)
+            return np.sqrt(explained)
+
+        return whole._replace(additive=Additive(parts, finish, 2))
 
 
 class Variance(Criterion):
@@ -491,7 +539,7 @@ class Variance(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
-    reads_scale = True
+    reads_scale = accepts_groups = True
 
     def null(self) -> NoTest:
         why = "is the same for a feature's values in any order, so there is nothing to test; test LaplacianScore()"
@@ -504,7 +552,14 @@ class Variance(Criterion):
         def score(F: Block) -> np.ndarray:
             return sparse_moments(F, ones)[1] / n if is_sparse(F) else np.mean(_centred(F) ** 2, axis=0)
 
-        return Scorer(ones > 0, score)
+        whole = Scorer(ones > 0, score)
+        if problem.groups is None and problem.known is None:
+            return whole
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            return known_variance(problem, F, columns, whole.rows)[None]
+
+        return whole._replace(additive=Additive(parts, lambda values, root: values[0], 1))
 
 
 METHODS: dict[str, type[Criterion]] = {entry.name: globals()[entry.cls] for entry in registry.METHODS}
@@ -514,6 +569,22 @@ def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndar
     sizes, mean, scatter = class_graph.group_moments(F)
     overall = sizes @ mean / sizes.sum()
     return sizes @ (mean - overall) ** 2, scatter.sum(axis=0)
+
+
+def _between_and_within_known(members: np.ndarray, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scatter between and within the classes, over the known values of each column."""
+    centred = _known_centred(F, known)
+    sizes = members.T @ known
+    means = members.T @ centred / np.maximum(sizes, 1.0)
+    within = np.where(known, centred - members @ means, 0.0)
+    return np.einsum("ij,ij->j", sizes, means**2), np.einsum("ij,ij->j", within, within)
+
+
+def _known_centred(F: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Columns minus the mean of their known values; 0 where a value is missing."""
+    first = F[np.argmax(known, axis=0), np.arange(F.shape[1])]
+    shifted = np.where(known, F - first, 0.0)
+    return np.where(known, shifted - shifted.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
 
 
 def _centred(F: np.ndarray) -> np.ndarray:

@@ -18,10 +18,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .data.arrays import Matrix, validate_X
-from .data.source import Source
+from .data.arrays import Matrix, rows_of
+from .data.features import Groups, prepare
+from .data.source import Source, column_name
 from .engine.distances import Distances, budget
+from .engine.holes import check_known, filled, holes_of
 from .engine.streamed import row_distances
+from .errors import ParameterError
 from .supervision import Supervision
 
 T = TypeVar("T")
@@ -72,13 +75,17 @@ class Problem:
     reuse : bool, default=False
         Whether the problem will be solved again with other labels. Then transformed copies of X, such as mid-ranks, are
         kept as well, if they fit into a quarter of scikit-learn's ``working_memory``.
+    groups : Groups, optional
+        The features, if some of them consist of several columns of X, such as the 0/1 columns of a category.
+    known : ndarray of bool, shape of X, optional
+        Which values of X were measured; the others were missing, and X holds what they were filled with.
 
     Attributes
     ----------
     n_samples, n_features : int
-        The shape of X.
+        Number of rows, and of features; a group of columns is one feature.
     feature_names : sequence or None
-        Column names of a frame.
+        Names of the features: column names of a frame, or names of groups.
 
     Examples
     --------
@@ -100,9 +107,14 @@ class Problem:
         distances: Distances | None = None,
         given: Any = None,
         reuse: bool = False,
+        groups: Groups | None = None,
+        known: np.ndarray | None = None,
     ):
         self.X, self.by_rows, self.given, self.reuse = X, by_rows, given, reuse
+        self.groups, self.known = groups, known
         self.n_samples, self.n_features = X.shape
+        if groups is not None:
+            self.n_features = groups.n_features
         self.feature_names: Any = None
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
         self._shared: dict[
@@ -111,8 +123,8 @@ class Problem:
         self._own: dict[Hashable, Built[Any]] = {}
         self._warned: set[Hashable] = set()
         if distances is not None:
-            known = RowDistances("euclidean")
-            self._shared[known.key] = Built(known, distances, [])
+            stored = RowDistances("euclidean")
+            self._shared[stored.key] = Built(stored, distances, [])
 
     @classmethod
     def of(
@@ -125,13 +137,15 @@ class Problem:
         graph: Any = None,
         unlabeled: Any = -1,
         reuse: bool = False,
+        groups: Any = None,
     ) -> Problem:
         """Make a problem from data in any supported form.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, AnnData, DataArray or Problem
-            The data. A Problem keeps its stored results.
+            The data. Missing values of a dense X in memory are filled from the nearest rows that know the column, and
+            categories and dates of a frame become numbers. A Problem keeps its stored results.
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
@@ -142,21 +156,58 @@ class Problem:
             The class label that means "unknown".
         reuse : bool, default=False
             Whether the problem will be solved again with other labels.
+        groups : sequence of labels or mapping, optional
+            Columns that form one feature: one label per column, or names of features with their columns.
 
         Returns
         -------
         problem : Problem
             The validated problem.
         """
-        known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
-            names = getattr(X, "columns", None)
-            X = cls(validate_X(X), given=graph, reuse=reuse)
-            X.feature_names = names
+            X = cls.read(X, groups=groups, given=graph, reuse=reuse)
+        elif groups is not None:
+            message = "groups= was passed with a Problem, which has its features already; pass it to Problem.of."
+            raise ParameterError(message, parameter="groups")
         elif graph is not None:
-            # A new graph may change the others.
-            X = cls(X.X, by_rows=X.by_rows, given=graph, reuse=X.reuse)._with_names_of(X)
-        return X.with_supervision(y, **known)
+            X = X._like(X.X, X.supervision, given=graph)  # a new graph may change the others
+        return X.with_supervision(y, **told)
+
+    @classmethod
+    def read(
+        cls, X: Any, column_names: Any = None, *, groups: Any = None, given: Any = None, reuse: bool = False
+    ) -> Problem:
+        """Make a problem without labels from data in any supported form.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, source, AnnData or DataArray
+            The data.
+        column_names : array-like of str, optional
+            Names of the columns for messages; frames have their own.
+        groups : sequence of labels or mapping, optional
+            Columns that form one feature.
+        given : Graph or what :meth:`Graph.of` takes, optional
+            A graph over the rows.
+        reuse : bool, default=False
+            Whether the problem will be solved again with other labels.
+
+        Returns
+        -------
+        problem : Problem
+            The problem, with holes filled.
+        """
+        names = getattr(X, "columns", None) if column_names is None else column_names
+        matrix, features = prepare(X, column_names, groups)
+        known = holes_of(matrix) if isinstance(matrix, np.ndarray) else None
+        if known is not None and isinstance(matrix, np.ndarray):
+            owner = np.arange(matrix.shape[1]) if features is None else features.of_column
+            check_known(known, [column_name(names, int(j)) for j in owner])
+            matrix = filled(matrix, known, features)
+        problem = cls(matrix, given=given, reuse=reuse, groups=features, known=known)
+        problem.feature_names = names if features is None or features.names is None else features.names
+        return problem
 
     def with_supervision(
         self, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, unlabeled: Any = -1
@@ -178,31 +229,83 @@ class Problem:
             A new problem over the same X.
         """
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        twin = Problem(self.X, known, by_rows=self.by_rows, given=self.given, reuse=self.reuse)._with_names_of(self)
+        twin = self._like(self.X, known)
         twin._shared = self._shared
         return twin
 
-    def take_columns(self, kept: np.ndarray) -> Problem:
-        """The problem of some columns; rows, supervision and the graph that was passed along stay.
+    def take_rows(self, rows: np.ndarray) -> Problem:
+        """The problem of some rows, without labels, pairs and graph; holes stay filled as they are.
 
         Parameters
         ----------
-        kept : ndarray of bool, shape (n_features,)
-            Which columns.
+        rows : ndarray of int
+            Which rows.
 
         Returns
         -------
         problem : Problem
-            This one if every column is kept, and otherwise one that has built nothing yet.
+            A problem that has built nothing yet.
+        """
+        part = self._like(rows_of(self.X, rows), None, given=None)
+        part.known = None if self.known is None else self.known[rows]
+        return part
+
+    def take_columns(self, kept: np.ndarray) -> Problem:
+        """The problem of some features; rows, supervision and the graph that was passed along stay.
+
+        Parameters
+        ----------
+        kept : ndarray of bool, shape (n_features,)
+            Which features.
+
+        Returns
+        -------
+        problem : Problem
+            This one if every feature is kept, and otherwise one that has built nothing yet.
         """
         if kept.all():
             return self
-        columns = np.flatnonzero(kept)
+        features = np.flatnonzero(kept)
+        columns = self.columns_of(features)
         X = self.X.take_columns(columns) if isinstance(self.X, Source) else self.X[:, columns]
-        part = Problem(X, self.supervision, by_rows=self.by_rows, given=self.given, reuse=self.reuse)
+        part = self._like(X, self.supervision)
+        part.known = None if self.known is None else self.known[:, columns]
+        if self.groups is not None:
+            part.groups = self.groups.take(features)
+        part.n_features = len(features)
         if self.feature_names is not None:
-            part.feature_names = np.asarray(self.feature_names, dtype=object)[columns]
+            part.feature_names = np.asarray(self.feature_names, dtype=object)[features]
         return part
+
+    def columns_of(self, features: np.ndarray) -> np.ndarray:
+        """The columns of X that some features consist of, in the order of the features.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Numbers of features.
+
+        Returns
+        -------
+        columns : ndarray of int
+            Numbers of columns of X.
+        """
+        return np.asarray(features) if self.groups is None else self.groups.columns_of(features)
+
+    def check_plain(self, what: str) -> None:
+        """Raise an error if X has missing values or features of several columns.
+
+        Parameters
+        ----------
+        what : str
+            What cannot be computed then, as the subject of a sentence.
+        """
+        if self.known is not None:
+            message = f"{what} cannot be computed with missing values in X; fill them first, for example with "
+            raise ParameterError(f"{message}sklearn.impute.KNNImputer in a Pipeline.", parameter="X")
+        if self.groups is not None:
+            message = f"{what} cannot be computed for features of several columns (categories or groups); pass numeric "
+            raise ParameterError(f"{message}columns only.", parameter="X")
 
     def without_pairs(self) -> Problem:
         """The same problem with labels only.
@@ -292,9 +395,12 @@ class Problem:
         """
         return [made.value for made in (*self._shared.values(), *self._own.values()) if isinstance(made.value, kind)]
 
-    def _with_names_of(self, other: Problem) -> Problem:
-        self.feature_names = other.feature_names
-        return self
+    def _like(self, X: Matrix, supervision: Supervision | None, **changes: Any) -> Problem:
+        """A problem over another X with the features, names and settings of this one, which has built nothing yet."""
+        settings = {"by_rows": self.by_rows, "given": self.given, "reuse": self.reuse, "groups": self.groups}
+        twin = Problem(X, supervision, known=self.known, **(settings | changes))
+        twin.feature_names = self.feature_names
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         # Distances are not pickled: they are large, and fast to compute again.

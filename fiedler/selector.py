@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .criteria.order import importances, ranks_of
-from .data.arrays import as_source, validate_X
+from .data.arrays import as_source
 from .data.containers import is_container, opened
-from .errors import ParameterWarning
+from .errors import ParameterError, ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
 from .syntax import as_criterion
@@ -75,7 +75,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Column indices, best first.
     support_ : ndarray of bool, shape (n_features_in_,)
     n_features_ : int
-        Number of selected features.
+        Number of selected features; a group of columns counts once.
+    groups_ : ndarray of int, shape (n_features_in_,)
+        With ``groups``: the feature that each column belongs to. All columns of a feature have its score and rank.
     criterion_ : Criterion
         The criterion used, names resolved.
     explained_ : ndarray
@@ -125,7 +127,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.screen = screen
 
     def fit(
-        self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, graph: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        groups: Any = None,
     ) -> SpectralSelector:
         """Score and rank the features of X.
 
@@ -136,6 +145,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             polars LazyFrame is collected. Zarr arrays, HDF5 datasets, backed AnnData matrices and
             :func:`fiedler.sources.open_source` are read block by block; a Dask array is scored where its blocks are.
             A :class:`fiedler.Problem` keeps its graphs from fit to fit, for the same X with other labels.
+            A dense X in memory may have missing values (NaN, None, masked): they are filled from the nearest rows, and
+            a column does not gain from them. Frames may have categories, texts, truth values and dates; each column is
+            one feature, and a :class:`fiedler.TableWarning` says what was done with it.
         y : array-like of shape (n_samples,), optional
             Class labels or real targets, unknown ones included; ignored by unsupervised criteria.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
@@ -145,6 +157,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             A graph over the rows, which ``Precomputed()`` in the criterion takes. Inside cross-validation pass a
             :class:`fiedler.Graph`, which is sliced along with X to the edges between the rows of a split, and request
             it with ``set_fit_request(graph=True)``.
+        groups : sequence of labels or mapping, optional
+            Columns that form one feature, such as the bands of a spectrum or repeated measurements: one label per
+            column, or names of features with their columns. They are selected together and counted as one feature.
 
         Returns
         -------
@@ -154,7 +169,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         criterion = as_criterion(self.criterion)
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
-        problem = Problem.of(self._read(X, seen), y, **known)
+        problem = Problem.of(self._read(X, seen, groups), y, **known)
         criterion.check_problem(problem)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         scores, order, n_selected, found = choose(criterion, problem, *wanted)
@@ -168,7 +183,13 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             warning = ParameterWarning(message, parameter="n_features_to_select", value=n_selected)
             warnings.warn(warning, stacklevel=2)
         ranking = ranks_of(order)
-        fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": ranking <= n_selected}
+        support = ranking <= n_selected
+        if problem.groups is not None and problem.groups.named:
+            of_input = problem.groups.of_input
+            found = {name: _of_columns(name, values, of_input) for name, values in found.items()}
+            scores, ranking, support = scores[of_input], ranking[of_input], support[of_input]
+            order, found["groups"] = np.argsort(ranking, kind="stable"), of_input
+        fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": support}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
         for name in ("feature_names_in", *FOUND_BY_SOME):  # of an earlier fit
             self.__dict__.pop(f"{name}_", None)
@@ -177,17 +198,20 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return self
 
     @staticmethod
-    def _read(X: Any, seen: SpectralSelector) -> Problem:
+    def _read(X: Any, seen: SpectralSelector, groups: Any) -> Problem:
         """X as a problem; a selector that has seen it knows the number of the features and their names."""
         if isinstance(X, Problem):
-            seen.n_features_in_ = X.n_features
+            if groups is not None:
+                message = "groups= was passed with a Problem, which has its features already; pass it to Problem.of."
+                raise ParameterError(message, parameter="groups")
+            seen.n_features_in_ = X.n_features if X.groups is None else len(X.groups.of_input)
             seen.__dict__.pop("feature_names_in_", None)
             if X.feature_names is not None and all(isinstance(name, str) for name in X.feature_names):
                 seen.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
             return X
         X, named = opened(X)
         validate_data(seen, named, skip_check_array=True)  # feature names and their number only
-        return Problem(validate_X(X, getattr(seen, "feature_names_in_", None)))
+        return Problem.read(X, getattr(seen, "feature_names_in_", None), groups=groups)
 
     def transform(self, X: Any) -> Any:
         """The selected columns of X; of a Dask array lazily, of a file just those columns.
@@ -264,13 +288,23 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         try:
             tags.target_tags.required = bool(as_criterion(self.criterion).reads)
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False
         return tags
+
+
+def _of_columns(name: str, values: np.ndarray, of_input: np.ndarray) -> np.ndarray:
+    """What was found about features, as values of the columns of X; what a set explains stays per feature."""
+    if name == "explained":
+        return values
+    if name == "stands_for":  # a feature is represented by its first column
+        first = np.unique(of_input, return_index=True)[1]
+        values = np.where(values < 0, -1, first[values])
+    return values[of_input]
 
 
 def feature_names(selector: SpectralSelector, given: Any = None) -> list[str]:

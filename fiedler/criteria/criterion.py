@@ -17,14 +17,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..data.memory import working_bytes
 from ..data.source import Part, Source
-from ..engine.blocks import is_constant, level_copies, map_columns
+from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
 from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
@@ -34,87 +34,7 @@ from ..problem import Buildable, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
-
-
-class Scorer(NamedTuple):
-    """How a criterion scores the columns of one problem.
-
-    Parameters
-    ----------
-    rows : ndarray of bool, shape (n_samples,)
-        The rows that the score reads; a feature that is constant on these rows has no score.
-    score : callable
-        A float64 block of columns -> one score per column, or ``n_values`` rows of values.
-    cost : float, default=1.0
-        Approximate number of operations per value of X; it decides whether threads are used.
-    n_values : int, default=1
-        Number of values per column that ``score`` returns.
-    settle : callable, optional
-        The values of all columns, of shape (n_values, n_features) -> a function from values to scores. It is for scores
-        that compare a feature with the other features.
-    numbered : callable, optional
-        As ``score``, but with a block and the slice of its columns as arguments. It is for scores that look up
-        stored values of these columns.
-    """
-
-    rows: np.ndarray
-    score: Callable[[Any], np.ndarray]
-    cost: float = 1.0
-    n_values: int = 1
-    settle: Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]] | None = None
-    numbered: Callable[[Any, slice], np.ndarray] | None = None
-
-    def values(self, F: Any, columns: slice | None = None) -> np.ndarray:
-        """The values of a block, NaN for constant columns.
-
-        Parameters
-        ----------
-        F : ndarray or csc_array
-            A float64 block of columns.
-        columns : slice, optional
-            The columns of X in the block.
-
-        Returns
-        -------
-        values : ndarray of shape (b,) or (n_values, b)
-            The result of ``score`` or ``numbered``.
-        """
-        numbered = self.numbered is not None and columns is not None
-        found = self.numbered(F, columns) if numbered else self.score(F)  # type: ignore[misc, arg-type]
-        return np.where(is_constant(F, self.rows), np.nan, found)
-
-    def scores(self, values: np.ndarray) -> np.ndarray:
-        """One score per column from the values of all columns.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_features,) or (n_values, n_features)
-            The values of all columns.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_features,)
-            The values, or the result of ``settle`` for them.
-        """
-        return values if self.settle is None else self.settle(values)(values)
-
-    def settled(self, X: Any) -> Scorer:
-        """A scorer for any columns, which compares each of them with the columns of X.
-
-        Parameters
-        ----------
-        X : ndarray, csc_array or Source
-            All columns.
-
-        Returns
-        -------
-        scorer : Scorer
-            A scorer whose ``score`` returns one score per column.
-        """
-        if self.settle is None:
-            return self
-        finish = self.settle(map_columns(self.values, X, self.cost))
-        return Scorer(self.rows, lambda F: finish(self.score(F)), self.cost)
+from .scorer import Additive, Scorer
 
 
 class Criterion(BaseEstimator):
@@ -128,11 +48,17 @@ class Criterion(BaseEstimator):
         The supervision that the criterion uses if it is given.
     reads_scale : bool, default=False
         Whether the score depends on the units of the columns, apart from its graphs.
+    accepts_groups : bool, default=False
+        Whether the score has a form for features of several columns: its scorer has an ``additive`` form.
+    accepts_holes : bool, default=True
+        Whether X may have missing values; the score then reads the values that they were filled with.
     """
 
     needs: str | None = None
     accepts: frozenset[str] = frozenset()
     reads_scale: bool = False
+    accepts_groups: bool = False
+    accepts_holes: bool = True
 
     @property
     def greater_is_better(self) -> bool:
@@ -213,13 +139,15 @@ class Criterion(BaseEstimator):
         cannot_link: Any = None,
         graph: Any = None,
         unlabeled: Any = -1,
+        groups: Any = None,
     ) -> np.ndarray:
         """Score every feature.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, AnnData or DataArray of shape (n_samples, n_features)
-            The data. X is never modified, and never made dense or converted to float64 as a whole.
+            The data. X is never modified, and a complete X is never made dense or converted to float64 as a whole.
+            Missing values of a dense X are filled from the nearest rows; frames may hold categories and dates.
         y : array-like of shape (n_samples,), optional
             Classes or real targets; some may be unknown.
         must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
@@ -228,14 +156,17 @@ class Criterion(BaseEstimator):
             A graph over the rows, which ``Precomputed()`` in the formula uses.
         unlabeled : object, default=-1
             The class label that means "unknown".
+        groups : sequence of labels or mapping, optional
+            Columns that form one feature: one label per column, or names of features with their columns.
 
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            The raw values of the paper; :attr:`greater_is_better` states the direction.
+            The raw values of the paper; :attr:`greater_is_better` states the direction. With ``groups`` one value per
+            group, in the order of their first columns.
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
-        problem = Problem.of(X, y, **told)
+        problem = Problem.of(X, y, **told, groups=groups)
         self.check_problem(problem)
         return self.score(problem)
 
@@ -279,6 +210,7 @@ class Criterion(BaseEstimator):
         problem : Problem
             X, its labels and pairs, and the graph that was passed as ``graph=``.
         """
+        self._check_features(problem)
         known = problem.supervision
         if known.y is None and (self.reads - {"pairs"} or (self.reads and not known.has_pairs)):
             what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
@@ -303,6 +235,28 @@ class Criterion(BaseEstimator):
                 "example LaplacianScore(Precomputed())."
             )
 
+    def _check_features(self, problem: Problem) -> None:
+        """Raise an error if a part of the formula has no form for groups of columns, or for missing values."""
+        inside = [part for part in self.walk() if isinstance(part, Criterion)]
+        leaves = [part for part in inside if not any(isinstance(inner, Criterion) for inner in part.parts())]
+        lost = next((part for part in leaves if problem.groups is not None and not part.accepts_groups), None)
+        if lost is not None:
+            raise ParameterError(
+                f"{self!r} has no form for features of several columns (categories or groups), because of {lost!r}; "
+                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or pass numeric "
+                "columns only.",
+                parameter="criterion",
+                value=self,
+            )
+        lost = next((part for part in leaves if problem.known is not None and not part.accepts_holes), None)
+        if lost is not None:
+            raise ParameterError(
+                f"{self!r} cannot be computed with missing values in X; fill them first, for example with "
+                "sklearn.impute.KNNImputer in a Pipeline, or use 'laplacian' or 'subset'.",
+                parameter="criterion",
+                value=self,
+            )
+
     def score(self, problem: Problem) -> np.ndarray:
         """Scores for an already validated problem, one block of columns at a time.
 
@@ -324,10 +278,14 @@ class Criterion(BaseEstimator):
             warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
         sets = self.set_formula()
         if sets is not None:
-            return level_copies(sets.first_scores(problem), problem.X)
+            return sets.first_scores(problem)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
             return score_by_rows(self, problem)
         scorer = self.scorer(problem)  # the problem is not captured, because the function may be sent to a worker
+        if problem.groups is not None:
+            return scorer.feature_scores(problem)
+        if problem.known is not None:
+            return level_copies(scorer.feature_scores(problem), problem.X)
         numbered = scorer.numbered is not None
         scores = scorer.scores(map_columns(scorer.values, problem.X, scorer.cost, numbered))
         check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
@@ -535,7 +493,8 @@ class Product(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         self._checked()
-        return _combined(np.multiply, self.left.scorer(problem), self.right.scorer(problem))
+        # Inside a product quotients of groups are not corrected, because a corrected factor may be negative.
+        return _combined(np.multiply, self.left.scorer(problem), self.right.scorer(problem), corrected=False)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)
@@ -580,15 +539,17 @@ class Scaled(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         factor, inside = self.factor, self.criterion.scorer(problem)
-        settle = inside.settle
+        settle, form = inside.settle, inside.additive
+        if form is not None:
+            form = form._replace(finish=lambda values, root: factor * inside.as_additive().finish(values, root))
         if settle is None:
-            return Scorer(inside.rows, lambda F: factor * inside.score(F), inside.cost)
+            return Scorer(inside.rows, lambda F: factor * inside.score(F), inside.cost, additive=form)
 
         def scaled(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
             finish = settle(values)
             return lambda some: factor * finish(some)
 
-        return inside._replace(settle=scaled)
+        return inside._replace(settle=scaled, additive=form)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         short = f"{self.factor:g}"
@@ -596,18 +557,40 @@ class Scaled(Criterion):
         return f"{factor} * {_grouped(self.criterion, word, exact, (Sum, Product) if exact else Sum)}"
 
 
-def _combined(operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Scorer, right: Scorer) -> Scorer:
+def _combined(
+    operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Scorer, right: Scorer, corrected: bool = True
+) -> Scorer:
     """The scorer of a sum or a product; values that need ``settle`` are stacked and settled at the end."""
     rows, cost, at = left.rows | right.rows, left.cost + right.cost, left.n_values
+    form = None
+    if left.additive is not None or right.additive is not None:
+        form = _combined_form(operation, left.as_additive(), right.as_additive(), corrected)
     if left.settle is None and right.settle is None:
-        return Scorer(rows, lambda F: operation(left.score(F), right.score(F)), cost)
+        return Scorer(rows, lambda F: operation(left.score(F), right.score(F)), cost, additive=form)
 
     def settle(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         first = _first if left.settle is None else left.settle(values[:at])
         second = _first if right.settle is None else right.settle(values[at:])
         return lambda some: operation(first(some[:at]), second(some[at:]))
 
-    return Scorer(rows, lambda F: np.vstack([left.score(F), right.score(F)]), cost, at + right.n_values, settle)
+    both = Scorer(rows, lambda F: np.vstack([left.score(F), right.score(F)]), cost, at + right.n_values, settle)
+    return both._replace(additive=form)
+
+
+def _combined_form(
+    operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Additive, right: Additive, corrected: bool
+) -> Additive:
+    """The additive form of a sum or a product: the values of both, and the operation on the two scores."""
+    at = left.n_values
+
+    def parts(F: Any, columns: slice) -> np.ndarray:
+        return np.vstack([left.parts(F, columns), right.parts(F, columns)])
+
+    def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+        root = root if corrected else None
+        return operation(left.finish(values[:at], root), right.finish(values[at:], root))
+
+    return Additive(parts, finish, at + right.n_values)
 
 
 def _first(values: np.ndarray) -> np.ndarray:

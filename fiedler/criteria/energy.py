@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from ..graphs import Recipe, as_recipe
+from typing import Any
+
+import numpy as np
+
+from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
-from .criterion import Criterion, Scorer
+from .criterion import Criterion
+from .holes import difference_penalty, known_variance, quotient_penalty, weights_without_loops
 from .nulls import FeatureOrders, Null, Quotient
+from .scorer import Additive, Scorer
 
 
 class OnGraph(Criterion):
@@ -38,11 +44,31 @@ class Energy(OnGraph):
     array([18., nan])
     """
 
-    reads_scale = True
+    reads_scale = accepts_groups = True
 
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
-        return Scorer(graph.rows, graph.energy, graph.cost)
+        whole = Scorer(graph.rows, graph.energy, graph.cost)
+        if problem.groups is None and problem.known is None:
+            return whole
+        penalty = None if problem.known is None else self._penalty(problem, graph)
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            energy = graph.energy(F)
+            if penalty is not None:
+                energy = energy + penalty[columns] * known_variance(problem, F, columns, graph.rows)
+            return energy[None]
+
+        return whole._replace(additive=Additive(parts, lambda values, root: values[0], 1))
+
+    def _penalty(self, problem: Problem, graph: Graph) -> np.ndarray:
+        """The penalty for holes, for a column of variance 1."""
+        if not as_recipe(self.graph).signed:
+            sign = -1.0 if self.greater_is_better else 1.0
+            return sign * graph.volume * quotient_penalty(problem, graph)
+        W = weights_without_loops(graph)  # edges of both signs: the difference of two energies
+        near, far = (abs(W) + W) / 2.0, (abs(W) - W) / 2.0
+        return float(near.sum()) * difference_penalty(problem, near, far)
 
 
 class Ratio(Criterion):
@@ -64,6 +90,8 @@ class Ratio(Criterion):
     array([0.04])
     """
 
+    accepts_groups = True
+
     def __init__(self, numerator: Recipe, denominator: Recipe):
         self.numerator, self.denominator = numerator, denominator
 
@@ -79,7 +107,19 @@ class Ratio(Criterion):
     def scorer(self, problem: Problem) -> Scorer:
         above, below = (problem.graph(as_recipe(g)) for g in (self.numerator, self.denominator))
         both = above.cost + below.cost
-        return Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
+        whole = Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
+        if problem.groups is None and problem.known is None:
+            return whole
+        penalty = 0.0
+        if problem.known is not None:
+            near, far = (weights_without_loops(graph) for graph in (above, below))
+            # A noise column scores near.sum() / far.sum(), the unit of the deviation.
+            penalty = per_feature(problem, near.sum() / far.sum() * difference_penalty(problem, near, far))
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            return np.array([above.energy(F), below.energy(F)])
+
+        return whole._replace(additive=Additive(parts, lambda values, root: values[0] / values[1] + penalty, 2))
 
 
 class Rayleigh(OnGraph):
@@ -97,10 +137,38 @@ class Rayleigh(OnGraph):
     array([0.2])
     """
 
+    accepts_groups = True
+
     def null(self) -> Null:
         graph = as_recipe(self.graph)
         return Quotient(graph) if graph.attracts and not graph.signed else FeatureOrders()
 
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
-        return Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F), graph.cost)
+        whole = Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F), graph.cost)
+        if problem.groups is None and problem.known is None:
+            return whole
+        noise, penalty = noise_value(graph), 0.0
+        if problem.known is not None:
+            sign = -1.0 if self.greater_is_better else 1.0
+            penalty = sign * per_feature(problem, quotient_penalty(problem, graph))
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            return np.array([graph.energy(F), graph.mass(F)])
+
+        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+            quotient = values[0] / values[1]
+            return (quotient if root is None else noise - root * (noise - quotient)) + penalty
+
+        return whole._replace(additive=Additive(parts, finish, 2))
+
+
+def noise_value(graph: Graph) -> float:
+    """r₀ = (vol - Σ w_ii) / (vol - Σ d² / vol), the Laplacian score of noise."""
+    volume, degree = graph.volume, graph.degree
+    return (volume - graph.weights.trace()) / (volume - float(degree @ degree) / volume)
+
+
+def per_feature(problem: Problem, penalty: np.ndarray) -> Any:
+    """Penalties of the columns as penalties of the features: the mean over their columns."""
+    return penalty if problem.groups is None else problem.groups.mean(penalty)

@@ -48,7 +48,7 @@ class Explained(Criterion):
     array([1., 1., 1., 1.])
     """
 
-    reads_scale = True
+    reads_scale = accepts_groups = True
 
     def __init__(self, graph: Recipe | None, filter: Any = "smooth", of: str = "features", power: float = 0.5):
         self.graph, self.filter, self.of, self.power = graph, filter, of, power

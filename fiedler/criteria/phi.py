@@ -61,12 +61,22 @@ class Phi(Criterion):
     def nonnegative(self) -> bool:
         return not as_recipe(self.graph).signed
 
+    @property
+    def accepts_groups(self) -> bool:  # type: ignore[override]
+        return self._is_rayleigh
+
+    @property
+    def _is_rayleigh(self) -> bool:
+        """Whether φ is φ2 with γ(λ) = λ, the Laplacian score."""
+        return self.kind == 2 and isinstance(self.gamma, Real) and self.gamma == 1
+
     def null(self) -> Null:
-        plain = self.kind == 2 and isinstance(self.gamma, Real) and self.gamma == 1
-        return Rayleigh(self.graph).null() if plain else FeatureOrders()
+        return Rayleigh(self.graph).null() if self._is_rayleigh else FeatureOrders()
 
     def scorer(self, problem: Problem) -> Scorer:
         check_choice("kind", self.kind, (1, 2, 3))
+        if self._is_rayleigh and not (problem.groups is None and problem.known is None):
+            return Rayleigh(self.graph).scorer(problem)
         graph, gamma = problem.graph(as_recipe(self.graph)), spectral_function(self.gamma)
         if self.kind == 3:
             return Scorer(graph.rows, self._phi3(graph, gamma, problem.supervision))

@@ -34,7 +34,9 @@ from ..graphs.labels import nearest_labelled
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
-from .criterion import Criterion, Scorer
+from .criterion import Criterion
+from .holes import r2_deviation
+from .scorer import Additive, Scorer
 
 _NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
@@ -69,6 +71,7 @@ class Relevance(Criterion):
     """
 
     accepts = frozenset({"classes", "target", "pairs"})
+    accepts_groups = True
 
     def __init__(self, graph: Recipe | None = None, task: str = "auto"):
         self.graph, self.task = graph, task
@@ -80,8 +83,10 @@ class Relevance(Criterion):
     def scorer(self, problem: Problem) -> Scorer:
         rows, parts = np.ones(problem.n_samples, dtype=bool), self._parts_of(problem)
         if parts is None:
-            return Scorer(rows, lambda F: np.ones(F.shape[1]))
-        return Scorer(rows, parts.of, 1.0, parts.n, parts.settle, parts.of if parts.views.keeps else None)
+            alike = Additive(lambda F, columns: np.ones((1, F.shape[1])), lambda values, root: values[0] * 0.0 + 1.0, 1)
+            return Scorer(rows, lambda F: np.ones(F.shape[1]), additive=None if problem.groups is None else alike)
+        scorer = Scorer(rows, parts.of, 1.0, parts.n, parts.settle, parts.of if parts.views.keeps else None)
+        return scorer if problem.groups is None else scorer._replace(additive=parts.over_features())
 
     def informative(self, problem: Problem) -> bool:
         return self._decided_by(problem.supervision) is not None
@@ -131,6 +136,20 @@ class Parts:
             pieces.append(self._of(self.views.at(piece, where)))
         return np.hstack(pieces)
 
+    def over_features(self) -> Additive:
+        """The form for features of several columns: the mean over their columns, weighted by their variance."""
+
+        def parts(F: Block, columns: slice) -> np.ndarray:
+            squares = np.einsum("ij,ij->j", F - F[0], F - F[0]) - F.shape[0] * (F - F[0]).mean(axis=0) ** 2
+            weights = np.maximum(squares, 0.0)
+            return np.vstack([weights * self.of(F, columns), weights])
+
+        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+            means = values[:-1] / values[-1]
+            return self.settle(means)(means)
+
+        return Additive(parts, finish, self.n + 1)
+
     def settle(self, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         peak = float(np.nanmax(values[-1], initial=0.0)) or 1.0 if self.relative else 1.0
         return lambda parts: (parts[:-1].sum(axis=0) + parts[-1] / peak) / self.n + self.floor
@@ -159,7 +178,7 @@ class Views:
         self.rows: np.ndarray = rows
         self._kept: tuple[np.ndarray, Any] | None = None
         graph = None if recipe is None else problem.graph(recipe)
-        fits = 2.0 * 8.0 * problem.n_samples * problem.n_features <= working_bytes() / 4
+        fits = 2.0 * 8.0 * problem.n_samples * problem.X.shape[1] <= working_bytes() / 4
         if problem.reuse and isinstance(problem.X, np.ndarray) and fits:
             self._kept = problem.build(MidRanks()), None if recipe is None else problem.build(NeighborMeans(recipe))
         if graph is not None:
@@ -242,7 +261,7 @@ def _classes(problem: Problem, codes: np.ndarray, recipe: Recipe) -> Parts:
         graph_part = np.minimum(_share(explained(F.smoothed())[0], total), 1.0)
         return np.array([_share(*explained(F.ranks())), _contrast(far, near), graph_part])
 
-    return Parts(of, views, 3, _spread(d1, d2) * (1.0 + 4.0 / d2), relative=True)
+    return Parts(of, views, 3, r2_deviation(d1, d2) * (1.0 + 4.0 / d2), relative=True)
 
 
 def _targets(problem: Problem) -> Parts:
@@ -278,7 +297,7 @@ def _targets(problem: Problem) -> Parts:
         far = np.maximum(energy(raw, every) - energy(raw, wide), 0.0) / n_far
         return np.array([rank, _contrast(far, energy(raw, near) / n_near)])
 
-    return Parts(of, views, 2, _spread(1, d2), relative=False)
+    return Parts(of, views, 2, r2_deviation(1, d2), relative=False)
 
 
 def _pairs(problem: Problem, must: np.ndarray, cannot: np.ndarray, recipe: Recipe) -> Parts:
@@ -305,11 +324,6 @@ def _pairs(problem: Problem, must: np.ndarray, cannot: np.ndarray, recipe: Recip
 
 
 # -------------------------------------------------------------------- small things
-
-
-def _spread(d1: int, d2: int) -> float:
-    """The standard deviation of R² with d1 and d2 degrees of freedom if there is no relation."""
-    return float(np.sqrt(2.0 * d1 * d2 / ((d1 + d2) ** 2 * (d1 + d2 + 2.0))))
 
 
 def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -71,6 +71,8 @@ class Sensitivity(Criterion):
     def greater_is_better(self) -> bool:
         return True
 
+    accepts_holes = False
+
     def __init__(self, graph: Recipe, n_eigenvalues: int | None = None, mode: str = "auto"):
         self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
 

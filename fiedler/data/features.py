@@ -35,6 +35,8 @@ class Groups:
         The feature of each column of the user's table. Without named groups it is 0, 1, 2, ...
     names : list of str, optional
         Names of the features, if the user named groups.
+    of_column : ndarray of int, shape (p,), optional
+        The column of the user's table that each column of the matrix comes from; by default as ``owner``.
 
     Attributes
     ----------
@@ -42,8 +44,15 @@ class Groups:
         Number of features; some may have no columns, because they are not used.
     """
 
-    def __init__(self, owner: np.ndarray, of_input: np.ndarray, names: list[str] | None = None):
+    def __init__(
+        self,
+        owner: np.ndarray,
+        of_input: np.ndarray,
+        names: list[str] | None = None,
+        of_column: np.ndarray | None = None,
+    ):
         self.owner, self.of_input, self.names = owner, of_input, names
+        self.of_column = owner if of_column is None else of_column
         self.n_features = int(of_input.max(initial=-1)) + 1
         self.sizes = np.bincount(owner, minlength=self.n_features)
         self._order = np.argsort(owner, kind="stable")
@@ -132,7 +141,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
             "groups= needs a dense X in memory; pass the columns as an array or a frame.", parameter="groups"
         )
     of_input, labels = group_labels(groups, n_inputs, names)
-    return Prepared(matrix, Groups(of_input[owner], of_input, labels))
+    return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
 
 
 def _sentences(notes: list[str]) -> str:

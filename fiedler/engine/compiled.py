@@ -36,6 +36,7 @@ def load() -> Any:
             (squared_differences, False),
             (sparse_edge_energy, False),
             (pair_squared_distances, _REORDER),
+            (known_squared_distances, False),
             (sparse_gram, False),
             (mirror, False),
             (within_reach, False),
@@ -121,6 +122,20 @@ def pair_squared_distances(F: A, width: int, i: A, j: A, squared: A) -> None:
                 difference = a[c] - b[c]
                 total += difference * difference
             squared[p] += total
+
+
+def known_squared_distances(C: A, known: A, features: A, i: A, j: A, squared: A, common: A) -> None:
+    """For pairs of rows: Σ (c_i - c_j)² over the columns that both know, and the number of features that both know."""
+    for p in range(len(i)):
+        a, b, total, count = i[p], j[p], 0.0, 0.0
+        for c in range(C.shape[1]):
+            if known[a, c] and known[b, c]:
+                difference = C[a, c] - C[b, c]
+                total += difference * difference
+        for c in range(features.shape[1]):
+            if features[a, c] and features[b, c]:
+                count += 1.0
+        squared[p], common[p] = total, count
 
 
 def sparse_gram(

@@ -61,4 +61,5 @@ class ColumnAgreement:
         return "agreement"
 
     def made_for(self, problem: Problem) -> Agreed:
+        problem.check_plain("the agreement of columns")
         return agreeing(problem.X)

@@ -91,6 +91,11 @@ class Factored(Nodes):
     def upper(self) -> sp.csr_array:
         return sp.csr_array(sp.triu(self.weights(), 1, format="csr"))
 
+    def trace(self) -> float:
+        ZC = self.Z @ (sp.diags_array(self.core) if self.diagonal else self.core)
+        inside = self.Z.multiply(ZC).sum()
+        return float(inside + (0.0 if self.loops is None else self.loops.sum()))
+
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         Z = self.Z[nodes]
         dense = Z.T.toarray()

@@ -107,7 +107,7 @@ class Recipe(BaseEstimator):
         graph : Graph
             The graph that :meth:`Problem.graph` stores.
         """
-        return self.make(problem).for_columns(problem.n_features)
+        return self.make(problem).for_columns(problem.X.shape[1])
 
     def sums(self, problem: Problem) -> int | None:
         """Number of sums per feature that the graph needs in one pass over the rows.

@@ -91,7 +91,7 @@ class Storage(ABC):
     constant = property(_missing("columns of its own"))
     edges = n_edges = property(_missing("edges"))
     degree = row_sums = active = inverse_root_degree = components = property(_missing("single nodes"))
-    dot = toarray = centre = centred_rows = spectrum = induced = _missing("single nodes")
+    dot = toarray = trace = centre = centred_rows = spectrum = induced = _missing("single nodes")
     within_and_between = group_moments = _missing("groups")
 
 
@@ -121,6 +121,10 @@ class Nodes(Storage):
     @abstractmethod
     def pattern(self) -> sp.csr_array:
         """A matrix with the connected components of W; rows after the first n are auxiliary."""
+
+    @abstractmethod
+    def trace(self) -> float:
+        """Σ w_ii."""
 
     @abstractmethod
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
@@ -298,6 +302,9 @@ class Sparse(Nodes):
     def pattern(self) -> sp.csr_array:
         return self._W
 
+    def trace(self) -> float:
+        return float(self._W.diagonal().sum())
+
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         return self._W[nodes][:, nodes].toarray()
 
@@ -360,6 +367,9 @@ class Dense(Nodes):
             nodes = np.arange(len(W))
             return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
         return sp.csr_array(W != 0)
+
+    def trace(self) -> float:
+        return float(self._W.trace())
 
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         return self._W[np.ix_(nodes, nodes)]

@@ -17,7 +17,7 @@ from .ranking import rank
 from .redundancy import LIMIT, prune
 from .screens import Screened, level, screened
 
-FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects", "kept")  # what only some choices have
+FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects", "kept", "groups")  # of some choices only
 
 
 class Choice(NamedTuple):
@@ -103,7 +103,7 @@ def _chosen(
         n = min(n, last)
     as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
-        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last)
+        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups)
         if not as_many_as_pass and kept < n:
             message = (
                 f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "

@@ -2,6 +2,9 @@
 
     keep j unless |r(j, i)| > limit for an i kept before it
 
+For features of several columns, such as categories, r is the RV coefficient's root: with C_G the centred columns of a
+feature, ‖C_i'C_j‖ / √(‖C_i'C_i‖ ‖C_j'C_j‖) in the Frobenius norm. It equals |r| for single columns.
+
 Correlations are computed between the kept features and the next features in the order, some hundred at a time. No m x m
 matrix is formed, and the computation stops when enough features are kept.
 """
@@ -14,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Matrix, take_columns
+from ..data.features import Groups
 from ..data.memory import working_bytes
 from ..engine.moments import shifted, sparse_moments
 from ..sets.centred import Centre
@@ -40,16 +44,23 @@ class Pruned(NamedTuple):
     n_kept: int
 
 
-def prune(order: np.ndarray, X: Matrix, limit: float, n_features: int, n_scored: int | None = None) -> Pruned:
+def prune(
+    order: np.ndarray,
+    X: Matrix,
+    limit: float,
+    n_features: int,
+    n_scored: int | None = None,
+    groups: Groups | None = None,
+) -> Pruned:
     """Keep the first n_features of an order that are not near-duplicates; only the first n_scored are considered."""
     last = len(order) if n_scored is None else n_scored
     stands_for, kept = np.full(len(order), -1, dtype=np.intp), list[int]()
-    held = _Held(X)
+    held = _Held(X) if groups is None else _HeldGroups(X, groups)
     for start in range(0, last, _AT_ONCE):
         columns = order[start : min(start + _AT_ONCE, last)]
         block = held.unit_columns(columns)
         above, who = held.most_like(block)
-        among = np.abs(_products(block, block))
+        among = held.alike(block, block)
         new = list[int]()
         for place, column in enumerate(columns.tolist()):
             best = float(among[new, place].max(initial=0.0))
@@ -61,7 +72,7 @@ def prune(order: np.ndarray, X: Matrix, limit: float, n_features: int, n_scored:
             if len(kept) + len(new) == n_features:
                 break
         kept += columns[new].tolist()
-        held.add(columns[new], block[:, new])
+        held.add(columns[new], held.part(block, new))
         if len(kept) == n_features:
             break
     chosen = np.zeros(len(order), dtype=bool)
@@ -92,8 +103,24 @@ class _Held:
         stored = sp.csc_array(block.multiply(scale))
         return sp.csc_array(sp.vstack([stored, sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])]))
 
+    def alike(self, A: Any, B: Any) -> np.ndarray:
+        """|r| between the features of two blocks."""
+        return np.abs(_products(A, B))
+
+    def part(self, block: Any, places: list[int]) -> Any:
+        """Some features of a block."""
+        return block[:, places]
+
+    def width(self, block: Any) -> int:
+        """Number of features of a block."""
+        return block.shape[1]
+
+    def size(self, block: Any) -> float:
+        """Bytes of a block."""
+        return block.data.nbytes * 1.5 if is_sparse(block) else block.nbytes
+
     def add(self, columns: np.ndarray, block: Any) -> None:
-        size = block.data.nbytes * 1.5 if is_sparse(block) else block.nbytes
+        size = self.size(block)
         fits = self._bytes + size <= working_bytes() / 2
         self._bytes += size if fits else 0.0
         self._blocks.append(block if fits else None)
@@ -101,16 +128,50 @@ class _Held:
 
     def most_like(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         """The largest |r| of each column with a kept column, and the number of this kept column."""
-        most, who, before = np.zeros(block.shape[1]), np.zeros(block.shape[1], dtype=np.intp), 0
+        width = self.width(block)
+        most, who, before = np.zeros(width), np.zeros(width, dtype=np.intp), 0
         for kept, numbers in zip(self._blocks, self._numbers, strict=True):
             if len(numbers):
-                r = np.abs(_products(self.unit_columns(numbers) if kept is None else kept, block))
+                r = self.alike(self.unit_columns(numbers) if kept is None else kept, block)
                 here = np.argmax(r, axis=0)
                 value = r[here, np.arange(r.shape[1])]
                 who = np.where(value > most, before + here, who)
                 most = np.maximum(most, value)
             before += len(numbers)
         return most, who
+
+
+class _HeldGroups(_Held):
+    """As :class:`_Held` for features of several columns; a block is a list of the columns of each feature."""
+
+    def __init__(self, X: Matrix, groups: Groups):
+        super().__init__(X)
+        self._groups = groups
+
+    def unit_columns(self, columns: np.ndarray) -> Any:
+        """The centred columns of each feature, scaled so that ‖C'C‖ = 1."""
+        found = []
+        for feature in columns.tolist():
+            inside = self._groups.columns(feature)
+            C = self._centre(take_columns(self.X, inside)) if len(inside) else np.zeros((len(self._ones), 1))
+            length = np.sqrt(np.linalg.norm(C.T @ C))
+            found.append(C / (length if length > 0 else 1.0))
+        return found
+
+    def alike(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
+        rows, columns = np.hstack(A), np.hstack(B)
+        starts = [np.cumsum([0, *(C.shape[1] for C in part)])[:-1] for part in (A, B)]
+        squares = (rows.T @ columns) ** 2
+        return np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts[0], axis=0), starts[1], axis=1))
+
+    def part(self, block: list[np.ndarray], places: list[int]) -> list[np.ndarray]:
+        return [block[place] for place in places]
+
+    def width(self, block: list[np.ndarray]) -> int:
+        return len(block)
+
+    def size(self, block: list[np.ndarray]) -> float:
+        return float(sum(C.nbytes for C in block))
 
 
 def _products(A: Any, B: Any) -> np.ndarray:

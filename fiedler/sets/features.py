@@ -132,33 +132,55 @@ def choose_between_features(kernel: FeatureKernel, search: Search, n_features: i
 
 
 def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
-    G, num, den = kernel.gram, kernel.num.copy(), kernel.den.copy()
-    m, size = len(num), min(n_features, len(num))
-    A, W = np.empty((size, m)), np.zeros((size, m))  # rows C'q and the coefficients of q
+    path = _Path(kernel, search, n_features)
     picked, gained = list[int](), list[float]()
-    while len(picked) < size and sum(gained) < enough:
-        p = best(search.scores(num, den))
-        if p < 0:
+    while len(picked) < n_features and sum(gained) < enough:
+        feature = best(search.scores(path.num, path.den))
+        if feature < 0:
             break
-        k = len(picked)
-        w = np.zeros(m)
+        gain = [path.add(column) for column in search.columns(feature)]
+        if all(part is None for part in gain):
+            continue  # no column of the feature has a residual: its den is now 0
+        picked.append(feature)
+        gained.append(sum(part for part in gain if part is not None))
+    return Steps(picked, gained, path.num, path.den)
+
+
+class _Path:
+    """The columns chosen so far, as an orthonormal basis q = C w, and num and den of all columns given them."""
+
+    def __init__(self, kernel: FeatureKernel, search: Search, n_features: int):
+        self.kernel, self.search = kernel, search
+        self.num, self.den = kernel.num.copy(), kernel.den.copy()
+        m = len(self.num)
+        size = n_features if search.groups is None else int(np.sort(search.groups.sizes)[-n_features:].sum())
+        size = min(size, m)
+        self.A, self.W = np.empty((size, m)), np.zeros((size, m))  # rows C'q and the coefficients of q
+        self.columns = list[int]()
+
+    def add(self, p: int) -> float | None:
+        """Add a column; its gain of J, or None if it has no residual."""
+        k, G, A, W = len(self.columns), self.kernel.gram, self.A, self.W
+        if not self.den[p] > self.search.floor[p]:
+            self.den[p] = 0.0
+            return None
+        w = np.zeros(len(self.num))
         w[p] = 1.0
         for _ in range(2):
             w -= (A[:k] @ w) @ W[:k]
-        among = [*picked, p]
+        among = [*self.columns, p]
         square = float(w[among] @ G[np.ix_(among, among)] @ w[among])
-        if not square > search.floor[p]:
-            den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
-            continue
+        if not square > self.search.floor[p]:
+            self.den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
+            return None
         w /= np.sqrt(square)
-        a, image = G[:, among] @ w[among], kernel.product(w)
+        a, image = G[:, among] @ w[among], self.kernel.product(w)
         e = float(w @ image)
         # C'v for v = (I - QQ')Kq: the part of K q along the directions chosen so far is removed.
         b = image - (W[:k] @ image) @ A[:k]
         A[k], W[k] = a, w
-        num += a * (a * e - 2.0 * b)
-        den -= a * a
-        den[p] = 0.0
-        picked.append(p)
-        gained.append(e)
-    return Steps(picked, gained, num, den)
+        self.num += a * (a * e - 2.0 * b)
+        self.den -= a * a
+        self.den[p] = 0.0
+        self.columns.append(p)
+        return e

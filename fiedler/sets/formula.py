@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.source import Source
+from ..engine.blocks import level_copies
 from ..errors import ParameterError
 from ..graphs import Graph
 from ..graphs.smoothing import smoother
@@ -107,8 +108,29 @@ class SetFormula(NamedTuple):
         scores : ndarray of shape (n_features,)
             The gains; NaN for a constant feature.
         """
-        kernel, weights = self.kernel(problem), self.relevance(problem)
-        return gains(kernel.num, kernel.den, self.power, weights)
+        return self.gains_of(self.kernel(problem), problem, self.relevance(problem))
+
+    def gains_of(self, kernel: Kernel, problem: Problem, relevance: np.ndarray | None) -> np.ndarray:
+        """The gain of every feature if it is chosen first, from its kernel and its relevance.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel of the problem.
+        problem : Problem
+            X and its features.
+        relevance : ndarray of shape (n_features,) or None
+            The factor r.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            The gains; NaN for a constant feature. Identical columns have the same gain.
+        """
+        if problem.groups is None:
+            return level_copies(gains(kernel.num, kernel.den, self.power, relevance), problem.X)
+        num, den = (problem.groups.sum(values) for values in (np.maximum(kernel.num, 0.0), kernel.den))
+        return gains(num, den, self.power, relevance)
 
 
 class KernelOf:
@@ -134,6 +156,13 @@ class KernelOf:
         if columns.in_memory:  # otherwise it is checked when the columns are read
             _check_spread(columns.squares())
         form = self.form
+        if form == "features" and m > MOST_FEATURES:
+            raise ParameterError(
+                f"sets of features that consist of several columns need at most {MOST_FEATURES} columns in all, but X "
+                f"has {m}; use a ranking such as 'laplacian', or pass fewer columns.",
+                parameter="X",
+                value=m,
+            )
         if form is None:
             few = _few_features(n, m, columns.in_memory) and len(slabs(problem.X)) <= _PASSES
             form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"

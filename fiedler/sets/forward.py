@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.blocks import level_copies
 from ..engine.distances import check_range
 from ..problem import Problem
 from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula
-from .kernel import Search, Steps, gains
+from .kernel import Search, Steps
 from .rounds import choose_in_rounds
 from .samples import RowKernel
 
@@ -58,18 +57,21 @@ def forward(
 
     ``form`` is as in :meth:`SetFormula.kernel`.
     """
+    if problem.groups is not None:
+        form = "features"  # the engine that takes all columns of a feature in one step
     kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
     if among is not None:
         relevance = np.where(among, 1.0 if relevance is None else relevance, 0.0)
-    search = Search(kernel, sets.power, relevance, double=problem.X.dtype not in (np.float32, np.float16))
+    double = problem.X.dtype not in (np.float32, np.float16)
+    search = Search(kernel, sets.power, relevance, double, problem.groups)
     enough = share * kernel.total if kernel.total > 0.0 else np.inf
     if isinstance(kernel, FeatureKernel):
         steps = choose_between_features(kernel, search, n_features, enough)
     else:
         assert isinstance(kernel, RowKernel)
         steps = choose_in_rounds(kernel, search, n_features, enough)
-    scores = level_copies(gains(kernel.num, kernel.den, sets.power, relevance), problem.X)
+    scores = sets.gains_of(kernel, problem, relevance)
     # A kernel that is not positive, such as that of filter="walk", may give a J(all features) that is not positive.
     explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
     return Path(scores, _order(steps, search, scores), explained)

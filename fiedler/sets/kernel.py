@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.features import Groups
 from ..graphs import Recipe
 
 _LEFT = {True: 1e-8, False: 1e-5}  # smallest share of the residual of a column, in double and in single precision
@@ -79,17 +80,34 @@ def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray 
 
 
 class Search:
-    """The scores that a search compares: r · num / den^power, for columns with a large enough residual."""
+    """The scores that a search compares: r · num / den^power, for columns with a large enough residual.
 
-    def __init__(self, kernel: Kernel, power: float, relevance: np.ndarray | None, double: bool):
-        self.power, self.relevance, self.floor = power, relevance, _LEFT[double] * kernel.den
+    If features consist of several columns, num and den are added over the columns of a feature.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        power: float,
+        relevance: np.ndarray | None,
+        double: bool,
+        groups: Groups | None = None,
+    ):
+        self.power, self.relevance, self.floor, self.groups = power, relevance, _LEFT[double] * kernel.den, groups
         self._usable = kernel.den > 0.0
 
     def scores(self, num: np.ndarray, den: np.ndarray, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The scores of some columns; -inf for columns without a residual."""
+        """The scores of some columns, or of all features; -inf where there is no residual."""
         live = self._usable[columns] & (den > self.floor[columns])
+        if self.groups is not None:
+            num, den = (self.groups.sum(np.where(live, values, 0.0)) for values in (num, den))
+            live = den > 0.0
         weights = None if self.relevance is None else self.relevance[columns]
         return np.where(live, gains(num, np.where(live, den, 1.0), self.power, weights), -np.inf)
+
+    def columns(self, feature: int) -> list[int]:
+        """The columns of a feature."""
+        return [feature] if self.groups is None else self.groups.columns(feature).tolist()
 
 
 def best(scores: np.ndarray, columns: np.ndarray | None = None) -> int:
@@ -102,7 +120,7 @@ def best(scores: np.ndarray, columns: np.ndarray | None = None) -> int:
 
 
 class Steps(NamedTuple):
-    """A finished path: the columns, their gains of J, and num and den of all columns at the end."""
+    """A finished path: the chosen features, their gains of J, and num and den of all columns at the end."""
 
     picked: list[int]
     gained: list[float]

@@ -135,6 +135,7 @@ def discover(
     check_integer("random_state", random_state, 0)
     if n_permutations is not None:
         check_integer("n_permutations", n_permutations, 19)  # with fewer permutations no p-value reaches 0.05
+    problem.check_plain("p-values")
     criterion.check_problem(problem)
     null = criterion.null()
     builder, orders = _test_of(criterion, null, n_permutations)

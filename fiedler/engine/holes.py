@@ -1,0 +1,205 @@
+"""Missing values: distances over the columns that two rows both know, and holes filled from the nearest rows.
+
+    D²_ab = m · mean of (x_a - x_b)² over the features that both rows know; infinite if there are none
+    x_aj  = mean of x_bj over the five nearest rows b that know column j        for every hole (a, j)
+
+A first pass finds candidates for the nearest rows with matrix products, block by block. With H = 1 at holes and 0
+elsewhere, and 0 in the holes of the centred X,
+
+    Σ_{j known to a and b} (x_aj - x_bj)² = ‖x_a‖² + ‖x_b‖² - 2 x_a'x_b - (x_a²)'h_b - h_a'(x_b²)
+
+The distances of the candidates are then computed again from differences of values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..data.features import Groups
+from ..data.frames import LEAST_KNOWN
+from ..errors import ParameterError
+from .compiled import kernels
+from .distances import budget
+from .smallest import without_last_digits
+from .threads import for_each
+
+NEAREST = 5  # rows whose mean fills a hole
+_SINGLE_PAYS = 1e9  # from this number of multiplications on, candidates are found in single precision
+_SPARE = 16  # candidates beyond those that are expected to be needed
+_RARE = 256  # a column known to fewer rows is filled by comparing its holes with just these rows
+_ERROR = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-13}  # of a squared distance, relative to the norms
+
+
+def holes_of(X: np.ndarray) -> np.ndarray | None:
+    """Mask of the known values of a dense matrix; None if all are known."""
+    if X.dtype.kind != "f":
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isnan(np.sum(X)):  # one pass without a temporary array
+            return None
+    known = ~np.isnan(X)
+    return None if known.all() else known
+
+
+def check_known(known: np.ndarray, names: list[str]) -> None:
+    """Raise an error if a row knows nothing, or a column has fewer than five known values."""
+    empty = np.flatnonzero(~known.any(axis=1))
+    if len(empty):
+        shown = ", ".join(map(str, empty[:5])) + ", ..." * (len(empty) > 5)
+        raise ParameterError(
+            f"X has {len(empty)} rows in which every value is missing (rows {shown}); drop these rows.", parameter="X"
+        )
+    counts = known.sum(axis=0)
+    few = np.flatnonzero(counts < min(LEAST_KNOWN, len(known)))
+    if len(few):
+        shown = ", ".join(f"{names[j]} ({counts[j]})" for j in few[:5]) + ", ..." * (len(few) > 5)
+        raise ParameterError(
+            f"X has {len(few)} columns with fewer than {LEAST_KNOWN} known values: {shown}; drop these columns.",
+            parameter="X",
+        )
+
+
+def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np.ndarray:
+    """A copy of X in float64, or float32 if X is, with every hole filled from the nearest rows that know the column."""
+    table = _Table(X, known, groups)
+    table.fill_from_candidates()
+    table.fill_rare()
+    return table.result.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64, copy=False)
+
+
+class _Table:
+    """X with holes: centred values, 0 in holes, and the result that is filled row by row."""
+
+    def __init__(self, X: np.ndarray, known: np.ndarray, groups: Groups | None):
+        self.n, self.p = X.shape
+        self.known = known
+        values = np.where(known, X, 0.0).astype(np.float64)
+        counts = known.sum(axis=0)
+        reference = X[np.argmax(known, axis=0), np.arange(self.p)].astype(np.float64)
+        values = np.where(known, values - reference, 0.0)  # a large offset would cost digits
+        self.mean = values.sum(axis=0) / counts
+        self.offset = reference
+        self.centred = np.where(known, values - self.mean, 0.0)
+        # A feature is the unit of the mean: a category with many levels counts as much as a number.
+        self.features = known if groups is None else groups.mean(known.astype(np.float64))[:, groups.sizes > 0] >= 1.0
+        self.rare = counts < min(_RARE, self.n)
+        self.result = np.where(known, X, 0.0).astype(np.float64)
+        self.holes = ~known & ~self.rare
+        self.n_candidates = self._enough(counts)
+
+    def _enough(self, counts: np.ndarray) -> int:
+        """How many nearest rows nearly always contain five that know a column."""
+        common = counts[~self.rare]
+        share = float(common.min(initial=self.n)) / self.n
+        return int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
+
+    # ---------------------------------------------------------------- columns that many rows know
+
+    def fill_from_candidates(self) -> None:
+        rows = np.flatnonzero(self.holes.any(axis=1))
+        if not len(rows):
+            return
+        dtype: Any = np.float32 if float(len(rows)) * self.n * self.p >= _SINGLE_PAYS else np.float64
+        scale = float(np.abs(self.centred).max(initial=0.0)) or 1.0
+        C = (self.centred / scale).astype(dtype)
+        some = ~self.known.all(axis=0)
+        H, squares = (~self.known[:, some]).astype(dtype), C[:, some] ** 2
+        left = np.hstack([-2.0 * C, -squares, -H])
+        right = np.hstack([C, H, squares])
+        norms = np.einsum("ij,ij->i", C, C)
+        missing = (~self.features).astype(dtype)
+        n_missing = missing.sum(axis=1)
+        step = max(1, min(1024, budget() // self.n))
+        work = float(len(rows)) * self.n * self.p * 4.0
+
+        def block(start: int) -> None:
+            here = rows[start : start + step]
+            key = left[here] @ right.T
+            key += norms[here, None]
+            key += norms
+            common = missing[here] @ missing.T
+            common += self.features.shape[1] - n_missing[here, None] - n_missing
+            with np.errstate(divide="ignore", invalid="ignore"):
+                key /= common
+            key[common <= 0.0] = np.inf
+            key[np.arange(len(here)), here] = np.inf
+            error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(float(common.min()), 1.0)
+            place, near = _smallest(key, self.n_candidates, error)
+            self._fill_rows(here, place, near)
+
+        for_each(block, range(0, len(rows), step), work)
+
+    def _fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
+        """Fill the holes of some rows; ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``."""
+        squared = self.between(rows[place], near)
+        order = np.lexsort((near, without_last_digits(squared), place))
+        order = order[np.isfinite(squared[order])]
+        place, near = place[order], near[order]
+        bounds = np.searchsorted(place, np.arange(len(rows) + 1))
+        for r, row in enumerate(rows):
+            columns = np.flatnonzero(self.holes[row])
+            if not len(columns):
+                continue
+            found, lacking = self._means(near[bounds[r] : bounds[r + 1]], columns)
+            if lacking.any():  # too few candidates know these columns: all rows are asked
+                everyone = np.delete(np.arange(self.n), row)
+                found[lacking] = self._nearest_means(int(row), everyone, columns[lacking])
+            self.result[row, columns] = found
+
+    def _means(self, near: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means over the first five of some rows that know each column, and whether there are fewer than five."""
+        knows = self.known[np.ix_(near, columns)]
+        taken = knows & (np.cumsum(knows, axis=0) <= NEAREST)
+        count = taken.sum(axis=0)
+        values = self.result[np.ix_(near, columns)]
+        total = np.where(taken, values - self.offset[columns], 0.0).sum(axis=0)
+        mean = np.where(count > 0, total / np.maximum(count, 1), self.mean[columns]) + self.offset[columns]
+        lowest = np.where(taken, values, np.inf).min(axis=0, initial=np.inf)
+        highest = np.where(taken, values, -np.inf).max(axis=0, initial=-np.inf)
+        # Equal values have exactly their value as mean, whatever the rounding.
+        return np.where(count > 0, np.clip(mean, lowest, highest), mean), count < NEAREST
+
+    def _nearest_means(self, row: int, others: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        squared = self.between(np.full(len(others), row), others)
+        order = np.lexsort((others, without_last_digits(squared)))
+        near = others[order][np.isfinite(squared[order])]
+        return self._means(near, columns)[0]
+
+    # ---------------------------------------------------------------- columns that few rows know
+
+    def fill_rare(self) -> None:
+        for j in np.flatnonzero(self.rare & ~self.known.all(axis=0)):
+            knowing = np.flatnonzero(self.known[:, j])
+            holes = np.flatnonzero(~self.known[:, j])
+            squared = self.between(np.repeat(holes, len(knowing)), np.tile(knowing, len(holes)))
+            squared = squared.reshape(len(holes), len(knowing))
+            order = np.argsort(without_last_digits(squared), axis=1, kind="stable")
+            for a, row in enumerate(holes):
+                near = knowing[order[a]][np.isfinite(squared[a, order[a]])]
+                self.result[row, j] = self._means(near, np.array([j]))[0][0]
+
+    # ---------------------------------------------------------------- distances
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Mean squared difference over the features that both rows know, for pairs (i, j); inf if there are none."""
+        squared, common = np.zeros(len(i)), np.zeros(len(i))
+        compiled = kernels(3.0 * len(i) * self.p)
+        if compiled is not None:
+            compiled.known_squared_distances(self.centred, self.known, self.features, i, j, squared, common)
+        else:
+            step = max(1, 2**18 // max(self.p, 1))
+            for start in range(0, len(i), step):
+                a, b = i[start : start + step], j[start : start + step]
+                difference = np.where(self.known[a] & self.known[b], self.centred[a] - self.centred[b], 0.0)
+                squared[start : start + step] = np.einsum("ij,ij->i", difference, difference)
+                common[start : start + step] = (self.features[a] & self.features[b]).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(common > 0, squared / np.maximum(common, 1.0), np.inf)
+
+
+def _smallest(key: np.ndarray, k: int, error: float) -> tuple[np.ndarray, ...]:
+    """(row, column) of the entries that may be among the k smallest of their row, if each has this error."""
+    limit = np.partition(key, k - 1, axis=1)[:, k - 1] + 2.0 * error
+    return np.nonzero((key <= limit[:, None]) & np.isfinite(key))
