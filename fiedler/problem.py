@@ -233,6 +233,21 @@ class Problem:
         twin._shared = self._shared
         return twin
 
+    def with_matrix(self, X: Matrix) -> Problem:
+        """The same problem with other values, such as scaled ones, and nothing built yet.
+
+        Parameters
+        ----------
+        X : ndarray, csc_array or Source
+            A matrix of the same shape.
+
+        Returns
+        -------
+        problem : Problem
+            A new problem with the same features, names and supervision.
+        """
+        return self._like(X, self.supervision)
+
     def take_rows(self, rows: np.ndarray) -> Problem:
         """The problem of some rows, without labels, pairs and graph; holes stay filled as they are.
 

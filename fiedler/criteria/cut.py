@@ -85,7 +85,8 @@ def best_by_cut(
     for candidate in candidates:
         scores = candidate.score(problem if "pairs" in candidate.reads else without_pairs)
         check_scored(candidate, scores, k)
-        cuts.append(cut(problem.X[:, rank_features(scores, candidate.greater_is_better)[:k]], graph))
+        best = rank_features(scores, candidate.greater_is_better)[:k]
+        cuts.append(cut(problem.X[:, problem.columns_of(best)], graph))
     value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
     if not _in_one_piece(value, pieces).any():
         warnings.warn(

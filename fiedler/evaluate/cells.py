@@ -95,7 +95,7 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
         ranking = _ranking(plan, criterion, None, 0)
         return {"values": [], "seconds": time.perf_counter() - start, "orders": [ranking.tolist()]}
     draw = Draw(plan, number)
-    sizes = np.array([plan.X.shape[1]]) if criterion == "all" else plan.sizes
+    sizes = np.array([plan.problem.n_features]) if criterion == "all" else plan.sizes
     start = time.perf_counter()
     if order is not None:
         orders = [np.array(order)]
@@ -116,15 +116,15 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
 def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
     found: dict[str, np.ndarray] = {}
     if plan.predicts:
-        target, of_all = plan.labels, len(whole) == plan.X.shape[1] == sizes[0]
+        target, of_all = plan.labels, len(whole) == plan.problem.n_features == sizes[0]
         if of_all and plan.squared is not None:
             found[target.metric] = nearest_class(plan.squared, target, draw.splits, draw.counted)
         else:
-            found[target.metric] = predicted(plan.X, target, orders, sizes, draw.splits, draw.model, draw.counted)
+            found[target.metric] = predicted(plan.problem, target, orders, sizes, draw.splits, draw.model, draw.counted)
     if "jaccard" in plan.metrics:
-        found["jaccard"] = jaccard_curve(plan.X, whole, n_features=sizes.tolist()).mean
+        found["jaccard"] = jaccard_curve(plan.problem, whole, n_features=sizes.tolist()).mean
     if {"clustering_accuracy", "nmi"} & set(plan.metrics):
-        found |= clustered(plan.X, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
+        found |= clustered(plan.problem, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
     return [
         [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
     ]
@@ -147,7 +147,8 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     """The first features by a criterion, up to the largest size; all features for a baseline."""
     rng = np.random.default_rng([plan.seed, number, _RANDOM])
     if isinstance(criterion, str):
-        return np.arange(plan.X.shape[1]) if criterion == "all" else rng.permutation(plan.X.shape[1])
+        m = plan.problem.n_features
+        return np.arange(m) if criterion == "all" else rng.permutation(m)
     most = int(plan.sizes[-1])
     pairs = plan.pairs if "pairs" in criterion.uses else {}
     if "pairs" in criterion.reads and plan.n_pairs is not None:
@@ -168,10 +169,9 @@ class Cells:
             self.kept.folder.mkdir(parents=True, exist_ok=True)
             X = plan.X
             values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
-            self._key = _hash(
-                [software(), values, [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]],
-                "estimator",
-            )
+            groups = None if plan.problem.groups is None else plan.problem.groups.owner
+            settings = [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]
+            self._key = _hash([software(), values, groups, plan.problem.known, settings], "estimator")
 
     def name(self, criterion: Criterion | str, number: int | None) -> str:
         """The name of a cell."""

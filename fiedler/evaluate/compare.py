@@ -250,7 +250,8 @@ def compare(
     {'accuracy': 'all'}
     """
     problem = Problem.of(X)
-    problem = problem if scale == "none" else Problem.of(scaled(problem.X, scale))
+    if scale != "none" and problem.groups is None:  # a table with categories is standardised already
+        problem = problem.with_matrix(scaled(problem.X, scale))
     target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled, task)
     known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
     if known.has_pairs and n_pairs is not None:

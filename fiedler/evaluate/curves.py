@@ -20,12 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from ..data.arrays import validate_X
 from ..errors import ParameterError
+from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors
+from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors, widths
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,15 +133,15 @@ def accuracy_curve(
     >>> accuracy_curve(*load_iris(return_X_y=True), features=[3, 2, 0, 1], n_features=[1, 2, 4], n_repeats=3)
     Curve(accuracy, 1..4 features, 3 repeats: best 0.96 at 4)
     """
-    X = validate_X(X)
-    target = read_target(y, X.shape[0], estimator, unlabeled)
-    features = check_features(features, X.shape[1])
+    problem = Problem.read(X)
+    target = read_target(y, problem.n_samples, estimator, unlabeled)
+    features = check_features(features, problem.n_features)
     sizes = check_sizes(n_features, len(features))
     values = []
     for repeat in range(check_integer("n_repeats", n_repeats, 1)):
         model = prepared(estimator, target, [random_state, repeat])
         splits = folds(target, n_folds, model, np.random.default_rng([random_state, repeat]))
-        values.append(predicted(X, target, [features], sizes, splits, model))
+        values.append(predicted(problem, target, [features], sizes, splits, model))
     return Curve(target.metric, sizes, np.array(values))
 
 
@@ -189,12 +189,12 @@ def clustering_curve(
     array([0.96 , 0.96 , 0.893])
     """
     check_choice("metric", metric, ("clustering_accuracy", "nmi"))
-    X = validate_X(X)
-    target = read_target(y, X.shape[0], KNeighborsClassifier(), unlabeled)
-    features = check_features(features, X.shape[1])
+    problem = Problem.read(X)
+    target = read_target(y, problem.n_samples, KNeighborsClassifier(), unlabeled)
+    features = check_features(features, problem.n_features)
     sizes = check_sizes(n_features, len(features))
     repeats = range(check_integer("n_repeats", n_repeats, 1))
-    values = [clustered(X, target, features, sizes, [random_state, repeat])[metric] for repeat in repeats]
+    values = [clustered(problem, target, features, sizes, [random_state, repeat])[metric] for repeat in repeats]
     return Curve(metric, sizes, np.array(values))
 
 
@@ -224,11 +224,14 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
     >>> jaccard_curve(load_iris().data, [2, 3, 0, 1], n_features=[2, 4]).mean.round(3)
     array([0.894, 1.   ])
     """
-    X = validate_X(X)
-    features = check_features(features, X.shape[1])
+    problem = X if isinstance(X, Problem) else Problem.read(X)
+    features = check_features(features, problem.n_features)
     sizes = check_sizes(n_features, len(features))
-    before = inner_neighbors(X, n_neighbors)
-    kept = [shared_neighbors(before, inner_neighbors(X[:, features[:size]], n_neighbors)) for size in sizes]
+    before, inside = inner_neighbors(problem.X, n_neighbors), problem.columns_of(features)
+    kept = [
+        shared_neighbors(before, inner_neighbors(problem.X[:, inside[:width]], n_neighbors))
+        for width in widths(problem, features, sizes)
+    ]
     return Curve("jaccard", sizes, np.array([kept]))
 
 
@@ -335,19 +338,19 @@ def folds(target: Target, n_folds: int, model: Any, rng: np.random.Generator) ->
 
 
 def predicted(
-    X: Any, target: Target, orders: Sequence, sizes: Any, splits: Sequence, model: Any, counted: Any = None
+    problem: Problem, target: Target, orders: Sequence, sizes: Any, splits: Sequence, model: Any, counted: Any = None
 ) -> np.ndarray:
     """Accuracy or RMSE over the held-out rows in ``counted``, per size, with one ranking in all or one per fold."""
     answers = np.full((len(sizes), len(target.values)), np.nan)
-    made = (selected(X, order[: max(sizes)]) for order in orders)
+    made = ((selected(problem, order[: max(sizes)]), widths(problem, order, sizes)) for order in orders)
     blocks = made if len(orders) > 1 else list(made) * len(splits)
     # X is already checked; scikit-learn's checks would take as long as the search on few columns.
     usual = isinstance(model, (KNeighborsClassifier, KNeighborsRegressor))
     with config_context(assume_finite=True, skip_parameter_validation=usual):
-        for (train, test), block in zip(splits, blocks, strict=True):
+        for (train, test), (block, ends) in zip(splits, blocks, strict=True):
             known, asked = block[train], block[test]
-            for at, size in enumerate(sizes):
-                answers[at, test] = model.fit(known[:, :size], target.values[train]).predict(asked[:, :size])
+            for at, end in enumerate(ends):
+                answers[at, test] = model.fit(known[:, :end], target.values[train]).predict(asked[:, :end])
     return _judged(answers, target, counted)
 
 
@@ -367,19 +370,21 @@ def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> 
     return np.sqrt(np.mean((answers - truth) ** 2, axis=1))
 
 
-def clustered(X: Any, target: Target, features: np.ndarray, sizes: Any, seed: Sequence[int]) -> dict[str, np.ndarray]:
+def clustered(
+    problem: Problem, target: Target, features: np.ndarray, sizes: Any, seed: Sequence[int]
+) -> dict[str, np.ndarray]:
     """Clustering accuracy and NMI per size, each for the best of 10 starts of k-means."""
     truth, n_clusters = target.values[target.known], int(target.values.max()) + 1
     if len(target.values) < n_clusters:
         raise ValueError(f"X has {len(target.values)} rows for {n_clusters} clusters.")
     best = {"clustering_accuracy": np.zeros(len(sizes)), "nmi": np.zeros(len(sizes))}
-    block = selected(X, features[: max(sizes)])
-    for at, size in enumerate(sizes):
+    block = selected(problem, features[: max(sizes)])
+    for at, end in enumerate(widths(problem, features, sizes)):
         for start in range(10):
             model = KMeans(n_clusters, n_init=1, random_state=whole_seed([*seed, start]))
             with warnings.catch_warnings():  # a warning about fewer distinct rows than clusters is ignored
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                found = model.fit(block[:, :size]).labels_[target.known]
+                found = model.fit(block[:, :end]).labels_[target.known]
             scores = clustering_accuracy(truth, found), normalized_mutual_info_score(truth, found, average_method="max")
             for name, score in zip(best, scores, strict=True):
                 best[name][at] = max(best[name][at], score)

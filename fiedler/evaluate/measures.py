@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 from sklearn.metrics.cluster import contingency_matrix
 
-from ..data.arrays import validate_X
+from ..problem import Problem
 from ..validation import check_choice, check_integer, is_sparse
 
 _DENSE_CELLS = 2**24  # smaller sparse columns are passed to an estimator as a dense block, which is much faster
@@ -174,9 +174,9 @@ def neighborhood_jaccard(X: Any, features: Any, n_neighbors: int = 5) -> float:
     >>> neighborhood_jaccard(X, [2], n_neighbors=1), neighborhood_jaccard(X, [0], n_neighbors=1)
     (1.0, 0.0)
     """
-    X = validate_X(X)
-    features = check_features(features, X.shape[1])
-    return shared_neighbors(inner_neighbors(X, n_neighbors), inner_neighbors(X[:, features], n_neighbors))
+    problem = Problem.read(X)
+    X, inside = problem.X, problem.columns_of(check_features(features, problem.n_features))
+    return shared_neighbors(inner_neighbors(X, n_neighbors), inner_neighbors(X[:, inside], n_neighbors))
 
 
 def check_features(features: Any, n_columns: int) -> np.ndarray:
@@ -194,12 +194,17 @@ def check_features(features: Any, n_columns: int) -> np.ndarray:
     return order
 
 
-def selected(X: Any, features: np.ndarray) -> Any:
-    """Columns for an estimator as floats, and dense if they are small enough."""
-    block = X[:, features]
+def selected(problem: Problem, features: np.ndarray) -> Any:
+    """The columns of some features for an estimator as floats, and dense if they are small enough."""
+    block = problem.X[:, problem.columns_of(features)]
     if is_sparse(block):
         block = block.toarray() if np.prod(block.shape) <= _DENSE_CELLS else block.tocsr()
     return block if block.dtype.kind == "f" else block.astype(np.float64)
+
+
+def widths(problem: Problem, features: np.ndarray, sizes: Any) -> list[int]:
+    """How many columns the first 1, 2, ... features have, for some numbers of features."""
+    return [len(problem.columns_of(features[:size])) for size in sizes]
 
 
 def inner_neighbors(X: Any, k: int) -> np.ndarray:

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
-from ..data.arrays import rows_of
 from ..errors import ParameterError
 from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
@@ -137,7 +136,7 @@ def stability(
     for number in range(check_integer("n_draws", n_draws, 2)):
         rows, shown = draw(criterion, known, size, [random_state, number])
         # New rows need new graphs; new labels or pairs share the graphs that read neither.
-        seen = problem if rows is None else Problem(rows_of(problem.X, rows))
+        seen = problem if rows is None else problem.take_rows(rows)
         scores, order, explained = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
         all_orders.append(order)
         signed = -scores if criterion.greater_is_better else scores

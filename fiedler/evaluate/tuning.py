@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from ..criteria import Criterion
 from ..criteria.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
 from ..criteria.phi import number_of_clusters
-from ..data.arrays import Matrix, validate_X
+from ..data.arrays import Matrix
 from ..graphs import Recipe
 from ..methods import SSelect
 from ..problem import Problem
@@ -54,7 +54,7 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
     >>> cut_value([[0.0], [1.0], [5.0], [6.0]], KNN(1, "binary"))
     0.0
     """
-    return cut(validate_X(X), cut_recipe(graph))[0]
+    return cut(Problem.read(X).X, cut_recipe(graph))[0]
 
 
 def tune_lambda(
@@ -352,7 +352,7 @@ def _held_out(
         model = prepared(estimator, target, seed)
         splits = folds(target, n_folds, model, np.random.default_rng(seed))
         orders = once or [order(target.shown(train)) for train, _ in splits]
-        values.append(predicted(problem.X, target, orders, sizes, splits, model))
+        values.append(predicted(problem, target, orders, sizes, splits, model))
     return np.array(values)
 
 
@@ -390,7 +390,7 @@ def _spectral_gap(
     k = number_of_clusters(problem.graph(recipe), problem.supervision, n_clusters)
     gaps = []
     for size in sizes:
-        X = cast("Matrix", problem.X[:, order[:size]])  # csc if it is sparse
+        X = cast("Matrix", problem.X[:, problem.columns_of(order[:size])])  # csc if it is sparse
         graph = Problem(X).graph(recipe)
         values = np.concatenate([np.zeros(graph.n_isolated), graph.spectrum(k + 1)[0]])
         gaps.append(values[k] - values[k - 1] if len(values) > k else 0.0)

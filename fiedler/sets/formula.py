@@ -71,6 +71,8 @@ class SetFormula(NamedTuple):
         kernel : Kernel
             The kernel, with num and den of every feature, and J(all features).
         """
+        if problem.groups is not None:
+            form = "features"  # its engine takes all columns of a feature in one step
         return problem.build(KernelOf(self.terms, self.supervised, form))
 
     def relevance(self, problem: Problem) -> np.ndarray | None:

@@ -57,8 +57,6 @@ def forward(
 
     ``form`` is as in :meth:`SetFormula.kernel`.
     """
-    if problem.groups is not None:
-        form = "features"  # the engine that takes all columns of a feature in one step
     kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
     if among is not None:
