@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .data.arrays import Matrix, rows_of
+from .data.arrays import Matrix, dense, rows_of, take_columns
 from .data.features import Groups, prepare
 from .data.source import Source, column_name
 from .engine.distances import Distances, budget
@@ -306,6 +306,30 @@ class Problem:
             Numbers of columns of X.
         """
         return np.asarray(features) if self.groups is None else self.groups.columns_of(features)
+
+    def feature_values(self, features: np.ndarray) -> np.ndarray:
+        """One column of numbers per feature, for pictures.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Numbers of features.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, number of features)
+            The column of a feature; the position of the level of a category; the mean of the columns of a group.
+        """
+        if self.groups is None:
+            return dense(take_columns(self.X, features))
+        values = np.zeros((self.n_samples, len(features)))
+        for place, feature in enumerate(features):
+            columns = self.groups.columns(int(feature))
+            if len(columns):
+                block = dense(take_columns(self.X, columns))
+                levels = len(columns) > 1 and block.min() >= 0.0 and np.allclose(block.sum(axis=1), 1.0)
+                values[:, place] = block.argmax(axis=1) if levels else block.mean(axis=1)
+        return values
 
     def check_plain(self, what: str) -> None:
         """Raise an error if X has missing values or features of several columns.

@@ -288,10 +288,13 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         try:
-            tags.target_tags.required = bool(as_criterion(self.criterion).reads)
+            criterion = as_criterion(self.criterion)
+            tags.target_tags.required = bool(criterion.reads)
+            inside = (part for part in criterion.walk() if isinstance(part, Criterion))
+            tags.input_tags.allow_nan = all(part.accepts_holes for part in inside)
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False
         return tags

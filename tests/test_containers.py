@@ -91,9 +91,9 @@ def test_an_anndata_without_a_matrix_names_its_layers():
         selected().fit(empty)
 
 
-def test_nan_names_the_gene():
-    adata = cells(np.where(X == X[3, 1], np.nan, X))
-    with pytest.raises(ValueError, match="X contains NaN in column 's"):
+def test_inf_names_the_gene():
+    adata = cells(np.where(X == X[3, 1], np.inf, X))
+    with pytest.raises(ValueError, match="X contains inf in column 's"):
         selected().fit(adata)
 
 

@@ -159,10 +159,6 @@ def test_constant_features_never_pass():
 # ---------------------------------------------------------------- what is not supported says so
 
 
-def test_weights_of_samples_and_missing_values_are_refused():
+def test_weights_of_samples_are_refused():
     with pytest.raises(TypeError, match="sample_weight"):
         SpectralSelector().fit(X, sample_weight=np.ones(len(X)))
-    holes = X.copy()
-    holes[3, 2] = np.nan
-    with pytest.raises(ValueError, match=r"X contains NaN in column 2 \(1 rows\); impute or drop it first.*Imputer"):
-        SpectralSelector().fit(holes)

@@ -9,7 +9,13 @@ import numpy as np
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion
-from .holes import difference_penalty, known_variance, quotient_penalty, weights_without_loops
+from .holes import (
+    difference_penalty,
+    known_energies,
+    known_variance,
+    quotient_penalty,
+    weights_without_loops,
+)
 from .nulls import FeatureOrders, Null, Quotient
 from .scorer import Additive, Scorer
 
@@ -51,24 +57,24 @@ class Energy(OnGraph):
         whole = Scorer(graph.rows, graph.energy, graph.cost)
         if problem.groups is None and problem.known is None:
             return whole
-        penalty = None if problem.known is None else self._penalty(problem, graph)
-
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            energy = graph.energy(F)
-            if penalty is not None:
-                energy = energy + penalty[columns] * known_variance(problem, F, columns, graph.rows)
-            return energy[None]
-
+        # The energies of both signs, as in ReliefF, read the filled values: these vary less and lower the weights.
+        if problem.known is None or as_recipe(self.graph).signed:
+            parts: Any = lambda F, columns: graph.energy(F)[None]  # noqa: E731
+        else:
+            parts = self._parts_with_holes(problem, problem.known, graph)
         return whole._replace(additive=Additive(parts, lambda values, root: values[0], 1))
 
-    def _penalty(self, problem: Problem, graph: Graph) -> np.ndarray:
-        """The penalty for holes, for a column of variance 1."""
-        if not as_recipe(self.graph).signed:
-            sign = -1.0 if self.greater_is_better else 1.0
-            return sign * graph.volume * quotient_penalty(problem, graph)
-        W = weights_without_loops(graph)  # edges of both signs: the difference of two energies
-        near, far = (abs(W) + W) / 2.0, (abs(W) - W) / 2.0
-        return float(near.sum()) * difference_penalty(problem, near, far)
+    def _parts_with_holes(self, problem: Problem, known: np.ndarray, graph: Graph) -> Any:
+        """The energy of the known values, as large as that of a complete column, and the penalty for holes."""
+        W, sign = weights_without_loops(graph), -1.0 if self.greater_is_better else 1.0
+        penalty, total = sign * graph.volume * quotient_penalty(problem, graph), float(W.sum())
+
+        def parts(F: Any, columns: slice) -> np.ndarray:
+            energy, weight = known_energies(W, F, known[:, columns])
+            spread = known_variance(problem, F, columns, graph.rows)
+            return (energy * total / weight + penalty[columns] * spread)[None]
+
+        return parts
 
 
 class Ratio(Criterion):
@@ -110,16 +116,28 @@ class Ratio(Criterion):
         whole = Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
         if problem.groups is None and problem.known is None:
             return whole
-        penalty = 0.0
-        if problem.known is not None:
-            near, far = (weights_without_loops(graph) for graph in (above, below))
-            # A noise column scores near.sum() / far.sum(), the unit of the deviation.
-            penalty = per_feature(problem, near.sum() / far.sum() * difference_penalty(problem, near, far))
+        if problem.known is None:
+            return whole._replace(additive=_quotient(lambda F, columns: np.array([above.energy(F), below.energy(F)])))
+        return whole._replace(additive=self._with_holes(problem, above, below))
+
+    def _with_holes(self, problem: Problem, above: Graph, below: Graph) -> Additive:
+        near, far = (weights_without_loops(graph) for graph in (above, below))
+        # A noise column scores near.sum() / far.sum(), the unit of the deviation.
+        noise, known = float(near.sum() / far.sum()), problem.known
+        assert known is not None
+        penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
+        if above.weights.csr is not None:  # given pairs
+            return _quotient(lambda F, columns: np.array([above.energy(F), below.energy(F)]), 0.5 * penalty)
 
         def parts(F: Any, columns: slice) -> np.ndarray:
-            return np.array([above.energy(F), below.energy(F)])
+            found = [(W, *known_energies(W, F, known[:, columns])) for W in (near, far)]
+            return np.array([energy / weight * W.sum() for W, energy, weight in found])
 
-        return whole._replace(additive=Additive(parts, lambda values, root: values[0] / values[1] + penalty, 2))
+        return _quotient(parts, penalty)
+
+
+def _quotient(parts: Any, penalty: Any = 0.0) -> Additive:
+    return Additive(parts, lambda values, root: values[0] / values[1] + penalty, 2)
 
 
 class Rayleigh(OnGraph):

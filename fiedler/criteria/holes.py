@@ -1,16 +1,20 @@
 """Penalties for missing values: a column must not gain from its holes.
 
 A quotient on a graph is a mean over edges. With fewer known values it is a mean over fewer edges, so by chance it
-deviates further from the value of noise, and of many noise columns those with the most holes would come out on top. The
-standard deviation under noise tells how much further, and half of the excess is added to the score (subtracted if large
-is good):
+deviates further from the value of noise, and among many noise columns those with the most holes would come out on top.
+The standard deviation under noise tells how much further. Half of the excess, or all of it for a column that hardly
+knows anything, is added to the score (subtracted if large is good):
 
-    score_j += ½ (σ_j - σ),   σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b      k_a = 1 if row a knows column j, else 0
+    score_j += ½ (1 + h_j) (σ_j - σ),   σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b
 
-σ is the same with k = 1 everywhere, so a complete column has no penalty. For the difference of two mean energies, as in
-constraint scores and ReliefF, the deviation is that of f'Af with A = L / tr L - L' / tr L', both Laplacians restricted
-to the known rows: σ_j = √(2 tr A²). Fisher score and correlation read known values only, and correct the unexplained
-share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows of a complete column:
+k_a is 1 if row a knows column j and 0 otherwise, and h_j is the share of holes. σ is the same with k = 1 everywhere, so
+a complete column has no penalty. For the quotient of the mean energies on two graphs, as in constraint scores, the
+deviation is that of f'Af with A = L / tr L - L' / tr L', both Laplacians restricted to the known rows:
+σ_j = √(2 tr A²), and the factor is ½ for given pairs. If class labels imply the pairs, the score reads known values
+only, because filled values repeat those of other rows of the class, and the factor is 1. The energies of ReliefF need
+no penalty: filled values vary less, which lowers its weights. Fisher score and correlation read known values only, and
+correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows of a
+complete column:
 
     U' = U r₀(n) / r₀(n_j) + 2 (s₀(n_j) - s₀(n)),   r₀(n) = (n - c) / (n - 1)
 
@@ -32,11 +36,10 @@ from ..validation import is_sparse
 
 _MOST_ROWS = 12_000  # a graph stored in factors is written out up to this number of rows
 _AT_ONCE = 256  # columns whose deviations are computed at a time
-_HALF = 0.5  # share of the excess deviation that is taken back
 
 
 def quotient_penalty(problem: Problem, graph: Graph) -> np.ndarray:
-    """½ (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
+    """½ (1 + h_j) (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
     W = _weights(graph)
     squares = _product(W, W)
 
@@ -44,11 +47,12 @@ def quotient_penalty(problem: Problem, graph: Graph) -> np.ndarray:
         above, below = _sums(squares, K), _sums(W, K)
         return np.sqrt(2.0 * above) / below
 
-    return _excess(problem, deviation)
+    assert problem.known is not None
+    return 0.5 * (2.0 - problem.known.mean(axis=0)) * _excess(problem, deviation)
 
 
 def difference_penalty(problem: Problem, near: Any, far: Any) -> np.ndarray:
-    """½ (σ_j - σ) for the difference of the mean energies on two graphs; inf if a column knows no edge of one."""
+    """σ_j - σ for the difference of the mean energies on two graphs; inf if a column knows no edge of one."""
     (A, A2), (B, B2) = ((W, _product(W, W)) for W in (near, far))
     both = _product(A, B)
 
@@ -88,6 +92,17 @@ def weights_without_loops(graph: Graph) -> Any:
     return sp.csr_array(W - sp.diags_array(loops)) if is_sparse(W) else W - np.diag(loops)
 
 
+def known_energies(W: Any, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """½ Σ w_ab (f_a - f_b)² over pairs of known rows for each column, and Σ w_ab over them; W has no loops."""
+    K = known.astype(np.float64)
+    first = F[np.argmax(known, axis=0), np.arange(F.shape[1])]
+    centred = np.where(known, F - first, 0.0)
+    centred -= K * (centred.sum(axis=0) / np.maximum(K.sum(axis=0), 1.0))
+    degrees = W @ K
+    energy = np.einsum("ij,ij->j", centred**2, degrees) - np.einsum("ij,ij->j", centred, W @ centred)
+    return np.maximum(energy, 0.0), np.einsum("ij,ij->j", K, degrees)
+
+
 def known_variance(problem: Problem, F: np.ndarray, columns: slice, rows: np.ndarray) -> np.ndarray:
     """Variance of the known values of a block on some rows."""
     K = np.ones(F.shape, dtype=bool) if problem.known is None else problem.known[:, columns]
@@ -112,7 +127,7 @@ def _excess(problem: Problem, deviation: Callable[[np.ndarray], np.ndarray]) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         for start in range(0, len(first), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            found[part] = _HALF * (deviation(known[:, first[part]].astype(np.float64)) - usual)
+            found[part] = deviation(known[:, first[part]].astype(np.float64)) - usual
     penalty[holed] = np.where(np.isnan(found), np.inf, found)[place.ravel()]
     return penalty
 

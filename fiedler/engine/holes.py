@@ -13,6 +13,7 @@ The distances of the candidates are then computed again from differences of valu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..data.frames import LEAST_KNOWN
 from ..errors import ParameterError
 from .compiled import kernels
 from .distances import budget
-from .smallest import without_last_digits
+from .smallest import closest, without_last_digits
 from .threads import for_each
 
 NEAREST = 5  # rows whose mean fills a hole
@@ -69,6 +70,13 @@ def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np
     return table.result.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64, copy=False)
 
 
+def known_neighbors(
+    X: np.ndarray, known: np.ndarray, k: int, groups: Groups | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges (i, j, D²) to the k nearest rows by the distance over common columns, which reads no filled values."""
+    return _Table(X, known, groups).nearest(k)
+
+
 class _Table:
     """X with holes: centred values, 0 in holes, and the result that is filled row by row."""
 
@@ -99,8 +107,13 @@ class _Table:
 
     def fill_from_candidates(self) -> None:
         rows = np.flatnonzero(self.holes.any(axis=1))
-        if not len(rows):
-            return
+        if len(rows):
+            self._with_candidates(rows, self.n_candidates, self._fill_rows)
+
+    def _with_candidates(
+        self, rows: np.ndarray, k: int, use: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+    ) -> None:
+        """``use(rows, place, near)`` for blocks of rows; near[c] may be one of the k nearest of row rows[place[c]]."""
         dtype: Any = np.float32 if float(len(rows)) * self.n * self.p >= _SINGLE_PAYS else np.float64
         scale = float(np.abs(self.centred).max(initial=0.0)) or 1.0
         C = (self.centred / scale).astype(dtype)
@@ -126,8 +139,8 @@ class _Table:
             key[common <= 0.0] = np.inf
             key[np.arange(len(here)), here] = np.inf
             error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(float(common.min()), 1.0)
-            place, near = _smallest(key, self.n_candidates, error)
-            self._fill_rows(here, place, near)
+            place, near = _smallest(key, k, error)
+            use(here, place, near)
 
         for_each(block, range(0, len(rows), step), work)
 
@@ -166,6 +179,22 @@ class _Table:
         order = np.lexsort((others, without_last_digits(squared)))
         near = others[order][np.isfinite(squared[order])]
         return self._means(near, columns)[0]
+
+    def nearest(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(i, j, D²) where j is one of the k nearest rows of i; a row that shares no column with others has fewer."""
+        found: list[tuple[np.ndarray, ...]] = []
+
+        def use(rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
+            squared = self.between(rows[place], near)
+            finite = np.isfinite(squared)
+            i, j, squared = rows[place[finite]], near[finite], squared[finite]
+            best = closest(i, j, squared, np.zeros(len(i), dtype=np.intp), k)
+            found.append((i[best], j[best], squared[best]))
+
+        self._with_candidates(np.arange(self.n), min(k, self.n - 1), use)
+        i, j, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.lexsort((j, i))  # threads finish in any order
+        return i[order], j[order], squared[order] * self.features.shape[1]
 
     # ---------------------------------------------------------------- columns that few rows know
 

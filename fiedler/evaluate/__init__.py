@@ -8,12 +8,14 @@ This room may import everything below it: ``selector``, ``selection``, ``signifi
 - ``stability``  the same ranking on resampled rows, labels or pairs
 - ``pvalues``    p-values, false discovery rates and effect sizes of features
 - ``noise``      which columns agree with others, and which are noise
+- ``missing``    missing values, and whether their pattern carries structure
 - ``compare``    many methods, draws and sizes together; ``cells`` runs and stores them
 """
 
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
+from .missing import MissingValues, missing_values
 from .noise import Agreement, agreement
 from .pvalues import Significance, significance
 from .stability import Stability, stability
@@ -24,6 +26,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "LabelBudget",
+    "MissingValues",
     "Significance",
     "Stability",
     "Suggestions",
@@ -38,6 +41,7 @@ __all__ = [
     "jaccard_curve",
     "kendall_coefficient",
     "label_budget",
+    "missing_values",
     "neighborhood_jaccard",
     "rank_sums",
     "significance",

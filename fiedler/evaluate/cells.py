@@ -147,8 +147,12 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     """The first features by a criterion, up to the largest size; all features for a baseline."""
     rng = np.random.default_rng([plan.seed, number, _RANDOM])
     if isinstance(criterion, str):
-        m = plan.problem.n_features
-        return np.arange(m) if criterion == "all" else rng.permutation(m)
+        m, groups = plan.problem.n_features, plan.problem.groups
+        if criterion == "all":
+            return np.arange(m)
+        order = rng.permutation(m)
+        # Columns of a table that are not used come last.
+        return order if groups is None else order[np.argsort(groups.sizes[order] == 0, kind="stable")]
     most = int(plan.sizes[-1])
     pairs = plan.pairs if "pairs" in criterion.uses else {}
     if "pairs" in criterion.reads and plan.n_pairs is not None:

@@ -85,6 +85,17 @@ def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, *
     return bars
 
 
+def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = untold) -> BarContainer:
+    """A bar for each share between 0 and 1, the largest first."""
+    bars = ax.barh(np.arange(len(names)), values, height=0.7, color="C0")
+    for bar, name, value in zip(bars, names, values, strict=True):
+        tell(bar, [f"{printable(name, 60)}: {value:.1%}"])
+    list_names(ax, names)
+    ax.set_xlim(0.0, max(1.05 * float(values.max(initial=0.0)), 1e-3))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    return bars
+
+
 def ranking_curve(
     ax: Axes,
     values: np.ndarray,

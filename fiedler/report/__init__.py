@@ -40,6 +40,7 @@ from .data_section import DATA, RUN, data_words
 from .distributions_section import DISTRIBUTIONS
 from .features_section import features_section
 from .graph_section import GRAPH
+from .missing_section import MISSING
 from .page import page
 from .redundancy_section import REDUNDANCY
 from .remarks_section import NOTES, WARNINGS, check_ranking
@@ -62,7 +63,7 @@ __all__ = [
 
 # The sections in the order of the page.
 SECTIONS = (
-    *(WARNINGS, DATA, RUN, features_section(), SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS),
+    *(WARNINGS, DATA, RUN, features_section(), SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
     *(COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
 )
 

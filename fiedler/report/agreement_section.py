@@ -21,10 +21,10 @@ SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
 
 def _compute(case: Case) -> dict[str, Any]:
     """Rank correlations and common features of the method and other methods on the same data."""
-    X = case.problem.X
-    if X.shape[1] < 3:
+    m = case.problem.n_features
+    if m < 3:
         return {"note": "Agreement between methods needs at least three features."}
-    k = min(case.n_selected, X.shape[1])
+    k = min(case.n_selected, m)
     own = case.scores, case.selector.order_, case.criterion.is_set, case.criterion.greater_is_better
     scored = {short_text(case.criterion): own}
     for name, criterion in _others(case).items():

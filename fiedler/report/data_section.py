@@ -27,7 +27,10 @@ def compute_data(case: Case) -> dict[str, Any]:
     """Size, storage, constant columns, labels and pairs of the data."""
     X, known = case.problem.X, case.problem.supervision
     everywhere = np.ones(X.shape[0], dtype=bool)
-    constant = np.flatnonzero(map_columns(lambda F: is_constant(F, everywhere), X))
+    still = map_columns(lambda F: is_constant(F, everywhere), X)
+    if case.problem.groups is not None:  # a feature is constant if all its columns are
+        still = case.problem.groups.sum((~still).astype(np.float64)) == 0.0
+    constant = np.flatnonzero(still)
     kind, values, classes = case.labels
     labels: dict[str, Any] = {"kind": kind, "n_known": 0}
     if values is not None and classes is not None:
@@ -41,7 +44,10 @@ def compute_data(case: Case) -> dict[str, Any]:
     return {
         "source": case.source,
         "n_samples": X.shape[0],
-        "n_features": X.shape[1],
+        "n_features": case.problem.n_features,
+        "n_categories": 0 if case.problem.groups is None else int(np.sum(case.problem.groups.sizes > 1)),
+        "n_unused": 0 if case.problem.groups is None else int(np.sum(case.problem.groups.sizes == 0)),
+        "n_missing": _n_missing(case),
         "dtype": str(X.dtype),
         "sparse": is_sparse(X),
         "nonzero": stored / max(X.shape[0] * X.shape[1], 1),
@@ -50,6 +56,15 @@ def compute_data(case: Case) -> dict[str, Any]:
         "labels": labels,
         "pairs": {name: None if given is None else len(given) for name, given in pairs.items()},
     }
+
+
+def _n_missing(case: Case) -> int:
+    """Number of missing values; a value of a category counts once."""
+    known, groups = case.problem.known, case.problem.groups
+    if known is None:
+        return 0
+    counts = (~known).sum(axis=0).astype(np.float64)
+    return round(float(counts.sum() if groups is None else groups.mean(counts).sum()))
 
 
 def data_words(data: dict[str, Any]) -> str:
@@ -89,6 +104,12 @@ def _data_view(s: dict[str, Any]) -> dict[str, Any]:
         constant += f" ({', '.join(printable(name, 40) for name in data['constant'][:5])}{more})"
     facts = [("Source", data["source"])] if data["source"] else []
     facts += [("Size", size), ("Stored as", kind), ("Constant features", constant)]
+    if data.get("n_missing"):
+        facts.append(("Missing values", f"{data['n_missing']:,}, filled from the nearest rows"))
+    if data.get("n_categories"):
+        facts.append(("Categories", f"{data['n_categories']:,}, each of them one feature; numbers are standardised"))
+    if data.get("n_unused"):
+        facts.append(("Not used", f"{data['n_unused']:,} columns of texts with many levels, or nearly empty"))
     words = {"none": "no labels", "unknown": "given, but neither classes nor readable numbers"}
     if labels["kind"] in words:
         facts.append(("Labels", words[labels["kind"]]))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import take_columns, take_rows
 from ..plots import drawings
 from ..plots.svg import FONT, SvgFigure
 from ..words import number, printable
@@ -43,7 +42,7 @@ def _compute(case: Case) -> dict[str, Any]:
     section |= {"n_rows": len(rows), "n_known": len(known), "features": []}
     if not len(order):
         return section | {"note": "No feature has a score, so there are no best features to show."}
-    F = take_rows(take_columns(case.problem.X, order), rows)
+    F = case.problem.feature_values(order)[rows]
     if section["kind"] == "classes":
         section["groups"] = names
     elif section["kind"] == "target" and values is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from ..data.arrays import take_columns, take_rows
 from ..plots import drawings
 from ..plots.svg import SvgFigure
+from ..selection.redundancy import feature_likeness
 from ..words import printable
 from .case import Case, correlations
 from .section import Section
@@ -29,7 +30,7 @@ def compute_redundancy(case: Case) -> dict[str, Any]:
     rows = np.linspace(0, n - 1, min(n, CORRELATED_ROWS)).astype(np.intp)
     if len(rows) < n:
         case.notes.append(f"Correlations between features are computed from {len(rows):,} of the {n:,} rows.")
-    r = correlations(take_rows(take_columns(case.problem.X, order), rows).T)
+    r = _likeness(case, order, rows)
     better = np.triu(np.nan_to_num(np.abs(r)), 1)
     partner, strength = better.argmax(axis=0), better.max(axis=0)
     ranks = {j: rank for rank, j in enumerate(case.selector.order_, 1)}
@@ -44,6 +45,13 @@ def compute_redundancy(case: Case) -> dict[str, Any]:
             for at in np.flatnonzero(strength >= REDUNDANT)
         ],
     }
+
+
+def _likeness(case: Case, order: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Correlations between features; for features of several columns the root of their RV coefficient."""
+    if case.problem.groups is None:
+        return correlations(take_rows(take_columns(case.problem.X, order), rows).T)
+    return feature_likeness(case.problem.take_rows(rows), order)
 
 
 def _view(s: dict[str, Any]) -> dict[str, Any]:

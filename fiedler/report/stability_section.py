@@ -34,7 +34,7 @@ def _stability(case: Case) -> Stability | None:
 
 def _measured(case: Case) -> Stability | str:
     """The stability over a few draws of 80 % of the rows, or a sentence that states why it is not measured."""
-    n, m = case.problem.X.shape
+    n, m = case.problem.n_samples, case.problem.n_features
     draws = DRAWS if n * m <= FEW_CELLS else FEW_DRAWS
     if n < 5 or m < 2:
         return "Stability is not measured: it needs at least five rows and two features."

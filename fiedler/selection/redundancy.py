@@ -20,6 +20,7 @@ from ..data.arrays import Matrix, take_columns
 from ..data.features import Groups
 from ..data.memory import working_bytes
 from ..engine.moments import shifted, sparse_moments
+from ..problem import Problem
 from ..sets.centred import Centre
 from ..validation import is_sparse
 
@@ -78,6 +79,14 @@ def prune(
     chosen = np.zeros(len(order), dtype=bool)
     chosen[kept] = True
     return Pruned(np.concatenate([np.array(kept, dtype=np.intp), order[~chosen[order]]]), stands_for, len(kept))
+
+
+def feature_likeness(problem: Problem, features: np.ndarray) -> np.ndarray:
+    """The root of the RV coefficient between all pairs of some features; |r| for single columns."""
+    assert problem.groups is not None
+    held = _HeldGroups(problem.X, problem.groups)
+    block = held.unit_columns(features)
+    return np.clip(held.alike(block, block), 0.0, 1.0)
 
 
 class _Held:
