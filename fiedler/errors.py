@@ -45,4 +45,16 @@ class ParameterWarning(Mentions, UserWarning):
 
 
 class TableWarning(ParameterWarning):
-    """A table that is not purely numeric: what was left out, standardised, or read in another form."""
+    """A table that is not purely numeric: what was left out, standardised, or read in another form.
+
+    Parameters
+    ----------
+    message : str
+        What was done with the columns.
+    parameter : str or tuple of str
+        The parameters that the message names.
+    value : object, optional
+        As in other warnings.
+    way_out : dict, optional
+        As in other warnings.
+    """

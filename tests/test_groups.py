@@ -155,7 +155,7 @@ def test_levels_rows_and_columns_may_be_permuted():
 
 @pytest.mark.slow
 def test_noise_categories_of_any_number_of_levels_are_equally_often_on_top():
-    """On a graph that does not read them; 600 draws of six noise categories, within .8 to 1.25 and two standard errors."""
+    """On a graph that does not read them: 600 draws of six noise categories, .8 to 1.25 and two standard errors."""
     r, levels, n, draws = np.random.default_rng(3), [2, 3, 5, 10, 20, 50], 200, 600
     graph = KNN().build(r.normal(size=(n, 2)) @ r.normal(size=(2, 8)))
     first = np.zeros(len(levels))
