@@ -19,6 +19,7 @@ from .data.containers import is_container, opened
 from .errors import ParameterError, ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
+from .selection.fixed import fixed_columns
 from .syntax import as_criterion
 from .words import direction, html_table
 
@@ -61,6 +62,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         are significant at the rate ``alpha``, and then builds the graph again from these. A screen that finds nothing
         to keep keeps everything. What a screen keeps has been looked at, so p-values of the kept columns are no
         guarantee.
+    include : str, int, or sequence of these, default=None
+        Features that are selected in any case: names of the columns of a frame, or column numbers. They come first in
+        ``order_``, in the order given, and count in ``n_features_to_select``. A set is chosen given these: it adds what
+        they do not explain, and their share counts in ``explained_``. A ranking continues after them. ``redundancy``
+        passes over near copies of them, and a screen keeps them.
 
     Attributes
     ----------
@@ -72,7 +78,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     ranking_ : ndarray of shape (n_features_in_,)
         1 for the best feature.
     order_ : ndarray of shape (n_features_in_,)
-        Column indices, best first.
+        Column indices, best first; included features come before all others.
     support_ : ndarray of bool, shape (n_features_in_,)
     n_features_ : int
         Number of selected features; a group of columns counts once.
@@ -117,6 +123,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         alpha: float | None = None,
         threshold: float | str | None = None,
         screen: str | None = None,
+        include: Any = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
@@ -125,6 +132,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.threshold = threshold
         self.screen = screen
+        self.include = include
 
     def fit(
         self,
@@ -172,8 +180,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         problem = Problem.of(self._read(X, seen, groups), y, **known)
         criterion.check_problem(problem)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
-        scores, order, n_selected, found = choose(criterion, problem, *wanted)
-        taken = order[:n_selected]
+        fixed = fixed_columns(self.include, getattr(seen, "feature_names_in_", None), problem.n_features)
+        scores, order, n_selected, found = choose(criterion, problem, *wanted, fixed)
+        taken = order[len(fixed) : n_selected]
         useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
         if useless:
             message = (

@@ -146,6 +146,13 @@ redundancy_option = click.option(
     metavar="[R]",
     help="Pass over features that correlate more than R with a better one; R is 0.7 unless given.",
 )
+include_option = click.option(
+    "--include",
+    metavar="COL",
+    multiple=True,
+    help="Select this feature in any case, and choose the others given it: its name, or its number from 0 among the "
+    "features. Can be repeated.",
+)
 screen_option = click.option(
     "--screen",
     type=click.Choice(["agreement", "fdr"]),
@@ -190,6 +197,7 @@ def main() -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @scale_options
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Show only the K best features.")
@@ -263,6 +271,7 @@ def rank(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @click.option(
     "--top",
@@ -379,6 +388,7 @@ def compare(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @click.option(
     "--top",

@@ -17,7 +17,7 @@ from ..data.atomic import replacing
 from ..data.formats import read_table
 from ..data.label_files import is_known, read_pairs
 from ..data.scaling import scaled, uneven_columns
-from ..data.tables import Table, fill_missing
+from ..data.tables import Table, fill_missing, position
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
 from ..selection.screens import ALPHA, noise_remark
@@ -52,8 +52,15 @@ class Job:
     def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
         options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
         options |= {name: self.options.get(name) for name in ("alpha", "screen")}
+        options["include"] = self.included or None
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
         return selector.fit(self.X, self.y, **self.pairs)
+
+    @property
+    def included(self) -> list[int]:
+        """Column numbers of the features that are selected in any case."""
+        names = list(map(str, self.table.feature_names))
+        return [position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def about(self, criterion: Criterion) -> dict[str, Any]:
         """What was run, for the file that keeps it."""
@@ -133,7 +140,8 @@ def _usual_method(job: Job, screen: Screen) -> Criterion:
 def usual_number(criterion: Criterion, job: Job) -> int:
     """How many features are chosen where --top is not given: in a ranking all are, as far as the number matters."""
     m = job.table.shape[1]
-    return min(_USUAL_SET, m) if criterion.is_set else m if job.options["redundancy"] else 1
+    fewest = max(1, len(job.included))
+    return min(max(_USUAL_SET, fewest), m) if criterion.is_set else m if job.options["redundancy"] else fewest
 
 
 def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
