@@ -20,6 +20,7 @@ from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
 from .data.arrays import rows_of, validate_X
 from .data.containers import anndata_matrix
+from .data.scaling import check_scale
 from .distinct import Distinct
 from .graphs import Graph, Precomputed
 from .problem import Problem
@@ -63,7 +64,7 @@ def select_genes(
         criterion. The default uses a graph, so that ``graph`` and ``significance`` have an effect. In agreement with
         known cell types it is better than the default of scanpy, but "variance" is as good or better
         (docs/single-cells.md). A selector is fitted again on these genes, with its ``redundancy``, ``unlabeled``,
-        ``alpha``, ``threshold``, ``screen``, ``include`` and, if it is set, ``n_features_to_select``.
+        ``alpha``, ``threshold``, ``screen``, ``include``, ``scale`` and, if it is set, ``n_features_to_select``.
     n_top_genes : int or "fdr", default=2000
         Number of genes; "fdr" selects the significant genes, as in :class:`fiedler.SpectralSelector`.
     layer : str, optional
@@ -122,6 +123,7 @@ def select_genes(
     given, placed = _on_graph(as_criterion(selector.criterion), adata, graph)
     _check_target(placed, target)
     problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
+    problem = problem.scaled(check_scale(selector.scale or "keep"))
     if batch_key is None:
         found = _with_tests(placed, problem, selector, significance)
     else:

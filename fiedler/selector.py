@@ -15,15 +15,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .criteria.order import importances, ranks_of
 from .data.arrays import as_source
-from .data.containers import is_container, opened
+from .data.containers import is_container, opened, with_text_names
+from .data.scaling import SCALES, check_scale, warn_if_uneven
 from .errors import ParameterError, ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
-from .selection.fixed import fixed_columns
-from .syntax import as_criterion
+from .selection.fixed import fixed_features
+from .syntax import as_criterion, short_text
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
+_SCALE_SETTINGS = {f"scale={how!r}": ("scale", how) for how in SCALES}
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -67,6 +69,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         ``order_``, in the order given, and count in ``n_features_to_select``. A set is chosen given these: it adds what
         they do not explain, and their share counts in ``explained_``. A ranking continues after them. ``redundancy``
         passes over near copies of them, and a screen keeps them.
+    scale : {"standard", "minmax", "keep"} or None, default=None
+        The scale on which graphs and scores read the columns: unit variance, the range from 0 to 1, or as they are.
+        None keeps them, and issues a :class:`fiedler.ScaleWarning` if their spreads differ by more than a factor of
+        1,000 and the criterion depends on the units. Columns of a sparse X are divided only, not centred. A source that
+        is read block by block is not scaled. ``transform`` returns the columns unscaled in any case.
 
     Attributes
     ----------
@@ -108,9 +115,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     >>> few = np.full(len(y), -1)
     >>> few[:10] = y[:10]
     >>> few[19:24] = y[19:24]
-    >>> selector = SpectralSelector(SSelect(lam=0.1), n_features_to_select=3).fit(X, few)
+    >>> selector = SpectralSelector(SSelect(lam=0.1), n_features_to_select=3, scale="standard").fit(X, few)
     >>> selector.get_feature_names_out()
-    array(['mean concavity', 'worst radius', 'worst perimeter'], dtype=object)
+    array(['mean concavity', 'mean concave points', 'worst concave points'],
+          dtype=object)
     """
 
     def __init__(
@@ -124,6 +132,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         threshold: float | str | None = None,
         screen: str | None = None,
         include: Any = None,
+        scale: str | None = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
@@ -133,6 +142,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.threshold = threshold
         self.screen = screen
         self.include = include
+        self.scale = scale
 
     def fit(
         self,
@@ -179,8 +189,12 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen, groups), y, **known)
         criterion.check_problem(problem)
+        if self.scale is not None:
+            problem = problem.scaled(check_scale(self.scale))
+        elif criterion.depends_on_scale:
+            warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
-        fixed = fixed_columns(self.include, getattr(seen, "feature_names_in_", None), problem.n_features)
+        fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
         scores, order, n_selected, found = choose(criterion, problem, *wanted, fixed)
         taken = order[len(fixed) : n_selected]
         useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
@@ -238,7 +252,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         inside, named = opened(X)
         source, container = as_source(inside), is_container(X)
         if source is None and not container:
-            return super().transform(inside)
+            return super().transform(with_text_names(inside))
         check_is_fitted(self)
         validate_data(self, named, reset=False, skip_check_array=True)
         columns = np.flatnonzero(self.support_)

@@ -18,7 +18,7 @@ from .scale import Size, longest_name
 from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
-SCALES = ("none", "standard", "minmax")  # as in fiedler.data.scaling, which takes a second to import
+SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
@@ -46,6 +46,16 @@ class NumberOrShare(click.ParamType):
         if number <= 0 or (isinstance(number, float) and number > 1):
             self.fail(f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto or fdr.", param, ctx)
         return number
+
+
+class Scale(click.Choice):
+    """``standard``, ``minmax`` or ``keep``; ``none`` is an older word for ``keep``."""
+
+    def __init__(self) -> None:
+        super().__init__(SCALES)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        return super().convert("keep" if value == "none" else value, param, ctx)
 
 
 class Numbers(click.ParamType):
@@ -95,8 +105,9 @@ data_options = _options(
     click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
     click.option(
         "--scale",
-        type=click.Choice(SCALES),
-        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax).",
+        type=Scale(),
+        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or keep it as it is and "
+        "give no advice about it (keep).",
     ),
     click.option(
         "--task",

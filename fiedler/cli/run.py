@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import click
@@ -16,10 +17,11 @@ from ..criteria import Criterion
 from ..data.atomic import replacing
 from ..data.formats import read_table
 from ..data.label_files import is_known, read_pairs
-from ..data.scaling import scaled, uneven_columns
+from ..data.scaling import scaled
 from ..data.tables import Table, fill_missing, position
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
+from ..problem import Problem
 from ..selection.screens import ALPHA, noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
@@ -53,8 +55,16 @@ class Job:
         options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
         options |= {name: self.options.get(name) for name in ("alpha", "screen")}
         options["include"] = self.included or None
+        options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
-        return selector.fit(self.X, self.y, **self.pairs)
+        return selector.fit(self.problem, self.y, **self.pairs)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """X with the names of its columns."""
+        problem = Problem.of(self.X)
+        problem.feature_names = self.table.feature_names
+        return problem
 
     @property
     def included(self) -> list[int]:
@@ -94,7 +104,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             drop=list(options["drop"]) or None,
             numeric_only=options["numeric_only"],
         )
-        X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "none"), options, screen)
+        X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "keep"), options, screen)
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
@@ -119,7 +129,6 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
             screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
     else:
         criterion = _usual_method(job, screen)
-    note_scale(criterion, job, screen)
     note_noise(criterion, job, screen)
     return criterion
 
@@ -168,18 +177,6 @@ def known_task(job: Job, screen: Screen) -> str:
     if task == "classes" and 2 * different > len(y) > 2:
         screen.note(f"{different} classes among {len(y)} labelled rows: hardly any class has two")
     return task
-
-
-def note_scale(criterion: Criterion, job: Job, screen: Screen) -> None:
-    """Say it where columns of very different spread meet a method that compares them as they are."""
-    uneven = uneven_columns(job.X) if criterion.depends_on_scale and job.options["scale"] is None else None
-    if uneven is not None:
-        wide, narrow, factor = uneven
-        names = job.table.feature_names
-        screen.note(
-            f"{names[wide]!r} spreads {factor:.0f} times as much as {names[narrow]!r}, and {text_of(criterion)} "
-            "compares columns as they are; --scale standard or minmax brings them to one scale, none keeps them"
-        )
 
 
 def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:

@@ -60,6 +60,11 @@ class Groups:
         self._member = sp.csr_array((np.ones(p), owner, np.arange(p + 1)), shape=(p, self.n_features))
         self._starts = np.r_[0, np.cumsum(self.sizes)]
 
+    @property
+    def indicators(self) -> np.ndarray:
+        """Mask of the 0/1 columns of categories: the columns that share a column of the user's table."""
+        return np.bincount(self.of_column)[self.of_column] > 1
+
     def columns(self, feature: int) -> np.ndarray:
         """The columns of one feature."""
         return self._order[self._starts[feature] : self._starts[feature + 1]]

@@ -153,7 +153,7 @@ def make_case(
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
     told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-    problem = Problem(X).with_supervision(y, **told)
+    problem = Problem(X).with_supervision(y, **told).scaled(selector.scale or "keep")
     case = Case(selector, problem, names_of(selector, feature_names), task, **given)
     for name, values in (("stability", "frequency"), ("significance", "pvalues")):
         result = getattr(case, name)

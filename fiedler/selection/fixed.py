@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
+from ..problem import Problem
 from ..words import did_you_mean
+
+
+def fixed_features(include: Any, column_names: Any, problem: Problem) -> np.ndarray:
+    """The features of ``include``, in its order; a group is included by its name, or by one of its columns."""
+    groups = problem.groups
+    if include is None or groups is None or not groups.named:
+        return fixed_columns(include, column_names, problem.n_features)
+    first = {str(name): int(np.argmax(groups.of_input == g)) for g, name in enumerate(groups.names or ())}
+    include = [include] if isinstance(include, (str, int, np.integer)) else include
+    if isinstance(include, Iterable):
+        include = [first.get(each, each) if isinstance(each, str) else each for each in include]
+    columns = fixed_columns(include, column_names, len(groups.of_input))
+    return np.array(list(dict.fromkeys(groups.of_input[columns].tolist())), dtype=np.intp)
 
 
 def fixed_columns(include: Any, names: Any, n_features: int) -> np.ndarray:
