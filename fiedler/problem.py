@@ -459,14 +459,13 @@ class ScaledColumns:
 
     def made_for(self, problem: Problem) -> Problem:
         X, known, groups = problem.X, problem.known, problem.groups
-        if known is not None and isinstance(X, np.ndarray):
-            X = np.where(known, X, np.nan)
+        if not isinstance(X, np.ndarray):  # there are neither holes nor groups
+            return problem._like(scaled(X, self.how), None)
+        X = X if known is None else np.where(known, X, np.nan)
         values = scaled(X, self.how)
-        if groups is not None and isinstance(values, np.ndarray):
+        if groups is not None:
             values = np.where(groups.indicators, X, values)
-        if known is not None and isinstance(values, np.ndarray):
-            values = filled(values, known, groups)
-        return problem._like(values, None)
+        return problem._like(values if known is None else filled(values, known, groups), None)
 
 
 class RowDistances:

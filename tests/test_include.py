@@ -191,3 +191,28 @@ def test_on_the_command_line(blobs, tmp_path):
     failed = CliRunner().invoke(main, ["rank", str(tmp_path / "t.csv"), "--include", "A"])
     assert failed.exit_code == 1
     assert "did you mean 'a'" in failed.output
+
+
+def mixed(rng, n=60):
+    """Two numbers, a category that follows the first one, and a category of noise."""
+    a = rng.normal(size=n)
+    frame = pd.DataFrame({"a": a, "b": rng.normal(size=n), "kind": pd.Categorical(np.where(a > 0, "x", "y"))})
+    return frame.assign(noise=pd.Categorical(rng.choice(list("pqrs"), n)))
+
+
+@pytest.mark.filterwarnings("ignore::fiedler.TableWarning")
+@pytest.mark.parametrize("criterion", ["laplacian", "subset"])
+def test_a_category_is_included_as_one_feature(criterion, rng):
+    frame = mixed(rng)
+    selector = SpectralSelector(criterion, n_features_to_select=2, include="noise").fit(frame)
+    assert selector.order_[0] == 3
+    assert selector.n_features_ == 2
+    assert sorted(selector.order_.tolist()) == [0, 1, 2, 3]
+
+
+def test_a_group_is_included_by_its_name_or_by_a_column(rng):
+    frame = pd.DataFrame(rng.normal(size=(40, 5)), columns=list("abcde"))
+    for include in ("band", "d", [3, "band", "b"]):
+        selector = SpectralSelector(n_features_to_select=2, include=include).fit(frame, groups={"band": ["b", "d"]})
+        assert selector.support_[[1, 3]].all()
+        assert selector.order_[:2].tolist() == [1, 3]

@@ -157,3 +157,22 @@ def test_numbered_columns_have_no_names(rng):
     selector = SpectralSelector(n_features_to_select=2).fit(pd.DataFrame(rng.normal(size=(30, 4))))
     assert not hasattr(selector, "feature_names_in_")
     assert set(selector.get_feature_names_out()) < {"x0", "x1", "x2", "x3"}
+
+
+@pytest.mark.filterwarnings("ignore::fiedler.TableWarning")
+def test_categories_are_not_scaled_and_numbers_beside_them_need_no_warning(rng):
+    frame = pd.DataFrame({"a": rng.normal(size=50) * 1e6, "b": rng.normal(size=50), "c": rng.choice(["u", "v"], 50)})
+    plain = SpectralSelector("laplacian").fit(frame)  # a ScaleWarning would be an error here
+    standard = SpectralSelector("laplacian", scale="standard").fit(frame)
+    np.testing.assert_allclose(standard.scores_, plain.scores_)
+    problem = Problem.of(frame).scaled("minmax")
+    assert problem.X.min() >= 0.0
+    assert problem.X.max() <= 1.0
+
+
+def test_holes_are_filled_on_the_scale_that_is_read(uneven):
+    X = uneven.to_numpy().copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    ours = SpectralSelector("laplacian", scale="standard").fit(X)
+    theirs = SpectralSelector("laplacian").fit(StandardScaler().fit_transform(X))
+    np.testing.assert_allclose(ours.scores_, theirs.scores_)

@@ -82,8 +82,8 @@ def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray 
 class Search:
     """The scores that a search compares: r · num / den^power, for columns with a large enough residual.
 
-    If features consist of several columns, num and den are added over the columns of a feature. The features ``first`` are
-    taken before any other, in their order and whatever their scores.
+    If features consist of several columns, num and den are added over the columns of a feature. The features ``first``
+    are taken before any other, in their order and whatever their scores.
     """
 
     def __init__(
