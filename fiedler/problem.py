@@ -462,7 +462,7 @@ class ScaledColumns:
         if not isinstance(X, np.ndarray):  # there are neither holes nor groups
             return problem._like(scaled(X, self.how), None)
         X = X if known is None else np.where(known, X, np.nan)
-        values = scaled(X, self.how)
+        values = np.asarray(scaled(X, self.how))
         if groups is not None:
             values = np.where(groups.indicators, X, values)
         return problem._like(values if known is None else filled(values, known, groups), None)

@@ -21,6 +21,7 @@ from .errors import ParameterError, ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
 from .selection.fixed import fixed_features
+from .selection.screens import level
 from .syntax import as_criterion, short_text
 from .words import direction, html_table
 
@@ -205,6 +206,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             )
             warning = ParameterWarning(message, parameter="n_features_to_select", value=n_selected)
             warnings.warn(warning, stacklevel=2)
+        if not n_selected:
+            warnings.warn(self._nothing_passes(criterion, scores, found), stacklevel=2)
         ranking = ranks_of(order)
         support = ranking <= n_selected
         if problem.groups is not None and problem.groups.named:
@@ -219,6 +222,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         also = {f"{name}_": values for name, values in found.items()}
         self.__dict__.update(fitted | also, n_features_=n_selected, criterion_=criterion)
         return self
+
+    def _nothing_passes(self, criterion: Criterion, scores: np.ndarray, found: dict[str, Any]) -> ParameterWarning:
+        """The warning that no feature is selected, with the best feature and the way out."""
+        if self.threshold is None:
+            least = np.nanmin(found["qvalues"]) if not np.isnan(found["qvalues"]).all() else np.nan
+            rate = level(self.alpha, criterion)
+            message = (
+                f"no feature is selected: n_features_to_select='fdr' finds none that is more than noise at "
+                f"alpha={rate:g} (smallest q-value {least:.3g}); raise alpha, or set n_features_to_select to a number."
+            )
+            return ParameterWarning(message, parameter=("n_features_to_select", "alpha"), value=rate)
+        finite = scores[np.isfinite(scores)]
+        up = criterion.greater_is_better
+        best = f"{finite.max() if up else finite.min():.5g}" if len(finite) else "undefined"
+        message = (
+            f"no feature is selected: none passes threshold={self.threshold!r}, the best score is {best} and "
+            f"{direction(up)}; {'lower' if up else 'raise'} threshold."
+        )
+        return ParameterWarning(message, parameter="threshold", value=self.threshold)
 
     @staticmethod
     def _read(X: Any, seen: SpectralSelector, groups: Any) -> Problem:
