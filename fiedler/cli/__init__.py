@@ -535,6 +535,6 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
         about["task"] = job.options["task"]
-        summary = summarize(selector, job.X, job.y, **about, **job.pairs, **results)
+        summary = summarize(selector, job.problem, job.y, **about, **job.pairs, **results)
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import click
@@ -15,10 +14,10 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..data.atomic import replacing
+from ..data.features import Prepared
 from ..data.formats import read_table
 from ..data.label_files import is_known, read_pairs
-from ..data.scaling import scaled
-from ..data.tables import Table, fill_missing, position
+from ..data.tables import Table, check_infinite, fill_missing, position
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
 from ..problem import Problem
@@ -41,7 +40,7 @@ class Job:
     """Everything a command needs, read and checked."""
 
     table: Table
-    X: Any
+    problem: Problem
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
     command: str
@@ -59,12 +58,10 @@ class Job:
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
         return selector.fit(self.problem, self.y, **self.pairs)
 
-    @cached_property
-    def problem(self) -> Problem:
-        """X with the names of its columns."""
-        problem = Problem.of(self.X)
-        problem.feature_names = self.table.feature_names
-        return problem
+    @property
+    def X(self) -> Any:
+        """The matrix, with holes filled."""
+        return self.problem.X
 
     @property
     def included(self) -> list[int]:
@@ -104,11 +101,14 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             drop=list(options["drop"]) or None,
             numeric_only=options["numeric_only"],
         )
-        X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "keep"), options, screen)
+        X = fill_missing(table, options["impute"]) if options["impute"] else table.X
+        check_infinite(table)
+        told = Prepared(placed(X, options, screen), table.groups)
+        problem = Problem.read(told, table.feature_names).scaled(options["scale"] or "keep")
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    return Job(table, X, pairs, -1 if marker is None else None, command, options)
+    return Job(table, problem, pairs, -1 if marker is None else None, command, options)
 
 
 def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
@@ -181,7 +181,8 @@ def known_task(job: Job, screen: Screen) -> str:
 
 def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
     """Name the screen where most columns are noise to a method that builds a graph from them."""
-    if job.options.get("screen") is None and any(recipe.reads_X for recipe in criterion.recipes()):
+    plain = job.options.get("screen") is None and job.problem.groups is None
+    if plain and any(recipe.reads_X for recipe in criterion.recipes()):
         remark = noise_remark(job.X, "--screen agreement")
         if remark is not None:
             screen.note(remark)
@@ -227,7 +228,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: 
         warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
         return stability(
             criterion,
-            job.X,
+            job.problem,
             job.y,
             k=k,
             n_draws=n_draws,
@@ -244,7 +245,7 @@ def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
 
     alpha = job.options["alpha"] or ALPHA
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
-    found = significance(criterion, job.X, job.y, alpha=alpha, **options, **job.pairs)
+    found = significance(criterion, job.problem, job.y, alpha=alpha, **options, **job.pairs)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
@@ -258,7 +259,7 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     with screen.progress("comparing") as progress:
         return compare(
             options["methods"],
-            job.X,
+            job.problem,
             job.y,
             n_features=options["features"],
             n_draws=options["draws"],

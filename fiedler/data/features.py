@@ -118,6 +118,8 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     prepared : Prepared
         The matrix and its features.
     """
+    if isinstance(X, Prepared):  # a table of a file
+        return Prepared(validate_X(X.X, column_names, missing=True), X.groups) if X.groups is None else X
     inside, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
     if is_mixed_frame(inside):
@@ -129,7 +131,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
                 parameter="X",
             )
         if encoded.notes:
-            message = f"the table is not purely numeric. {_sentences(encoded.notes)}"
+            message = f"the table is not purely numeric. {sentences(encoded.notes)}"
             warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
         owner, n_inputs = encoded.owner, len(encoded.columns)
         # Names of the encoded columns for messages: those of the columns they come from.
@@ -149,7 +151,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
 
 
-def _sentences(notes: list[str]) -> str:
+def sentences(notes: list[str]) -> str:
     return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
 
 

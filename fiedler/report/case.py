@@ -18,7 +18,6 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Criterion, Sensitivity
-from ..data.arrays import validate_X
 from ..evaluate.compare import Comparison
 from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
@@ -148,12 +147,12 @@ def make_case(
     """A case, after a check that selector, data and results belong together; ``given`` are its further fields."""
     check_is_fitted(selector)
     check_choice("task", task, ("auto", "classes", "target"))
-    X = validate_X(X, getattr(selector, "feature_names_in_", None))
-    m = X.shape[1]
+    problem = X if isinstance(X, Problem) else Problem.read(X, getattr(selector, "feature_names_in_", None))
+    m = problem.n_features
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
     told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-    problem = Problem(X).with_supervision(y, **told).scaled(selector.scale or "keep")
+    problem = problem.with_supervision(y, **told).scaled(selector.scale or "keep")
     case = Case(selector, problem, names_of(selector, feature_names), task, **given)
     for name, values in (("stability", "frequency"), ("significance", "pvalues")):
         result = getattr(case, name)
