@@ -36,7 +36,7 @@ from .version import __version__
 
 if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME decides
     from .criteria import *
-    from .errors import TableWarning
+    from .errors import ScaleWarning, TableWarning
     from .graphs import *
     from .methods import *
     from .plots import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME de
 # The module of each public name. Modules are imported at first use, because importing scikit-learn takes seconds.
 _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
-    "errors": ["TableWarning"],
+    "errors": ["ScaleWarning", "TableWarning"],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [f"{kind}Display" for kind in ("Agreement", "Curve", "Ranking", "Significance", "Stability")],

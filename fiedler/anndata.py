@@ -20,10 +20,12 @@ from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
 from .data.arrays import rows_of, validate_X
 from .data.containers import anndata_matrix
+from .data.scaling import check_scale
 from .distinct import Distinct
 from .graphs import Graph, Precomputed
 from .problem import Problem
 from .selection.choice import choose
+from .selection.fixed import fixed_columns
 from .selector import SpectralSelector
 from .significance.testing import discover
 from .syntax import as_criterion, short_text
@@ -62,7 +64,7 @@ def select_genes(
         criterion. The default uses a graph, so that ``graph`` and ``significance`` have an effect. In agreement with
         known cell types it is better than the default of scanpy, but "variance" is as good or better
         (docs/single-cells.md). A selector is fitted again on these genes, with its ``redundancy``, ``unlabeled``,
-        ``alpha``, ``threshold``, ``screen`` and, if it is set, ``n_features_to_select``.
+        ``alpha``, ``threshold``, ``screen``, ``include``, ``scale`` and, if it is set, ``n_features_to_select``.
     n_top_genes : int or "fdr", default=2000
         Number of genes; "fdr" selects the significant genes, as in :class:`fiedler.SpectralSelector`.
     layer : str, optional
@@ -116,10 +118,12 @@ def select_genes(
     X = validate_X(_matrix(adata, layer), adata.var_names)
     _check_writable(adata, inplace, subset)
     selector = _selector(criterion, n_top_genes, adata.n_vars)
+    selector.include = fixed_columns(selector.include, adata.var_names, adata.n_vars)
     known = None if target is None else _column(adata, target, "target").to_numpy(dtype=object)
     given, placed = _on_graph(as_criterion(selector.criterion), adata, graph)
     _check_target(placed, target)
     problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
+    problem = problem.scaled(check_scale(selector.scale or "keep"))
     if batch_key is None:
         found = _with_tests(placed, problem, selector, significance)
     else:
@@ -252,7 +256,7 @@ def _chosen(
 ) -> tuple[GeneChoice, dict[str, np.ndarray]]:
     """The selected genes of one problem, with the additional columns."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
-    scores, order, n, more = choose(criterion, problem, *wanted)
+    scores, order, n, more = choose(criterion, problem, *wanted, selector.include)
     rank = ranks_of(order)
     return GeneChoice(scores, rank, rank <= n, {}, {}), more
 

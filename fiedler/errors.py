@@ -44,6 +44,22 @@ class ParameterWarning(Mentions, UserWarning):
     """A value that can be used, but probably not as intended."""
 
 
+class ScaleWarning(ParameterWarning):
+    """Columns whose spreads differ so much that the widest ones alone decide which rows are similar.
+
+    Parameters
+    ----------
+    message : str
+        Which columns, by how much, and the way out.
+    parameter : str or tuple of str
+        The parameters that the message names.
+    value : object, optional
+        Not used.
+    way_out : dict, optional
+        Parts of the message that name a setting, and the setting.
+    """
+
+
 class TableWarning(ParameterWarning):
     """A table that is not purely numeric: what was left out, standardised, or read in another form.
 

@@ -19,7 +19,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from .data.arrays import Matrix, dense, rows_of, take_columns
+from .data.containers import number_names
 from .data.features import Groups, prepare
+from .data.scaling import scaled
 from .data.source import Source, column_name
 from .engine.distances import Distances, budget
 from .engine.holes import check_known, filled, holes_of
@@ -198,7 +200,7 @@ class Problem:
         problem : Problem
             The problem, with holes filled.
         """
-        names = getattr(X, "columns", None) if column_names is None else column_names
+        names = (number_names(X) or getattr(X, "columns", None)) if column_names is None else column_names
         matrix, features = prepare(X, column_names, groups)
         known = holes_of(matrix) if isinstance(matrix, np.ndarray) else None
         if known is not None and isinstance(matrix, np.ndarray):
@@ -233,20 +235,28 @@ class Problem:
         twin._shared = self._shared
         return twin
 
-    def with_matrix(self, X: Matrix) -> Problem:
-        """The same problem with other values, such as scaled ones, and nothing built yet.
+    def scaled(self, how: str) -> Problem:
+        """The problem of scaled columns; it is stored, so that several fits share its graphs.
+
+        Holes are filled again, because other rows may be the nearest ones. The 0/1 columns of categories stay as they
+        are.
 
         Parameters
         ----------
-        X : ndarray, csc_array or Source
-            A matrix of the same shape.
+        how : {"standard", "minmax", "keep"}
+            Unit variance, the range from 0 to 1, or unchanged.
 
         Returns
         -------
         problem : Problem
-            A new problem with the same features, names and supervision.
+            A problem over the scaled X, with the same labels and pairs; this one for "keep".
         """
-        return self._like(X, self.supervision)
+        if how == "keep":
+            return self
+        other = self.build(ScaledColumns(how))
+        twin = self._like(other.X, self.supervision)
+        twin._shared = other._shared
+        return twin
 
     def take_rows(self, rows: np.ndarray) -> Problem:
         """The problem of some rows, without labels, pairs and graph; holes stay filled as they are.
@@ -331,6 +341,13 @@ class Problem:
                 values[:, place] = block.argmax(axis=1) if levels else block.mean(axis=1)
         return values
 
+    @property
+    def column_names(self) -> Any:
+        """For each column of X the name of its feature; None if features have no names."""
+        if self.groups is None or self.feature_names is None:
+            return self.feature_names
+        return [self.feature_names[feature] for feature in self.groups.owner]
+
     def check_plain(self, what: str) -> None:
         """Raise an error if X has missing values or features of several columns.
 
@@ -340,7 +357,7 @@ class Problem:
             What cannot be computed then, as the subject of a sentence.
         """
         if self.known is not None:
-            message = f"{what} cannot be computed with missing values in X; fill them first, for example with "
+            message = f"{what} cannot be computed with missing values (NaN) in X; fill them first, for example with "
             raise ParameterError(f"{message}sklearn.impute.KNNImputer in a Pipeline.", parameter="X")
         if self.groups is not None:
             message = f"{what} cannot be computed for features of several columns (categories or groups); pass numeric "
@@ -450,6 +467,29 @@ class Problem:
         # Keys identify arrays by their address, which changes with pickling.
         tables = {name: {made.what.key: made for made in state[name]} for name in ("_shared", "_own")}
         vars(self).update(state | tables)
+
+
+class ScaledColumns:
+    """The problem of scaled columns, without labels, in the form in which a problem stores results."""
+
+    supervised = False
+
+    def __init__(self, how: str):
+        self.how = how
+
+    @property
+    def key(self) -> Hashable:
+        return "scaled", self.how
+
+    def made_for(self, problem: Problem) -> Problem:
+        X, known, groups = problem.X, problem.known, problem.groups
+        if not isinstance(X, np.ndarray):  # there are neither holes nor groups
+            return problem._like(scaled(X, self.how), None)
+        X = X if known is None else np.where(known, X, np.nan)
+        values = np.asarray(scaled(X, self.how))
+        if groups is not None:
+            values = np.where(groups.indicators, X, values)
+        return problem._like(values if known is None else filled(values, known, groups), None)
 
 
 class RowDistances:

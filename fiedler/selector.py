@@ -15,14 +15,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .criteria.order import importances, ranks_of
 from .data.arrays import as_source
-from .data.containers import is_container, opened
+from .data.containers import is_container, opened, with_text_names
+from .data.scaling import SCALES, check_scale, warn_if_uneven
 from .errors import ParameterError, ParameterWarning
 from .problem import Problem
 from .selection.choice import FOUND_BY_SOME, choose
-from .syntax import as_criterion
+from .selection.fixed import fixed_features
+from .selection.screens import level
+from .syntax import as_criterion, short_text
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
+_SCALE_SETTINGS = {f"scale={how!r}": ("scale", how) for how in SCALES}
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -61,6 +65,16 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         are significant at the rate ``alpha``, and then builds the graph again from these. A screen that finds nothing
         to keep keeps everything. What a screen keeps has been looked at, so p-values of the kept columns are no
         guarantee.
+    include : str, int, or sequence of these, default=None
+        Features that are selected in any case: names of the columns of a frame, or column numbers. They come first in
+        ``order_``, in the order given, and count in ``n_features_to_select``. A set is chosen given these: it adds what
+        they do not explain, and their share counts in ``explained_``. A ranking continues after them. ``redundancy``
+        passes over near copies of them, and a screen keeps them.
+    scale : {"standard", "minmax", "keep"} or None, default=None
+        The scale on which graphs and scores read the columns: unit variance, the range from 0 to 1, or as they are.
+        None keeps them, and issues a :class:`fiedler.ScaleWarning` if their spreads differ by more than a factor of
+        1,000 and the criterion depends on the units. Columns of a sparse X are divided only, not centred. A source that
+        is read block by block is not scaled. ``transform`` returns the columns unscaled in any case.
 
     Attributes
     ----------
@@ -72,7 +86,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     ranking_ : ndarray of shape (n_features_in_,)
         1 for the best feature.
     order_ : ndarray of shape (n_features_in_,)
-        Column indices, best first.
+        Column indices, best first; included features come before all others.
     support_ : ndarray of bool, shape (n_features_in_,)
     n_features_ : int
         Number of selected features; a group of columns counts once.
@@ -102,9 +116,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     >>> few = np.full(len(y), -1)
     >>> few[:10] = y[:10]
     >>> few[19:24] = y[19:24]
-    >>> selector = SpectralSelector(SSelect(lam=0.1), n_features_to_select=3).fit(X, few)
+    >>> selector = SpectralSelector(SSelect(lam=0.1), n_features_to_select=3, scale="standard").fit(X, few)
     >>> selector.get_feature_names_out()
-    array(['mean concavity', 'worst radius', 'worst perimeter'], dtype=object)
+    array(['mean concavity', 'mean concave points', 'worst concave points'],
+          dtype=object)
     """
 
     def __init__(
@@ -117,6 +132,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         alpha: float | None = None,
         threshold: float | str | None = None,
         screen: str | None = None,
+        include: Any = None,
+        scale: str | None = None,
     ):
         self.criterion = criterion
         self.n_features_to_select = n_features_to_select
@@ -125,6 +142,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.threshold = threshold
         self.screen = screen
+        self.include = include
+        self.scale = scale
 
     def fit(
         self,
@@ -171,9 +190,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen, groups), y, **known)
         criterion.check_problem(problem)
+        if self.scale is not None:
+            problem = problem.scaled(check_scale(self.scale))
+        elif criterion.depends_on_scale:
+            warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
-        scores, order, n_selected, found = choose(criterion, problem, *wanted)
-        taken = order[:n_selected]
+        fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
+        scores, order, n_selected, found = choose(criterion, problem, *wanted, fixed)
+        taken = order[len(fixed) : n_selected]
         useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
         if useless:
             message = (
@@ -182,6 +206,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             )
             warning = ParameterWarning(message, parameter="n_features_to_select", value=n_selected)
             warnings.warn(warning, stacklevel=2)
+        if not n_selected:
+            warnings.warn(self._nothing_passes(criterion, scores, found), stacklevel=2)
         ranking = ranks_of(order)
         support = ranking <= n_selected
         if problem.groups is not None and problem.groups.named:
@@ -196,6 +222,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         also = {f"{name}_": values for name, values in found.items()}
         self.__dict__.update(fitted | also, n_features_=n_selected, criterion_=criterion)
         return self
+
+    def _nothing_passes(self, criterion: Criterion, scores: np.ndarray, found: dict[str, Any]) -> ParameterWarning:
+        """The warning that no feature is selected, with the best feature and the way out."""
+        if self.threshold is None:
+            least = np.nanmin(found["qvalues"]) if not np.isnan(found["qvalues"]).all() else np.nan
+            rate = level(self.alpha, criterion)
+            message = (
+                f"no feature is selected: n_features_to_select='fdr' finds none that is more than noise at "
+                f"alpha={rate:g} (smallest q-value {least:.3g}); raise alpha, or set n_features_to_select to a number."
+            )
+            return ParameterWarning(message, parameter=("n_features_to_select", "alpha"), value=rate)
+        finite = scores[np.isfinite(scores)]
+        up = criterion.greater_is_better
+        best = f"{finite.max() if up else finite.min():.5g}" if len(finite) else "undefined"
+        message = (
+            f"no feature is selected: none passes threshold={self.threshold!r}, the best score is {best} and "
+            f"{direction(up)}; {'lower' if up else 'raise'} threshold."
+        )
+        return ParameterWarning(message, parameter="threshold", value=self.threshold)
 
     @staticmethod
     def _read(X: Any, seen: SpectralSelector, groups: Any) -> Problem:
@@ -229,7 +274,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         inside, named = opened(X)
         source, container = as_source(inside), is_container(X)
         if source is None and not container:
-            return super().transform(inside)
+            return super().transform(with_text_names(inside))
         check_is_fitted(self)
         validate_data(self, named, reset=False, skip_check_array=True)
         columns = np.flatnonzero(self.support_)

@@ -376,7 +376,15 @@ def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any
 
 def _as_vector(y: Any, n_samples: int) -> tuple[np.ndarray, Distinct | None]:
     """y as numbers, or as objects together with their different values."""
-    y = np.asarray(y)
+    frame, y = hasattr(y, "iloc"), np.asarray(y)
+    if y.ndim == 2 and y.shape[1] > 1:
+        one = "y.iloc[:, j]" if frame else "y[:, j]"
+        raise ParameterError(
+            f"y has {y.shape[1]} columns, but only one target is read at a time; fit once per target: "
+            f"[clone(selector).fit(X, {one}) for j in range({y.shape[1]})].",
+            parameter="y",
+            value=y.shape,
+        )
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} entries but X has {n_samples} rows; they must match.")

@@ -167,9 +167,11 @@ def greedy(
     power: float = 0.5,
     relevance: npt.ArrayLike | None = None,
     tolerance: float = 1e-8,
+    fixed: Sequence[int] = (),
 ) -> tuple[list[int], list[float], Array]:
     """j* = argmax r_j num_j / den_j^α, num = c̃'Kc̃, den = c̃'c̃, among columns with den > tolerance · den_0.
 
+    The fixed columns are picked first, in their order; one without a residual gains nothing.
     Returns the order, the gains num/den of J at each pick, and the scores before the first pick (NaN without a den).
     """
     K, C = np.asarray(K, dtype=np.float64), np.asarray(C, dtype=np.float64)
@@ -195,6 +197,11 @@ def greedy(
             if den > tolerance * first[j]:
                 scores[j] = weight[j] * max(num, 0.0) / den**power
                 gain[j] = num / den
+        if len(order) < len(fixed):
+            pick = fixed[len(order)]
+            order.append(pick)
+            gains.append(gain.get(pick, 0.0))
+            continue
         best = max(scores.values(), default=0.0)
         if not best > 0:
             break

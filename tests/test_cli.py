@@ -435,7 +435,9 @@ def test_bad_files(data, folder):
     fails("empty.csv is empty", "rank", "empty.csv")
     Path("ragged.csv").write_text("a,b\n1,2\n3\n")
     fails("ragged.csv: line 3 has 1 cells, but the header has 2", "rank", "ragged.csv")
-    fails("data.csv: line 2, column 'id': 'r0' is not a number", "rank", data)
+    Path("typo.csv").write_text("a,b\n1,2\n3,4O\n5,6\n7,8O\n9,1\n")
+    fails("typo.csv: line 3, column 'b': '4O' is not a number. Correct the cells", "rank", "typo.csv")
+    fails("leave it out with --drop b or --numeric-only", "rank", "typo.csv")
     fails("data.csv has no column 'knd'; did you mean 'kind'?", "rank", data, "--target", "knd")
     Path("x.npy").write_bytes(pickle.dumps([1, 2]))
     fails("a pickle, which are never loaded", "rank", "x.npy")
@@ -445,10 +447,12 @@ def test_bad_files(data, folder):
 
 def test_missing_cells(folder):
     Path("t.csv").write_text("a,b\n1,NA\n2,3\n5,7\n,1\n")
-    fails("t.csv: 2 missing cells in 2 columns ('a', 'b'); fill them with --impute median", "rank", "t.csv")
+    fails("X has 2 columns with fewer than 5 known values: 'a' (3), 'b' (3)", "rank", "t.csv")
     code, out, _ = run("rank", "t.csv", "--impute", "median", "-m", "variance")
     assert code == 0
     assert [row[0] for row in rows(out)[1:]] == ["b", "a"]
+    Path("t.csv").write_text("a,b\n1,NA\n2,3\n5,7\n,1\n3,3\n4,4\n5,8\n")
+    assert run("rank", "t.csv", "-m", "laplacian")[0] == 0
 
 
 def test_repeated_names(folder):

@@ -14,8 +14,12 @@ def test_types_of_columns(tmp_path):
     assert table.X.dtype == np.float32
     np.testing.assert_array_equal(table.X, [[1.5, 1, 1], [np.nan, 0, 2]])
     pq.write_table(pa.table(columns | {"town": ["a", "b"]}), tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match=r"Read as categories, each of them one feature: 'town'"):
+        table = read_table(tmp_path / "t.parquet")
+    assert table.feature_names.tolist() == ["b", "i", "town"], "one known value is not enough"
+    assert table.groups.owner.tolist() == [0, 1, 2, 2]
     with pytest.raises(ValueError, match=r"t\.parquet: column 'town' holds string, not numbers"):
-        read_table(tmp_path / "t.parquet")
+        read_table(tmp_path / "t.parquet", memory=1)  # a file that is read in blocks has no categories
     assert read_table(tmp_path / "t.parquet", target="town").y.tolist() == ["a", "b"]
 
 
@@ -31,8 +35,8 @@ def test_text_in_arff(tmp_path):
     path = tmp_path / "t.arff"
     head = "@relation r\n@attribute a numeric\n@attribute town {Paris,Rome}\n@data\n"
     path.write_text(head + "1,Paris\n?,Rome\n")
-    with pytest.raises(ValueError, match=r"t\.arff: row 0, column 'town': 'Paris' is not a number"):
-        read_table(path)
+    with pytest.warns(UserWarning, match=r"Read as categories, each of them one feature: 'town'"):
+        assert read_table(path).groups is not None
     table = read_table(path, target="town")
     np.testing.assert_array_equal(table.X, [[1], [np.nan]])
     assert table.y.tolist() == ["Paris", "Rome"]

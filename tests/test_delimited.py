@@ -86,9 +86,9 @@ def test_repeated_names_are_numbered_and_said(write, reader):
         ("a,b\n1,2\n3,4,5\n", r"line 3 has 3 cells, but the header has 2"),
         ("a,b\n1,2\n3\n4,5,6\n", r"line 3 has 1 cells"),
         ("a,town\n1,2\n3,Paris\n", r"data\.csv: line 3, column 'town': 'Paris' is not a number.*target or as an id"),
-        ("a,b\n1,1_000\n", "line 2, column 'b': '1_000' is not a number"),
-        ("a,b\n1,0x10\n", "line 2, column 'b': '0x10' is not a number"),
-        ("a,b\n1,\xe9".encode("latin-1"), "line 2, column 'b': 'é' is not a number"),
+        ("a,b\n1,1_000\n2,3\n", "line 2, column 'b': '1_000' is not a number"),
+        ("a,b\n1,0x10\n2,3\n", "line 2, column 'b': '0x10' is not a number"),
+        ("a,b\n1,\xe9\n2,3".encode("latin-1"), "line 2, column 'b': 'é' is not a number"),
         ('a,b\n1,"' + "2" * 200_000 + '"\n', "field larger than field limit"),
     ],
 )

@@ -320,13 +320,14 @@ def test_containers_of_holes_give_the_same_scores(iris_with_holes):
 
 def test_no_hole_changes_no_bit():
     X, y = load_wine(return_X_y=True)
+    X = X / X.std(axis=0)
     for name in ("laplacian", "fisher", "subset", "relieff"):
         plain = SpectralSelector(name).fit(Problem(X), y).scores_
         np.testing.assert_array_equal(SpectralSelector(name).fit(X, y).scores_, plain)
     assert holes_of(X) is None
     assert holes_of(np.full((5, 3), 1e308)) is None  # an overflowing sum is no hole
     with pytest.raises(ValueError, match="inf"):
-        LaplacianScore().evaluate(np.where(X > 1000, np.inf, X))
+        LaplacianScore().evaluate(np.where(X > X.mean(), np.inf, X))
 
 
 def test_a_pipeline_and_its_output_keep_holes(iris_with_holes):
@@ -377,7 +378,7 @@ def refused(match, function):
 
 def test_what_cannot_be_computed_is_refused_with_a_way_out():
     X = with_holes(40, 5, 0.2)
-    refused("missing values in X", lambda: SpectralSelector("evsc").fit(X))
+    refused("missing values", lambda: SpectralSelector("evsc").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", n_features_to_select="fdr").fit(X))
     refused("agreement", lambda: SpectralSelector("laplacian", screen="agreement").fit(X))
     empty = X.copy()

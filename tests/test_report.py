@@ -33,6 +33,7 @@ HOSTILE = [
     "日本語 " + "long " * 60,
 ]
 KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy"}
+KEYS |= {"missing_values"}
 KEYS |= {"significance", "distributions", "missing", "warnings", "notes", "report", "version", "created"}
 
 

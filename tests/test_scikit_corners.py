@@ -1,5 +1,7 @@
 """Where scikit-learn meets scores of either direction: SelectFromModel, SelectKBest, RFE, thresholds."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fiedler import METHODS, FisherScore, LaplacianScore, SpectralSelector, Variance
+from fiedler import METHODS, FisherScore, LaplacianScore, ReliefF, SpectralSelector, Variance
 from fiedler.criteria.order import importances
+from fiedler.errors import ParameterError, ParameterWarning
 
 X, Y = load_wine(return_X_y=True)
 _order = np.random.default_rng(0).permutation(len(X))
@@ -59,7 +62,8 @@ def test_recursive_elimination_by_importances():
 def test_importances_of_odd_scores():
     scores = np.array([0.5, np.nan, 0.2, np.inf, -np.inf])
     np.testing.assert_array_equal(importances(scores, False), [0, 0, 0.3, 0, np.inf])
-    np.testing.assert_array_equal(importances(scores, True), [0.5, 0.2, 0.2, np.inf, 0.2])
+    np.testing.assert_array_equal(importances(scores, True), [0.5, 0, 0.2, np.inf, 0])
+    np.testing.assert_array_equal(importances(np.array([-2.0, np.nan, 1.0]), True), [0, 0, 3])
     np.testing.assert_array_equal(importances(np.full(3, np.nan), False), np.zeros(3))
     np.testing.assert_array_equal(importances(np.full(3, np.nan), True), np.zeros(3))
     unfitted = SpectralSelector()
@@ -120,7 +124,8 @@ def test_a_threshold_beside_a_number():
     assert SpectralSelector(threshold="mean", n_features_to_select=12).fit(X).n_features_ == n
     assert SpectralSelector(threshold="0.7*mean").fit(X).n_features_ < n  # small is good
     assert SpectralSelector("fisher", threshold="1.2*mean").fit(X, Y).n_features_ < 6
-    nothing = SpectralSelector(threshold=-1.0).fit(X)
+    with pytest.warns(ParameterWarning, match=r"none passes threshold=-1.0, the best score is 0\..* raise threshold"):
+        nothing = SpectralSelector(threshold=-1.0).fit(X)
     assert nothing.n_features_ == 0
     assert not nothing.support_.any()
     everything = SpectralSelector(threshold=np.inf).fit(X)
@@ -162,3 +167,39 @@ def test_constant_features_never_pass():
 def test_weights_of_samples_are_refused():
     with pytest.raises(TypeError, match="sample_weight"):
         SpectralSelector().fit(X, sample_weight=np.ones(len(X)))
+
+
+def test_constant_columns_have_no_importance():
+    data = np.column_stack([X, np.ones(len(X))])
+    for name in ("laplacian", "fisher", "relieff", "subset", "variance"):
+        fitted = SpectralSelector(name).fit(data, Y)
+        assert fitted.feature_importances_[-1] == 0
+        assert (fitted.feature_importances_ >= 0).all()
+        assert (fitted.feature_importances_ > 0).any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_a_y_of_several_columns_is_refused_with_the_way_out(kind):
+    one = {np.asarray: r"y\[:, j\]", pd.DataFrame: r"y.iloc\[:, j\]"}[kind]
+    message = (
+        rf"y has 3 columns, but only one .* fit once per target: \[clone\(selector\).fit\(X, {one}\) for j in range\(3"
+    )
+    with pytest.raises(ParameterError, match=message):
+        SpectralSelector("fisher").fit(X, kind(np.column_stack([Y, Y, Y])))
+    for function in (FisherScore().evaluate, FisherScore()):
+        with pytest.raises(ParameterError, match=message):
+            function(X, kind(np.column_stack([Y, Y, Y])))
+
+
+def test_relieff_says_when_k_reaches_a_class_size():
+    y = np.where(np.arange(len(X)) < 6, "few", "many")
+    with pytest.warns(ParameterWarning, match=r"n_neighbors=10 reaches the size of class 'few' \(6 .*below 6, or give"):
+        SpectralSelector("relieff").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ReliefF(5).evaluate(X, y)
+    y[1:] = "many"
+    with pytest.warns(ParameterWarning, match=r"size of class 'few' \(1 labelled rows\): .* Give more labels"):
+        ReliefF(5).evaluate(X, y)
+    with pytest.warns(ParameterWarning, match=r"size of class 0 .* and 1 other class:"):
+        ReliefF(40).evaluate(X[:60], np.arange(60) % 2)

@@ -746,7 +746,9 @@ def test_sets_and_pruned_rankings_among_what_is_real(planted):
 def test_noise_selects_nothing(rng):
     X = rng.normal(size=(60, 40))
     for criterion in ("laplacian", "subset"):
-        selector = SpectralSelector(criterion, n_features_to_select="fdr", redundancy=True, alpha=0.01).fit(X)
+        selector = SpectralSelector(criterion, n_features_to_select="fdr", redundancy=True, alpha=0.01)
+        with pytest.warns(UserWarning, match=r"no feature is selected: .* noise at alpha=0.01 .*raise alpha"):
+            selector.fit(X)
         assert selector.n_features_ == 0
         assert sorted(selector.order_.tolist()) == list(range(40))
         with pytest.warns(UserWarning, match="No features were selected"):

@@ -62,9 +62,12 @@ def test_no_header(book):
 
 def test_what_is_no_number(book):
     path = book([["a", "day", "town"], [1, date(2020, 1, 2), "Paris"], [2, date(2020, 1, 3), "Rome"]])
-    message = r"row 2, column 'day': '2020-01-02.*' is a date, not a number; 2 columns \('day', 'town'\) hold no"
-    with pytest.raises(ValueError, match=message):
-        read_table(path)
+    with pytest.warns(
+        UserWarning, match=r"not purely numeric\. Read as days since the earliest date: 'day'\. Read as categories"
+    ):
+        table = read_table(path)
+    assert table.feature_names.tolist() == ["a", "day", "town"]
+    assert table.groups.sizes.tolist() == [1, 1, 2]
     with pytest.warns(UserWarning, match=r"2 columns \('day', 'town'\) skipped"):
         assert read_table(path, numeric_only=True).X.ravel().tolist() == [1, 2]
     assert read_table(path, drop=["day", "town"]).X.ravel().tolist() == [1, 2]

@@ -18,7 +18,7 @@ from .scale import Size, longest_name
 from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
-SCALES = ("none", "standard", "minmax")  # as in fiedler.data.scaling, which takes a second to import
+SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
@@ -46,6 +46,16 @@ class NumberOrShare(click.ParamType):
         if number <= 0 or (isinstance(number, float) and number > 1):
             self.fail(f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto or fdr.", param, ctx)
         return number
+
+
+class Scale(click.Choice):
+    """``standard``, ``minmax`` or ``keep``; ``none`` is an older word for ``keep``."""
+
+    def __init__(self) -> None:
+        super().__init__(SCALES)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        return super().convert("keep" if value == "none" else value, param, ctx)
 
 
 class Numbers(click.ParamType):
@@ -95,8 +105,9 @@ data_options = _options(
     click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
     click.option(
         "--scale",
-        type=click.Choice(SCALES),
-        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax).",
+        type=Scale(),
+        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or keep it as it is and "
+        "give no advice about it (keep).",
     ),
     click.option(
         "--task",
@@ -146,6 +157,13 @@ redundancy_option = click.option(
     metavar="[R]",
     help="Pass over features that correlate more than R with a better one; R is 0.7 unless given.",
 )
+include_option = click.option(
+    "--include",
+    metavar="COL",
+    multiple=True,
+    help="Select this feature in any case, and choose the others given it: its name, or its number from 0 among the "
+    "features. Can be repeated.",
+)
 screen_option = click.option(
     "--screen",
     type=click.Choice(["agreement", "fdr"]),
@@ -190,6 +208,7 @@ def main() -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @scale_options
 @click.option("--top", metavar="K", type=click.IntRange(min=1), help="Show only the K best features.")
@@ -263,6 +282,7 @@ def rank(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @click.option(
     "--top",
@@ -379,6 +399,7 @@ def compare(data: str, **options: Any) -> None:
 @pair_options
 @method_option
 @redundancy_option
+@include_option
 @screen_option
 @click.option(
     "--top",
@@ -514,6 +535,6 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
         about["task"] = job.options["task"]
-        summary = summarize(selector, job.X, job.y, **about, **job.pairs, **results)
+        summary = summarize(selector, job.problem, job.y, **about, **job.pairs, **results)
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

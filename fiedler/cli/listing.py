@@ -61,6 +61,6 @@ def demo_ranking() -> dict[str, Any]:
     few = np.full(len(data.target), -1)
     for label in (0, 1):
         few[np.flatnonzero(data.target == label)[:5]] = label
-    selector = SpectralSelector("sselect").fit(data.data, few)
+    selector = SpectralSelector("sselect", scale="standard").fit(data.data, few)
     order = selector.order_
     return {"feature": data.feature_names[order], "score": selector.scores_[order], "rank": selector.ranking_[order]}

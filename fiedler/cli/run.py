@@ -14,12 +14,13 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..data.atomic import replacing
+from ..data.features import Prepared
 from ..data.formats import read_table
 from ..data.label_files import is_known, read_pairs
-from ..data.scaling import scaled, uneven_columns
-from ..data.tables import Table, fill_missing
+from ..data.tables import Table, check_infinite, fill_missing, position
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
+from ..problem import Problem
 from ..selection.screens import ALPHA, noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
@@ -39,7 +40,7 @@ class Job:
     """Everything a command needs, read and checked."""
 
     table: Table
-    X: Any
+    problem: Problem
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
     command: str
@@ -52,8 +53,21 @@ class Job:
     def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
         options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
         options |= {name: self.options.get(name) for name in ("alpha", "screen")}
+        options["include"] = self.included or None
+        options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
-        return selector.fit(self.X, self.y, **self.pairs)
+        return selector.fit(self.problem, self.y, **self.pairs)
+
+    @property
+    def X(self) -> Any:
+        """The matrix, with holes filled."""
+        return self.problem.X
+
+    @property
+    def included(self) -> list[int]:
+        """Column numbers of the features that are selected in any case."""
+        names = list(map(str, self.table.feature_names))
+        return [position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def about(self, criterion: Criterion) -> dict[str, Any]:
         """What was run, for the file that keeps it."""
@@ -87,11 +101,14 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             drop=list(options["drop"]) or None,
             numeric_only=options["numeric_only"],
         )
-        X = placed(scaled(fill_missing(table, options["impute"]), options["scale"] or "none"), options, screen)
+        X = fill_missing(table, options["impute"]) if options["impute"] else table.X
+        check_infinite(table)
+        told = Prepared(placed(X, options, screen), table.groups)
+        problem = Problem.read(told, table.feature_names).scaled(options["scale"] or "keep")
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    return Job(table, X, pairs, -1 if marker is None else None, command, options)
+    return Job(table, problem, pairs, -1 if marker is None else None, command, options)
 
 
 def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +129,6 @@ def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
             screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
     else:
         criterion = _usual_method(job, screen)
-    note_scale(criterion, job, screen)
     note_noise(criterion, job, screen)
     return criterion
 
@@ -133,7 +149,8 @@ def _usual_method(job: Job, screen: Screen) -> Criterion:
 def usual_number(criterion: Criterion, job: Job) -> int:
     """How many features are chosen where --top is not given: in a ranking all are, as far as the number matters."""
     m = job.table.shape[1]
-    return min(_USUAL_SET, m) if criterion.is_set else m if job.options["redundancy"] else 1
+    fewest = max(1, len(job.included))
+    return min(max(_USUAL_SET, fewest), m) if criterion.is_set else m if job.options["redundancy"] else fewest
 
 
 def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
@@ -162,21 +179,10 @@ def known_task(job: Job, screen: Screen) -> str:
     return task
 
 
-def note_scale(criterion: Criterion, job: Job, screen: Screen) -> None:
-    """Say it where columns of very different spread meet a method that compares them as they are."""
-    uneven = uneven_columns(job.X) if criterion.depends_on_scale and job.options["scale"] is None else None
-    if uneven is not None:
-        wide, narrow, factor = uneven
-        names = job.table.feature_names
-        screen.note(
-            f"{names[wide]!r} spreads {factor:.0f} times as much as {names[narrow]!r}, and {text_of(criterion)} "
-            "compares columns as they are; --scale standard or minmax brings them to one scale, none keeps them"
-        )
-
-
 def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
     """Name the screen where most columns are noise to a method that builds a graph from them."""
-    if job.options.get("screen") is None and any(recipe.reads_X for recipe in criterion.recipes()):
+    plain = job.options.get("screen") is None and job.problem.groups is None
+    if plain and any(recipe.reads_X for recipe in criterion.recipes()):
         remark = noise_remark(job.X, "--screen agreement")
         if remark is not None:
             screen.note(remark)
@@ -222,7 +228,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: 
         warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
         return stability(
             criterion,
-            job.X,
+            job.problem,
             job.y,
             k=k,
             n_draws=n_draws,
@@ -239,7 +245,7 @@ def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
 
     alpha = job.options["alpha"] or ALPHA
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
-    found = significance(criterion, job.X, job.y, alpha=alpha, **options, **job.pairs)
+    found = significance(criterion, job.problem, job.y, alpha=alpha, **options, **job.pairs)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
@@ -253,7 +259,7 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     with screen.progress("comparing") as progress:
         return compare(
             options["methods"],
-            job.X,
+            job.problem,
             job.y,
             n_features=options["features"],
             n_draws=options["draws"],

@@ -27,6 +27,7 @@ _FLAGS = {
     "y": "--target or --labels",
     "n_features_to_select": "--top",
     "redundancy": "--redundancy",
+    "include": "--include",
     "alpha": "--alpha",
     "scale": "--scale",
     "n_features": "--features",

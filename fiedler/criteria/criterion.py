@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..data.memory import working_bytes
+from ..data.scaling import warn_if_uneven
 from ..data.source import Part, Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
@@ -168,6 +169,8 @@ class Criterion(BaseEstimator):
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
         problem = Problem.of(X, y, **told, groups=groups)
         self.check_problem(problem)
+        if self.depends_on_scale:
+            warn_if_uneven(problem.X, problem.column_names, repr(self), {})
         return self.score(problem)
 
     def __call__(self, X: Any, y: Any = None) -> np.ndarray:
@@ -251,7 +254,7 @@ class Criterion(BaseEstimator):
         lost = next((part for part in leaves if problem.known is not None and not part.accepts_holes), None)
         if lost is not None:
             raise ParameterError(
-                f"{self!r} cannot be computed with missing values in X; fill them first, for example with "
+                f"{self!r} cannot be computed with missing values (NaN) in X; fill them first, for example with "
                 "sklearn.impute.KNNImputer in a Pipeline, or use 'laplacian' or 'subset'.",
                 parameter="criterion",
                 value=self,

@@ -75,8 +75,9 @@ def _limit(finite: np.ndarray, threshold: Any) -> float:
 def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
     """Scores as importances for scikit-learn, where large is good.
 
-    If small is good, the importance is the difference from the worst finite score. A feature without a score, or with
-    an infinitely bad one, has the importance of the worst finite score.
+    If small is good, the importance is the difference from the worst finite score. If some scores are negative although
+    large is good, the smallest one is subtracted, because scikit-learn reads the size of an importance and not its
+    sign. A feature without a score, such as a constant one, or with an infinitely bad one has the importance 0.
 
     Examples
     --------
@@ -87,8 +88,8 @@ def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
     """
     finite = np.isfinite(scores)
     oriented = scores if greater_is_better else scores.max(where=finite, initial=-np.inf) - scores
-    least = oriented.min(where=finite, initial=np.inf) if finite.any() else 0.0
-    return np.where(finite | (oriented == np.inf), oriented, least)
+    least = oriented.min(where=finite, initial=0.0)
+    return np.where(finite | (oriented == np.inf), oriented - least, 0.0)
 
 
 def check_scored(criterion: Any, scores: np.ndarray, at_least: int, where: str = "") -> None:

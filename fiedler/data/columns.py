@@ -28,6 +28,7 @@ from ..validation import require
 from ..words import did_you_mean, first_line
 from .delimited import (
     BLANKS,
+    MISSING,
     Cells,
     comma_note,
     data_rows,
@@ -42,11 +43,15 @@ from .delimited import (
     some,
     to_number,
 )
+from .features import Groups, sentences
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
+from .frames import Column, encode, notes_on, number_column, ordered_column, read_column
 from .memory import TEXT_BYTES, check_size
 from .tables import Contents, Request, Table, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
+_REPEATED = 3  # how often a value of a category occurs on average, if it is a number
+_LISTED = 10  # columns that an error describes
 _NUMBER_BYTES = 40  # bytes of a number in a Python list
 _XML_COST = 25  # measured bytes of memory that openpyxl takes per byte of XML
 _PIECE = 2**18  # bytes of a sheet that are scanned at a time
@@ -60,18 +65,20 @@ def usable(
 ) -> tuple[list[int], list[int], list[str]]:
     """The features without columns that hold no numbers, all columns left out, and notes for the user.
 
-    ``bad`` describes the content of each such column. An error is raised if it must not be left out.
+    ``bad`` describes the content of each such column. An error that lists all of them is raised if they must not be
+    left out.
     """
     out = sorted([*left_out(names, request), *bad])
     if not bad:
         return features, out, []
     bad_names = [names[j] for j in sorted(bad)]
     if not request.numeric_only or len(bad) == len(features):
-        drop = bad_names[:5]
+        told = [bad[j] for j in sorted(bad)]
+        more = f"; and {len(told) - _LISTED} more columns" if len(told) > _LISTED else ""
         raise ParameterError(
-            f"{request.path}: {next(iter(bad.values()))}; {_way_out(bad_names)}.",
+            f"{request.path}: {'; '.join(told[:_LISTED])}{more}. {_way_out(bad_names)}.",
             parameter="drop",
-            way_out={f"drop={drop}": ("drop", drop), "numeric_only=True": ("numeric_only", True)},
+            way_out={f"drop={bad_names}": ("drop", bad_names), "numeric_only=True": ("numeric_only", True)},
         )
     note = f"{request.path}: {some(bad_names)} skipped: not numeric."
     return [j for j in features if j not in bad], out, [note]
@@ -79,10 +86,11 @@ def usable(
 
 def _way_out(names: list[str]) -> str:
     """Advice for columns that hold no numbers."""
-    one = len(names) == 1
-    which = "if the column is not a feature, name it" if one else f"{some(names)} hold no numbers: name them"
-    it = "it" if one else "them"
-    return f"{which} as the target or as an id column, or leave {it} out with drop={names[:5]} or numeric_only=True"
+    which, it = ("this column is no feature", "it") if len(names) == 1 else ("these columns are no features", "them")
+    return (
+        f"Correct the cells, or, if {which}, name {it} as the target or as an id column, or leave {it} out with "
+        f"drop={names} or numeric_only=True"
+    )
 
 
 def _what(cell: Any) -> str:
@@ -98,18 +106,67 @@ def read_columns(
     what: Callable[[Any], str] = _what,
     line: str = "row",
 ) -> Contents:
-    """A table from ``read(features, wanted)``, which is called again if columns without numbers are left out."""
+    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers."""
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
-    out, notes = left_out(names, request), list[str]()
-    while isinstance(found := read(features, wanted), dict):
+    out, notes, others = left_out(names, request), list[str](), dict[int, str]()
+    while isinstance(found := read([j for j in features if j not in others], [*wanted, *others]), dict):
         bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
-        features, out, notes = usable(request, names, features, bad)
+        if request.numeric_only:
+            features, out, notes = usable(request, names, features, bad)
+        else:
+            others |= bad
     numbers, cells = found
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(features))
-    texts = dict(zip(wanted, ([text(cell) for cell in column] for column in cells), strict=True))
+    kept = ([text(cell) for cell in column] for column in cells[: len(wanted)])
+    texts = dict(zip(wanted, kept, strict=True))
     y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
-    return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
+    numeric = [j for j in features if j not in others]
+    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1 if numeric else len(cells[0]), len(numeric))
+    if not others:
+        return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
+    columns = {j: number_column(names[j], X[:, k]) for k, j in enumerate(numeric)}
+    columns |= {
+        j: read_column(names[j], [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]])
+        for k, j in enumerate(others)
+    }
+    return mixed(request, names, columns, others, y, row_ids)
+
+
+def _is_gap(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.strip() in MISSING
+
+
+def mixed(
+    request: Request, names: list[str], columns: dict[int, Column], bad: dict[int, str], y: Any, row_ids: Any
+) -> Contents:
+    """A table with categories, dates or texts; ``bad`` describes why a column is not numeric.
+
+    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong.
+    """
+    usable(request, names, sorted(columns), {j: bad[j] for j in bad if _holds_numbers(columns[j])})
+    places = [j for j in sorted(columns) if columns[j].used]
+    everything = [columns[j] for j in sorted(columns)]
+    said = notes_on(everything)
+    if not places:
+        raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
+    notes = [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
+    encoded = encode([columns[j] for j in places])
+    groups = Groups(encoded.owner, np.arange(len(places)))
+    layout = {"features": places, "left_out": sorted({*left_out(names, request), *columns} - set(places))}
+    found = Contents(encoded.X, [names[j] for j in places], y, row_ids, layout, notes, columns=everything)
+    if len(encoded.owner) != len(places):
+        found.groups = groups
+    return found
+
+
+def _holds_numbers(column: Column) -> bool:
+    """Whether a column holds mostly numbers, and is no category: its values are many, or occur hardly three times."""
+    if column.kind == "number":  # Python reads 1_000 and decimal points, tables may not mean it
+        return True
+    numbers = np.array([to_number(level, False) is not None for level in column.levels])
+    codes = column.values[column.known].astype(np.intp)
+    rare = column.kind == "text" or len(codes) < _REPEATED * len(numbers)
+    return column.kind in ("category", "text") and rare and 2 * int(numbers[codes].sum()) >= len(codes)
 
 
 def read_rows(
@@ -155,9 +212,13 @@ def _read_csv(request: Request, encoding: str | None) -> Contents:
         nonlocal dialect
         found = read_numbers(path, dialect, features, wanted)
         if isinstance(found, dict) and shows_decimal_commas(dialect, found):
-            dialect = replace(dialect, decimal_comma=True)
-            notes.append(comma_note(path, next(iter(found.values()))[1]))
-            found = read_numbers(path, dialect, features, wanted)
+            other = replace(dialect, decimal_comma=True)
+            again = read_numbers(path, other, features, wanted)
+            left = set(again) if isinstance(again, dict) else set()
+            if left < set(found):
+                solved = next(cell for j, (_, cell) in found.items() if j not in left)
+                notes.append(comma_note(path, solved))
+                dialect, found = other, again
         return found
 
     def what(cell: str) -> str:
@@ -205,6 +266,8 @@ def read_arrow(request: Request) -> Contents:
     names, types, n_rows, load = _open_arrow(request.path)
     features, target, ids = roles(names, request)
     bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
+    if bad and not request.numeric_only and 8.0 * n_rows * len(features) <= request.memory:
+        return _mixed_arrow(request, names, n_rows, load, bad)
     features, out, notes = usable(request, names, features, bad)
     texts = TEXT_BYTES * n_rows * ((target is not None) + bool(ids))
     check_size(request.path, f"{n_rows} labels or ids", texts)
@@ -225,6 +288,35 @@ def read_arrow(request: Request) -> Contents:
             name = f"{request.path}: column {names[features[start + j]]!r}"
             found.X[:, start + j] = as_floats(column, name)
     return found
+
+
+def _mixed_arrow(
+    request: Request, names: list[str], n_rows: int, load: Callable[[list[int]], Any], bad: dict[int, str]
+) -> Contents:
+    """A table of Arrow columns of which some hold no numbers."""
+    features, target, ids = roles(names, request)
+    texts = TEXT_BYTES * n_rows * (len(bad) + (target is not None) + bool(ids))
+    check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + 8.0 * n_rows * len(features))
+    y = None if target is None else load([target]).column(0).to_pylist()
+    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
+    columns = {}
+    for j in features:
+        column = load([j]).column(0)
+        if j in bad:
+            columns[j] = arrow_column(names[j], column)
+        else:
+            values = np.asarray(as_floats(column, f"{request.path}: column {names[j]!r}"), dtype=np.float64)
+            columns[j] = number_column(names[j], values)
+    return mixed(request, names, columns, bad, y, row_ids)
+
+
+def arrow_column(name: str, column: Any) -> Column:
+    """An Arrow column of any type; an ordered dictionary is an ordered category."""
+    if getattr(column.type, "ordered", False):
+        coded = column.unify_dictionaries().combine_chunks()
+        codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.float64)
+        return ordered_column(name, codes, [str(level) for level in coded.dictionary.to_pylist()])
+    return read_column(name, column.to_pylist())
 
 
 def write_arrow(path: Path, table: Table, selected: np.ndarray) -> None:

@@ -36,7 +36,30 @@ def opened(X: Any) -> Opened:
         return Opened(X.data, _named(names, X.shape[1]))
     if home == "polars" and kind == "LazyFrame":
         X = X.collect()
-    return Opened(X, X)
+    names = number_names(X)
+    return Opened(X, X if names is None else _named(names, len(names)))
+
+
+def number_names(X: Any) -> list[str] | None:
+    """The names of a pandas frame whose columns are numbers, such as wavelengths, as text.
+
+    None for all other objects, and for columns that are numbered 0, 1, 2, ..., which says nothing about them.
+    """
+    if type(X).__module__.partition(".")[0] != "pandas" or type(X).__name__ != "DataFrame":
+        return None
+    names = X.columns.tolist()
+    numbers = all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names)
+    return [str(name) for name in names] if names and numbers and names != list(range(len(names))) else None
+
+
+def with_text_names(X: Any) -> Any:
+    """X with text in place of names that are numbers; the values are not copied."""
+    names = number_names(X)
+    if names is None:
+        return X
+    X = X.copy(deep=False)
+    X.columns = names
+    return X
 
 
 def anndata_matrix(adata: Any, layer: str | None = None) -> Any:

@@ -318,10 +318,10 @@ def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list
 
 
 def shows_decimal_commas(dialect: Dialect, bad: dict[int, tuple[int, str]]) -> bool:
-    """Whether all cells that are not numbers have a decimal comma, although the first lines have none."""
+    """Whether some cells that are not numbers have a decimal comma, although the first lines have none."""
     if dialect.delimiter == "," or dialect.decimal_comma:
         return False
-    return all(_COMMA.fullmatch(cell) for _, cell in bad.values())
+    return any(_COMMA.fullmatch(cell) for _, cell in bad.values())
 
 
 def comma_note(path: Path, cell: str) -> str:
@@ -379,7 +379,7 @@ def read_cells(
             continue
         for column, j in zip(kept, wanted, strict=True):
             column.append(row[j])
-        if 8 * len(numbers) + TEXT_BYTES * len(kept) * (len(numbers) // len(features)) > limit:
+        if 8 * len(numbers) + TEXT_BYTES * len(kept) * len(kept[0] if kept else ()) > limit:
             _check_memory(path, features, numbers, kept)
     return bad or (numbers, kept)
 
@@ -390,7 +390,8 @@ def _taker(features: list[int]) -> Callable[[Sequence[Any]], Any]:
 
 def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[Any]]) -> None:
     size = 8 * len(numbers) + TEXT_BYTES * sum(map(len, texts))
-    check_size(path, f"more than {len(numbers) // len(features)} rows of {len(features)} features", size)
+    n_rows = len(numbers) // len(features) if features else len(texts[0])
+    check_size(path, f"more than {n_rows} rows of {len(features)} features", size)
 
 
 def _is_plain(path: Path, dialect: Dialect) -> bool:

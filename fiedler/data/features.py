@@ -60,6 +60,11 @@ class Groups:
         self._member = sp.csr_array((np.ones(p), owner, np.arange(p + 1)), shape=(p, self.n_features))
         self._starts = np.r_[0, np.cumsum(self.sizes)]
 
+    @property
+    def indicators(self) -> np.ndarray:
+        """Mask of the 0/1 columns of categories: the columns that share a column of the user's table."""
+        return np.bincount(self.of_column)[self.of_column] > 1
+
     def columns(self, feature: int) -> np.ndarray:
         """The columns of one feature."""
         return self._order[self._starts[feature] : self._starts[feature + 1]]
@@ -113,6 +118,8 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     prepared : Prepared
         The matrix and its features.
     """
+    if isinstance(X, Prepared):  # a table of a file
+        return Prepared(validate_X(X.X, column_names, missing=True), X.groups) if X.groups is None else X
     inside, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
     if is_mixed_frame(inside):
@@ -124,7 +131,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
                 parameter="X",
             )
         if encoded.notes:
-            message = f"the table is not purely numeric. {_sentences(encoded.notes)}"
+            message = f"the table is not purely numeric. {sentences(encoded.notes)}"
             warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
         owner, n_inputs = encoded.owner, len(encoded.columns)
         # Names of the encoded columns for messages: those of the columns they come from.
@@ -144,7 +151,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
 
 
-def _sentences(notes: list[str]) -> str:
+def sentences(notes: list[str]) -> str:
     return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
 
 

@@ -185,7 +185,7 @@ def read_table(
     drop: str | int | Iterable[str | int] | None = None,
     numeric_only: bool = False,
 ) -> Table:
-    """Read a table of numbers with its labels.
+    """Read a table with its labels.
 
     Parameters
     ----------
@@ -217,7 +217,9 @@ def read_table(
     drop : str, int or several, optional
         Columns to leave out, by name or by number from 0; a reduced table does not contain them either.
     numeric_only : bool, default=False
-        Whether to leave out columns that hold no numbers, with a warning that names them; by default they are an error.
+        Whether to leave out columns that hold no numbers, with a warning that names them. By default columns of
+        categories, dates and truth values are features, and texts with many different values are left out with a
+        warning. A column of numbers with some other cells is an error in any case.
 
     Returns
     -------
@@ -258,6 +260,7 @@ def read_table(
         with _damage_named(path):
             found = FORMATS[kind].read(Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only))
         n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
+        m = m if found.groups is None else found.groups.n_features
         if not n or not m:
             raise ValueError(f"{path} holds no numbers: its matrix has shape {found.X.shape}.")
         if found.X.dtype.kind not in "biuf":
@@ -276,10 +279,12 @@ def read_table(
         found.names = _given_names(names, found, m)
     if dropped and "left_out" not in found.layout:
         _leave_out(found, dropped, path)
-    feature_names = _unique(found.names, found.X.shape[1], path)
+    n_features = found.X.shape[1] if found.groups is None else found.groups.n_features
+    feature_names = _unique(found.names, n_features, path)
     if isinstance(found.X, Source):
         found.X.names = feature_names  # for messages about its values, which are checked when they are read
-    return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y})
+    layout = found.layout | {"y": found.y}
+    return Table(found.X, feature_names, row_ids, y, path, kind, layout, found.groups)
 
 
 def open_source(

@@ -131,6 +131,16 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
     return _levelled(name, seen, missing)
 
 
+def number_column(name: Any, values: np.ndarray) -> Column:
+    """A column of numbers, in which NaN is missing."""
+    return _checked(Column(name, "number", values, []))
+
+
+def ordered_column(name: Any, codes: np.ndarray, levels: list[str]) -> Column:
+    """An ordered category from the positions of its levels, in which NaN is missing."""
+    return _of_codes(name, codes, levels, ordered=True)
+
+
 def is_missing(value: Any) -> bool:
     """Whether a cell is empty: None, NaN, NaT, pandas NA or an empty text."""
     if value is None or (isinstance(value, str) and not value.strip()):

@@ -1,27 +1,43 @@
-"""Scaling of columns on request; the package never scales features automatically."""
+"""Scaling of columns on request, and columns whose spreads differ so much that the widest ones decide alone.
+
+The spread of a column is its standard deviation, or a twentieth of its range if that is more. The range counts, because
+a column that is 0 in nearly all rows, such as a pixel at the border, may have the unit of all others and still hardly
+any variance.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, ScaleWarning
 from ..validation import check_choice, is_sparse
 from .arrays import Matrix
-from .source import Source
+from .source import Source, column_name
 
-SCALES = ("none", "standard", "minmax")
-_SEEN = 1000  # numbers of rows and columns from which the spread is estimated
+SCALES = ("standard", "minmax", "keep")
+_UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
+_NARROWEST = 0.05  # share of the columns, the narrowest, that do not count: they change little
+_SEEN = 1000  # numbers of rows and columns that are looked at first
+_ROUNDING = 1e-9  # a column whose range is a smaller share of its values is constant
+_NOTHING = 1e-12  # so small a share of the widest spread is rounding
+_AT_ONCE = 64  # number of columns that are measured at a time
+_NAMED = 3  # columns of each kind that are reported
+
+
+def check_scale(how: str) -> str:
+    check_choice("scale", how, SCALES)
+    return how
 
 
 def scaled(X: Matrix, how: str) -> Matrix:
-    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or unchanged ("none").
+    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or unchanged ("keep").
 
     Sparse columns are only divided by their standard deviation or their largest absolute value, so that zeros stay 0.
     """
-    check_choice("scale", how, SCALES)
-    if how == "none":
+    if check_scale(how) == "keep":
         return X
     if isinstance(X, Source):
         raise ParameterError(
@@ -37,22 +53,108 @@ def scaled(X: Matrix, how: str) -> Matrix:
     return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
 
 
-def uneven_columns(X: Any) -> tuple[int, int, float] | None:
-    """Two columns whose standard deviations differ by more than a factor of 100, and the factor; else None.
+class Uneven(NamedTuple):
+    """Columns whose spreads differ by more than a factor of 1,000.
 
-    Only the middle 90 % of the columns are compared, so that single unusual columns do not count.
+    Parameters
+    ----------
+    wide, narrow : list of (int, float)
+        A few columns with the largest and with the smallest spread, and their spreads.
+    factor : float
+        The ratio of the largest spread to the smallest one.
+    """
+
+    wide: list[tuple[int, float]]
+    narrow: list[tuple[int, float]]
+    factor: float
+
+
+def uneven_columns(X: Any) -> Uneven | None:
+    """Columns whose spreads differ by more than a factor of 1,000; None if there are none, and for sources.
+
+    Constant columns do not count, nor do the narrowest 5 % of many columns. The widest ones always count, because a
+    single wide column decides all distances. Some rows are looked at first; all rows of the columns that differ there
+    must confirm it.
     """
     if isinstance(X, Source) or X.shape[1] < 2:
         return None
-    rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SEEN)).astype(np.intp)
-    columns = np.linspace(0, X.shape[1] - 1, min(X.shape[1], _SEEN)).astype(np.intp)
-    with np.errstate(over="ignore", invalid="ignore"):
-        part = X[rows][:, columns].toarray() if is_sparse(X) else X[np.ix_(rows, columns)]
-        spread = part.std(axis=0, dtype=np.float64)
-    used = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+    columns = _spaced(X.shape[1])
+    rows = _spaced(X.shape[0])
+    found = _compared(_spreads(X[rows], columns), columns)
+    if found is None or len(rows) == X.shape[0]:
+        return found
+    columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
+    return _compared(_spreads(X, columns), columns)
+
+
+def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]], stacklevel: int = 3) -> None:
+    """Warn if a criterion that reads the units of the columns gets uneven columns.
+
+    Parameters
+    ----------
+    X : ndarray, csc_array or Source
+        The data; nothing is said about a source.
+    names : sequence or None
+        The names of the columns.
+    reader : str
+        The criterion, as text.
+    way_out : dict
+        What the user can do, as in :class:`fiedler.errors.ParameterWarning`; empty if there is no parameter for it.
+    stacklevel : int, default=3
+        As in :func:`warnings.warn`.
+    """
+    uneven = uneven_columns(X)
+    if uneven is None:
+        return
+    wide, narrow = (
+        ", ".join(f"{column_name(names, j)} ({spread:.3g})" for j, spread in which)
+        for which in (uneven.wide, uneven.narrow)
+    )
+    settings = list(way_out) or ["sklearn.preprocessing.StandardScaler"]
+    todo = f"Bring them to one scale with {' or '.join(settings[:2])}"
+    todo += f", or keep them with {settings[2]}." if len(settings) > 2 else "."
+    message = (
+        f"columns differ in spread by a factor of {uneven.factor:,.0f}: {wide} against {narrow}. {reader} reads "
+        f"columns as they are, so the widest ones decide. {todo}"
+    )
+    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=stacklevel)
+
+
+def _spaced(size: int) -> np.ndarray:
+    return np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp)
+
+
+def _compared(spread: np.ndarray, columns: np.ndarray) -> Uneven | None:
+    spread = np.where(np.isfinite(spread), spread, 0.0)
+    used = np.flatnonzero(spread > _NOTHING * spread.max(initial=0.0))
     if len(used) < 2:
         return None
     order = used[np.argsort(spread[used], kind="stable")]
-    low, high = order[int(0.05 * (len(order) - 1))], order[-1 - int(0.05 * (len(order) - 1))]
-    factor = float(spread[high] / spread[low])
-    return (int(columns[high]), int(columns[low]), factor) if factor > 100 else None
+    order = order[int(_NARROWEST * (len(order) - 1)) :]
+    least, most = spread[order[0]], spread[order[-1]]
+    if not most > _UNEVEN * least:
+        return None
+    middle = np.sqrt(most) * np.sqrt(least)
+    wide = [(int(columns[j]), float(spread[j])) for j in order[::-1][:_NAMED] if spread[j] > middle]
+    narrow = [(int(columns[j]), float(spread[j])) for j in order[:_NAMED] if spread[j] < middle]
+    return Uneven(wide, narrow, float(most / least))
+
+
+def _spreads(X: Any, columns: np.ndarray) -> np.ndarray:
+    """The spread of some columns over their known values; 0 for a column that is constant but for rounding."""
+    parts = []
+    X = X.tocsc() if is_sparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(columns), _AT_ONCE):
+            part = X[:, columns[start : start + _AT_ONCE]]
+            values = np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+            known = ~np.isnan(values)
+            low = np.min(values, axis=0, where=known, initial=np.inf)
+            high = np.max(values, axis=0, where=known, initial=-np.inf)
+            values -= np.where(np.isfinite(low), low, 0.0)  # a large offset would cost digits
+            count = np.maximum(known.sum(axis=0), 1)
+            mean = np.sum(values, axis=0, where=known) / count
+            deviation = np.sqrt(np.sum((values - mean) ** 2, axis=0, where=known) / count)
+            varies = high - low > _ROUNDING * np.maximum(np.abs(high), np.abs(low))
+            parts.append(np.where(varies, np.maximum(deviation, (high - low) / 20.0), 0.0))
+    return np.concatenate(parts)

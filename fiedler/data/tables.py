@@ -17,6 +17,8 @@ from ..errors import ParameterError
 from ..validation import is_sparse
 from ..words import did_you_mean
 from .delimited import some
+from .features import Groups, Prepared
+from .frames import Column
 from .label_files import is_known
 from .source import Source
 
@@ -83,6 +85,10 @@ class Contents:
         ``layout["left_out"]`` the columns that the caller left out.
     notes : list of str
         Notes for the user about what was guessed.
+    groups : Groups, optional
+        The features, if some are categories, which have several columns of X.
+    columns : list of Column, optional
+        All columns that were read as features, also those that are not used, if some hold no numbers.
     """
 
     X: Any
@@ -91,6 +97,8 @@ class Contents:
     row_ids: Any = None
     layout: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    groups: Groups | None = None
+    columns: list[Column] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,8 +107,8 @@ class Table:
 
     Parameters
     ----------
-    X : ndarray, memmap, sparse array or Source of shape (n_samples, n_features)
-        The features; missing cells are NaN, see :func:`fill_missing`.
+    X : ndarray, memmap, sparse array or Source of shape (n_samples, n_columns)
+        The features; missing cells are NaN, see :func:`fill_missing`. A category has one 0/1 column per level.
     feature_names : ndarray of str, shape (n_features,)
         Unique names; ``x0, x1, ...`` if the file has no names.
     row_ids : ndarray of str or None
@@ -113,6 +121,8 @@ class Table:
         Name of the format, as returned by :func:`file_format`.
     layout : dict
         Layout of the file for :func:`write_table`.
+    groups : Groups or None
+        Which columns of X form which feature; None if every feature is one column.
     """
 
     X: Any
@@ -122,11 +132,33 @@ class Table:
     source: Path
     format: str
     layout: dict[str, Any] = field(default_factory=dict)
+    groups: Groups | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
-        return self.X.shape
+        return self.X.shape[0], len(self.feature_names)
+
+    @property
+    def prepared(self) -> Prepared:
+        """X and its features, as :meth:`fiedler.Problem.read` takes them."""
+        return Prepared(self.X, self.groups)
+
+    def names_of_columns(self, mask: np.ndarray) -> list[str]:
+        """Names of the features to which some columns of X belong.
+
+        Parameters
+        ----------
+        mask : ndarray of bool
+            Which columns of X.
+
+        Returns
+        -------
+        names : list of str
+            Each name once.
+        """
+        owner = np.arange(self.X.shape[1]) if self.groups is None else self.groups.owner
+        return list(dict.fromkeys(self.feature_names[owner[mask]].tolist()))
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -271,7 +303,7 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
         A table of :func:`read_table`.
     how : {"median", "mean", "zero"}, optional
         How missing cells are filled. By default they raise an error that counts them and names their columns. A column
-        without any value is filled with 0 and therefore gets no score.
+        without any value is filled with 0 and therefore gets no score. Missing cells of categories stay missing.
 
     Returns
     -------
@@ -288,15 +320,11 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
                 way_out={f"how={how!r}": ("impute", how), "more memory": ("memory", ...)},
             )
         return table.X  # a missing cell is reported when its block is read
-    gaps, infinite = _gaps(table.X)
-    if infinite.any():
-        raise ValueError(
-            f"{table.source}: infinite values in {some(table.feature_names[infinite].tolist())}; replace them."
-        )
+    gaps = check_infinite(table)
     if not gaps.any():
         return table.X
     if how is None:
-        count, columns = int(gaps.sum()), some(table.feature_names[gaps > 0].tolist())
+        count, columns = int(gaps.sum()), some(table.names_of_columns(gaps > 0))
         raise ParameterError(
             f"{table.source}: {count} missing cell{'s' * (count > 1)} in {columns}; fill them with "
             "fill_missing(table, 'median'), or drop those columns.",
@@ -309,7 +337,19 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
     if strategy is None:
         raise ValueError(f"how must be 'median', 'mean' or 'zero', got {how!r}.")
     X = sp.csc_array(table.X) if is_sparse(table.X) else table.X
-    return SimpleImputer(strategy=strategy, fill_value=0, keep_empty_features=True).fit_transform(X)
+    filled = SimpleImputer(strategy=strategy, fill_value=0, keep_empty_features=True).fit_transform(X)
+    return filled if table.groups is None else np.where(table.groups.indicators, table.X, filled)
+
+
+def check_infinite(table: Table) -> np.ndarray:
+    """Raise an error that names the columns with infinite values; otherwise the number of missing cells per column."""
+    if isinstance(table.X, Source):
+        return np.zeros(table.X.shape[1], dtype=np.intp)
+    gaps, infinite = _gaps(table.X)
+    if infinite.any():
+        columns = some(table.names_of_columns(infinite))
+        raise ValueError(f"{table.source}: infinite values in {columns}; replace them.")
+    return gaps
 
 
 def _gaps(X: Any) -> tuple[np.ndarray, np.ndarray]:

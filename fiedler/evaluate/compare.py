@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
-from ..data.scaling import scaled
+from ..data.scaling import check_scale
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
@@ -168,7 +168,7 @@ def compare(
     unscored: str = "raise",
     unlabeled: Any = -1,
     task: str = "auto",
-    scale: str = "none",
+    scale: str = "keep",
     random_state: int = 0,
     n_jobs: int | None = -1,
     progress: Callable[[int, int], Any] | None = None,
@@ -220,7 +220,7 @@ def compare(
         The class label that means "unknown".
     task : {"auto", "classes", "target"}
         What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`. The settings of the result state it.
-    scale : {"none", "standard", "minmax"}
+    scale : {"keep", "standard", "minmax"}
         Scaling of the columns of X before anything else: none, to unit variance, or to [0, 1].
     random_state : int, default=0
         Random seed. The results do not depend on ``n_jobs`` or on the order of the methods.
@@ -250,8 +250,8 @@ def compare(
     {'accuracy': 'all'}
     """
     problem = Problem.of(X)
-    if scale != "none" and problem.groups is None:  # a table with categories is standardised already
-        problem = problem.with_matrix(scaled(problem.X, scale))
+    scale = "keep" if scale == "none" else scale
+    problem = problem.scaled(check_scale(scale))
     target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled, task)
     known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
     if known.has_pairs and n_pairs is not None:

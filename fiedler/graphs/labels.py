@@ -5,6 +5,8 @@ A row without a label stays in the graph as an isolated node.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,6 +14,7 @@ from ..data.arrays import rows_of
 from ..engine.distances import Distances
 from ..engine.search import nearest_in_groups, nearest_on_line, neighbor_edges, undirected
 from ..engine.streamed import row_distances
+from ..errors import ParameterWarning
 from ..problem import Problem
 from ..validation import check_integer, check_positive
 from .adjacency import warn_underflow
@@ -71,12 +74,30 @@ class ReliefGraph(Recipe):
         codes, names = problem.supervision.classes("ReliefGraph")
         check_integer("n_neighbors", self.n_neighbors, 1)
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
+        _warn_if_classes_are_small(self.n_neighbors, np.bincount(codes[labeled]), names)
         i, j, group = nearest_labelled(problem, codes, self.n_neighbors)
         pair = i * len(names) + group  # the count of this value is the number of neighbours of row i in the group
         weight = np.where(codes[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
         entries = np.r_[np.ones(len(labeled)), weight], (np.r_[labeled, i], np.r_[labeled, j])
         W = sp.csr_array(entries, shape=(n, n))
         return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
+
+
+def _warn_if_classes_are_small(k: int, sizes: np.ndarray, names: np.ndarray) -> None:
+    """Warn if a row has fewer than k hits, because its class has at most k members."""
+    small = np.flatnonzero(sizes <= k)
+    if not len(small):
+        return
+    least = small[np.argmin(sizes[small])]
+    name = names.tolist()[least]
+    others = f" and {len(small) - 1} other class{'es' * (len(small) > 2)}" if len(small) > 1 else ""
+    message = (
+        f"n_neighbors={k} reaches the size of class {name!r} ({sizes[least]} labelled rows){others}: all rows of such "
+        f"a class are neighbours, near or far. Set n_neighbors below {int(sizes.min())}, or give more labels."
+    )
+    if sizes[least] < 3:
+        message = message.replace(f"Set n_neighbors below {int(sizes.min())}, or give", "Give")
+    warnings.warn(ParameterWarning(message, parameter="n_neighbors", value=k), stacklevel=2)
 
 
 class TargetKNN(Recipe):

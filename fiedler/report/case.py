@@ -147,12 +147,14 @@ def make_case(
     """A case, after a check that selector, data and results belong together; ``given`` are its further fields."""
     check_is_fitted(selector)
     check_choice("task", task, ("auto", "classes", "target"))
-    problem = quiet(lambda: Problem.read(X, getattr(selector, "feature_names_in_", None)))  # fit has warned
+    problem = X if isinstance(X, Problem) else None
+    if problem is None:
+        problem = quiet(lambda: Problem.read(X, getattr(selector, "feature_names_in_", None)))  # fit has warned
     m = problem.n_features
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
     told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-    problem = problem.with_supervision(y, **told)
+    problem = problem.with_supervision(y, **told).scaled(selector.scale or "keep")
     case = Case(selector, problem, names_of(selector, feature_names), task, **given)
     for name, values in (("stability", "frequency"), ("significance", "pvalues")):
         result = getattr(case, name)

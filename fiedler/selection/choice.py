@@ -37,25 +37,49 @@ def choose(
     alpha: float | None = None,
     threshold: Any = None,
     screen: str | None = None,
+    fixed: np.ndarray | None = None,
 ) -> Choice:
-    """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`."""
-    rate = level(alpha, criterion)
+    """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`.
+
+    ``fixed`` are the column numbers of the features that are included in any case.
+    """
+    fixed, rate = np.empty(0, dtype=np.intp) if fixed is None else fixed, level(alpha, criterion)
+    wanted = _room_for(fixed, wanted, problem.n_features, threshold)
     if screen is not None:
-        through = screened(screen, criterion, problem, rate)
-        return _behind(through, criterion, problem, wanted, redundancy, rate, threshold)
-    return _chosen(criterion, problem, wanted, redundancy, rate, threshold)
+        through = screened(screen, criterion, problem, rate).with_columns(fixed)
+        return _behind(through, criterion, problem, wanted, fixed, redundancy, rate, threshold)
+    return _chosen(criterion, problem, wanted, fixed, redundancy, rate, threshold)
 
 
-def _behind(through: Screened, criterion: Criterion, problem: Problem, wanted: Any, *options: Any) -> Choice:
+def _room_for(fixed: np.ndarray, wanted: Any, n_features: int, threshold: Any) -> Any:
+    """The wanted number; None is at least the number of fixed features, any other number below that is an error."""
+    if wanted is None and threshold is None and len(fixed) > max(1, n_features // 2):
+        return len(fixed)
+    if isinstance(wanted, (int, float, np.integer, np.floating)) and not isinstance(wanted, bool) and wanted > 0:
+        number = int(n_features * wanted) if isinstance(wanted, (float, np.floating)) else int(wanted)
+        if max(1, number) < len(fixed):
+            raise ParameterError(
+                f"include names {len(fixed)} features, but n_features_to_select={wanted} selects only "
+                f"{max(1, number)}; raise n_features_to_select, or include fewer.",
+                parameter=("n_features_to_select", "include"),
+                value=wanted,
+            )
+    return wanted
+
+
+def _behind(
+    through: Screened, criterion: Criterion, problem: Problem, wanted: Any, fixed: np.ndarray, *options: Any
+) -> Choice:
     """The choice among the columns that a screen keeps, with those that it drops behind them."""
     columns = np.flatnonzero(through.kept)
+    fixed = np.searchsorted(columns, fixed)
     a_number = isinstance(wanted, (int, np.integer)) and not isinstance(wanted, (bool, np.bool_))
     beyond = _number(wanted, problem.n_features, criterion) - len(columns) if a_number else 0
     if beyond > 0:
         wanted = len(columns)
     if "qvalues" in through.found and isinstance(wanted, str) and wanted == "fdr":  # all that are kept have passed
         wanted = "auto" if criterion.is_set else len(columns)
-    scores, order, n, found = _chosen(criterion, problem.take_columns(through.kept), wanted, *options)
+    scores, order, n, found = _chosen(criterion, problem.take_columns(through.kept), wanted, fixed, *options)
     behind = found.get("stands_for")
     if behind is not None:
         found["stands_for"] = through.widened(np.where(behind < 0, -1, columns[behind]), -1)
@@ -73,7 +97,13 @@ def _behind(through: Screened, criterion: Criterion, problem: Problem, wanted: A
 
 
 def _chosen(
-    criterion: Criterion, problem: Problem, wanted: Any, redundancy: Any, alpha: float, threshold: Any
+    criterion: Criterion,
+    problem: Problem,
+    wanted: Any,
+    fixed: np.ndarray,
+    redundancy: Any,
+    alpha: float,
+    threshold: Any,
 ) -> Choice:
     limit, m = _limit(redundancy), problem.n_features
     if threshold is not None and criterion.is_set:
@@ -88,22 +118,25 @@ def _chosen(
         tested = discover(criterion, problem, alpha=alpha)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
         real = tested.qvalues <= alpha
-        ranking, last = rank(criterion, problem, among=real), int(real.sum())
-        n = last if ranking.explained is None else _reaching(ENOUGH, ranking.explained)
+        ranking = rank(criterion, problem, among=real, first=fixed.tolist())
+        real[fixed] = True
+        last = int(real.sum())
+        n = last if ranking.explained is None else max(_reaching(ENOUGH, ranking.explained), len(fixed))
     else:
         number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
-        ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH)
+        ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH, first=fixed.tolist())
         chosen = 0 if ranking.explained is None else len(ranking.explained)
         n, last = number or max(1, chosen), ranking.n_scored
     if ranking.explained is not None:
         found["explained"] = ranking.explained
     order = ranking.order
-    if threshold is not None:  # those that pass come first in any case
-        last = int(good_enough(ranking.scores, criterion.greater_is_better, threshold)[order[:last]].sum())
+    if threshold is not None:  # fixed features come first, then those that pass
+        passes = good_enough(ranking.scores, criterion.greater_is_better, threshold)
+        last = len(fixed) + int(passes[order[len(fixed) : last]].sum())
         n = min(n, last)
     as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
-        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups)
+        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(fixed))
         if not as_many_as_pass and kept < n:
             message = (
                 f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "

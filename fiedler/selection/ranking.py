@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,17 +17,19 @@ class Ranking(NamedTuple):
     """The ranking of features by one criterion: raw scores, and column numbers, best first.
 
     ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
-    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach.
+    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. The first ``n_fixed`` features
+    of the order are there in any case, whatever their scores.
     """
 
     scores: np.ndarray
     order: np.ndarray
     explained: np.ndarray | None = None
+    n_fixed: int = 0
 
     @property
     def n_scored(self) -> int:
-        """Number of features with a score; they come first in the order."""
-        return int(np.sum(~np.isnan(self.scores)))
+        """Number of features that are fixed or have a score; they come first in the order."""
+        return self.n_fixed + int(np.sum(~np.isnan(self.scores[self.order[self.n_fixed :]])))
 
 
 def rank(
@@ -35,22 +38,26 @@ def rank(
     n_features: int | None = None,
     share: float = np.inf,
     among: np.ndarray | None = None,
+    first: Sequence[int] = (),
 ) -> Ranking:
     """Score and order the features; infinite scores are ordered by the tie breaker of the criterion.
 
     A set criterion chooses n_features features (by default all), or stops when they reach a share of J(all features).
-    Features outside the mask ``among`` come after all features inside it.
+    Features outside the mask ``among`` come after all features inside it. The features ``first`` come before all
+    others, in their order; a set is chosen given these.
     """
     sets = criterion.set_formula()
     if sets is not None:
         most = problem.n_features if n_features is None else n_features
-        ranking = Ranking(*forward(sets, problem, most, share, among))
+        ranking = Ranking(*forward(sets, problem, most, share, among, first=first))
     else:
         ranking = _ranked(criterion, problem)
-    if among is None:
+    if among is None and not len(first):
         return ranking
-    order = ranking.order
-    return ranking._replace(order=np.concatenate([order[among[order]], order[~among[order]]]))
+    place = np.ones(problem.n_features) if among is None else np.where(among, 1.0, 2.0)
+    place[list(first)] = np.arange(len(first)) / problem.n_features
+    order = ranking.order[np.argsort(place[ranking.order], kind="stable")]
+    return ranking._replace(order=order, n_fixed=len(first))
 
 
 def _ranked(criterion: Criterion, problem: Problem) -> Ranking:

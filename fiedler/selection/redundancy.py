@@ -52,8 +52,12 @@ def prune(
     n_features: int,
     n_scored: int | None = None,
     groups: Groups | None = None,
+    n_fixed: int = 0,
 ) -> Pruned:
-    """Keep the first n_features of an order that are not near-duplicates; only the first n_scored are considered."""
+    """Keep the first n_features of an order that are not near-duplicates; only the first n_scored are considered.
+
+    The first n_fixed are kept in any case.
+    """
     last = len(order) if n_scored is None else n_scored
     stands_for, kept = np.full(len(order), -1, dtype=np.intp), list[int]()
     held = _Held(X) if groups is None else _HeldGroups(X, groups)
@@ -65,7 +69,7 @@ def prune(
         new = list[int]()
         for place, column in enumerate(columns.tolist()):
             best = float(among[new, place].max(initial=0.0))
-            if max(best, above[place]) > limit:
+            if max(best, above[place]) > limit and start + place >= n_fixed:
                 nearest = new[int(np.argmax(among[new, place]))] if best > above[place] else -1
                 stands_for[column] = kept[who[place]] if nearest < 0 else columns[nearest]
                 continue

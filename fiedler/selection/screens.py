@@ -74,6 +74,12 @@ class Screened(NamedTuple):
     dropped: np.ndarray
     found: dict[str, np.ndarray]
 
+    def with_columns(self, columns: np.ndarray) -> Screened:
+        """The same screen, which keeps these columns in any case."""
+        kept = self.kept.copy()
+        kept[columns] = True
+        return Screened(kept, self.dropped[~kept[self.dropped]], self.found | {"kept": kept})
+
     def widened(self, values: np.ndarray, fill: float) -> np.ndarray:
         """Values of the kept columns as values of all columns."""
         whole = np.full(len(self.kept), fill, dtype=values.dtype)

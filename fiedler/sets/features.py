@@ -134,12 +134,13 @@ def choose_between_features(kernel: FeatureKernel, search: Search, n_features: i
 def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
     path = _Path(kernel, search, n_features)
     picked, gained = list[int](), list[float]()
-    while len(picked) < n_features and sum(gained) < enough:
-        feature = best(search.scores(path.num, path.den))
+    while len(picked) < n_features and (len(picked) < len(search.first) or sum(gained) < enough):
+        fixed = len(picked) < len(search.first)
+        feature = search.first[len(picked)] if fixed else best(search.scores(path.num, path.den))
         if feature < 0:
             break
         gain = [path.add(column) for column in search.columns(feature)]
-        if all(part is None for part in gain):
+        if all(part is None for part in gain) and not fixed:
             continue  # no column of the feature has a residual: its den is now 0
         picked.append(feature)
         gained.append(sum(part for part in gain if part is not None))

@@ -6,11 +6,13 @@
 e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
 stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
 Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
-the best are ties, which go to the smaller column number.
+the best are ties, which go to the smaller column number. Features that are included in any case make the first steps;
+one without a residual, such as a copy of another, makes a step of gain 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,17 +54,19 @@ def forward(
     share: float = np.inf,
     among: np.ndarray | None = None,
     form: str | None = None,
+    first: Sequence[int] = (),
 ) -> Path:
     """Choose up to n_features features, or until they reach a share of J(all features); a mask limits the candidates.
 
-    ``form`` is as in :meth:`SetFormula.kernel`.
+    The features ``first`` start the path in any case; the others are chosen given these. ``form`` is as in
+    :meth:`SetFormula.kernel`.
     """
     kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
     if among is not None:
         relevance = np.where(among, 1.0 if relevance is None else relevance, 0.0)
     double = problem.X.dtype not in (np.float32, np.float16)
-    search = Search(kernel, sets.power, relevance, double, problem.groups)
+    search = Search(kernel, sets.power, relevance, double, problem.groups, first)
     enough = share * kernel.total if kernel.total > 0.0 else np.inf
     if isinstance(kernel, FeatureKernel):
         steps = choose_between_features(kernel, search, n_features, enough)

@@ -10,7 +10,7 @@ the columns before it. For |S| = 1 it is the quotient of the column itself.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +82,8 @@ def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray 
 class Search:
     """The scores that a search compares: r · num / den^power, for columns with a large enough residual.
 
-    If features consist of several columns, num and den are added over the columns of a feature.
+    If features consist of several columns, num and den are added over the columns of a feature. The features ``first``
+    are taken before any other, in their order and whatever their scores.
     """
 
     def __init__(
@@ -92,8 +93,10 @@ class Search:
         relevance: np.ndarray | None,
         double: bool,
         groups: Groups | None = None,
+        first: Sequence[int] = (),
     ):
         self.power, self.relevance, self.floor, self.groups = power, relevance, _LEFT[double] * kernel.den, groups
+        self.first = list(first)
         self._usable = kernel.den > 0.0
 
     def scores(self, num: np.ndarray, den: np.ndarray, columns: np.ndarray | slice = slice(None)) -> np.ndarray:

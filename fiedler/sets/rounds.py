@@ -21,6 +21,7 @@ _POOL, _POOL_OF_FILES = 256, 2000  # numbers of columns
 _FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # numbers of steps
 _TWICE = 0.5  # if a smaller share of a column is left, its residual is orthogonalised again
 _NEVER = np.inf
+_FIXED = 1e300  # score of a step that is made in any case; inf / inf would not be a number
 
 
 class Chosen(NamedTuple):
@@ -52,6 +53,7 @@ class _Rounds:
             self.length = int(np.clip(n * bytes_ // 16, _FIRST_ROUND, _LONGEST_ROUND_OF_FILES))
 
     def run(self) -> Steps:
+        self._take_first()
         extra = np.empty(0, dtype=np.intp)
         while len(self.steps) < self.size:
             stood = len(self.steps)
@@ -70,6 +72,20 @@ class _Rounds:
             if self.columns.in_memory:
                 self.length = max(1, (wrong - stood + self.length) // 2)
         return Steps([s.column for s in self.steps], [s.e for s in self.steps], self.num, self.den)
+
+    def _take_first(self) -> None:
+        """Make the steps that are taken in any case; no other column is better than their score."""
+        first = self.search.first[: self.size]
+        for start in range(0, len(first), self.length):
+            part = np.array(first[start : start + self.length], dtype=np.intp)
+            C = np.ascontiguousarray(self.columns.take(part).T)
+            for column, c in zip(part.tolist(), C, strict=True):
+                Q = np.array([step.q for step in self.steps]).reshape(-1, len(c))
+                # A column without a residual makes a step that changes nothing.
+                nothing = Chosen(column, _FIXED, np.zeros(len(c)), np.zeros(len(c)), 0.0)
+                self.steps.append(self._step(column, _FIXED, c, Q) or nothing)
+            self.pool = np.unique(part)
+            self._verify()
 
     def _affordable(self) -> int:
         """Largest number of columns of a file that join the pool at a time, at most a slab."""
