@@ -8,11 +8,13 @@ This room may import everything below it: ``selector``, ``selection``, ``signifi
 - ``stability``  the same ranking on resampled rows, labels or pairs
 - ``pvalues``    p-values, false discovery rates and effect sizes of features
 - ``noise``      which columns agree with others, and which are noise
+- ``explain``    why a feature was chosen, and what changed between two selections
 - ``compare``    many methods, draws and sizes together; ``cells`` runs and stores them
 """
 
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
+from .explain import Difference, Explanation, diff
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
 from .noise import Agreement, agreement
 from .pvalues import Significance, significance
@@ -23,6 +25,8 @@ __all__ = [
     "Agreement",
     "Comparison",
     "Curve",
+    "Difference",
+    "Explanation",
     "LabelBudget",
     "Significance",
     "Stability",
@@ -34,6 +38,7 @@ __all__ = [
     "clustering_curve",
     "compare",
     "cut_value",
+    "diff",
     "good_against_bad",
     "jaccard_curve",
     "kendall_coefficient",

@@ -138,7 +138,8 @@ def stability(
         rows, shown = draw(criterion, known, size, [random_state, number])
         # New rows need new graphs; new labels or pairs share the graphs that read neither.
         seen = problem if rows is None else Problem(rows_of(problem.X, rows))
-        scores, order, explained = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
+        ranking = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
+        scores, order, explained = ranking.scores, ranking.order, ranking.explained
         all_orders.append(order)
         signed = -scores if criterion.greater_is_better else scores
         if explained is not None:  # in a set the rank is the position in the order, not given by the scores

@@ -16,12 +16,15 @@ class Ranking(NamedTuple):
     """The ranking of features by one criterion: raw scores, and column numbers, best first.
 
     ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
-    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach.
+    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. ``gains`` and ``relevance`` are
+    those of :class:`fiedler.sets.forward.Path`.
     """
 
     scores: np.ndarray
     order: np.ndarray
     explained: np.ndarray | None = None
+    gains: np.ndarray | None = None
+    relevance: np.ndarray | None = None
 
     @property
     def n_scored(self) -> int:
