@@ -377,3 +377,18 @@ def test_values_for_pictures():
     values = problem.feature_values(np.array([1, 0, 4]))
     assert set(values[:, 0]) == {0.0, 1.0, 2.0}
     assert (values[:, 2] == 0).all()
+
+
+def test_explanations_speak_of_features():
+    frame = pd.DataFrame(X, columns=list("pqrstuv"))
+    groups = {"first": ["p", "q"], "last": ["u", "v"]}
+    for name in ("subset", "laplacian"):
+        selector = SpectralSelector(name, n_features_to_select=2, redundancy=0.9).fit(frame, groups=groups)
+        explanation = selector.explain(frame)
+        assert sorted(explanation.feature_names) == ["first", "last", "r", "s", "t"]
+        chosen = {explanation.feature_names[j] for j in explanation.chosen}
+        assert ("first" in chosen) == bool(selector.support_[0])
+        assert "first" in repr(explanation)
+    table, y = mixed()
+    fitted = quietly(lambda: SpectralSelector("subset", n_features_to_select=2).fit(table, y))
+    assert fitted.explain(table, y).frame().feature.tolist()[-1] == "name"
