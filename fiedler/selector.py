@@ -282,22 +282,6 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             raise ParameterError(message, parameter="X", value=n_columns)
         return X
 
-    def _by_feature(self) -> tuple[Choice, list[str]]:
-        """The choice of the fit and the names of its features; a group of columns is one feature."""
-        found = {name: vars(self)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(self)}
-        n = int(self.n_features_)
-        if "groups" not in found:
-            return Choice(self.scores_, self.order_, n, found), feature_names(self)
-        of_input, names = found.pop("groups"), [str(name) for name in found.pop("group_names")]
-        first = np.unique(of_input, return_index=True)[1]  # a column of every feature
-        order = of_input[self.order_]
-        order = order[np.sort(np.unique(order, return_index=True)[1])]
-        condensed = {name: values if name == "explained" else values[first] for name, values in found.items()}
-        if "stands_for" in condensed:
-            kept = condensed["stands_for"]
-            condensed["stands_for"] = np.where(kept < 0, -1, of_input[kept])
-        return Choice(self.scores_[first], order, n, condensed), names
-
     def transform(self, X: Any) -> Any:
         """The selected columns of X; of a Dask array lazily, of a file just those columns.
 
@@ -377,9 +361,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if X is not None:
             known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
             problem = Problem.of(self._read_again(X), y, **known)
-        choice, names = self._by_feature()
+        fitted = by_feature(self)
+        found = {name: vars(fitted)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(fitted)}
+        choice = Choice(fitted.scores_, fitted.order_, int(fitted.n_features_), found)
         limits = level(self.alpha, self.criterion_), limit_of(limit, "limit") or limit_of(self.redundancy) or LIMIT
-        return explained(choice, self.criterion_, names, problem, *limits)
+        return explained(choice, self.criterion_, feature_names(fitted), problem, *limits)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -456,6 +442,31 @@ def _of_columns(name: str, values: np.ndarray, of_input: np.ndarray) -> np.ndarr
         first = np.unique(of_input, return_index=True)[1]
         values = np.where(values < 0, -1, first[values])
     return values[of_input]
+
+
+def by_feature(selector: SpectralSelector) -> SpectralSelector:
+    """A fitted selector whose attributes have one value per feature, also if several columns form a feature."""
+    if not hasattr(selector, "groups_"):
+        return selector
+    of_input, twin = selector.groups_, copy(selector)
+    first = np.unique(of_input, return_index=True)[1]  # a column of every feature
+    found = {name: vars(selector)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(selector)}
+    names = found.pop("group_names")
+    del found["groups"], twin.groups_, twin.group_names_
+    for name, values in found.items():
+        vars(twin)[f"{name}_"] = values if name == "explained" else values[first]
+    if "stands_for" in found:
+        kept = twin.stands_for_
+        twin.stands_for_ = np.where(kept < 0, -1, of_input[kept])
+    order = of_input[selector.order_]
+    twin.order_ = order[np.sort(np.unique(order, return_index=True)[1])]
+    twin.scores_, twin.ranking_, twin.support_ = (
+        selector.scores_[first],
+        ranks_of(twin.order_),
+        selector.support_[first],
+    )
+    twin.n_features_in_, twin.feature_names_in_ = len(names), names
+    return twin
 
 
 def feature_names(selector: SpectralSelector, given: Any = None) -> list[str]:

@@ -364,6 +364,15 @@ def test_the_report_of_a_mixed_table():
     assert "each of them one feature" in html
 
 
+def test_the_report_of_named_groups():
+    frame = pd.DataFrame(X, columns=list("pqrstuv"))
+    selector = SpectralSelector("laplacian", n_features_to_select=2).fit(frame, groups={"first": ["p", "q"]})
+    summary = fiedler.summarize(selector, frame)
+    assert sorted(summary["features"]["feature"]) == ["first", "r", "s", "t", "u", "v"]
+    assert summary["data"]["n_features"] == 6
+    assert "first" in fiedler.report.render_html(summary)
+
+
 def test_real_tables_of_numbers_are_not_touched():
     frame = load_wine(as_frame=True).data
     np.testing.assert_array_equal(Problem.of(frame).X, frame.to_numpy())

@@ -23,7 +23,7 @@ from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
 from ..methods import Variance
 from ..problem import Problem
-from ..selector import SpectralSelector
+from ..selector import SpectralSelector, by_feature
 from ..selector import feature_names as names_of
 from ..validation import check_choice
 
@@ -147,9 +147,9 @@ def make_case(
     """A case, after a check that selector, data and results belong together; ``given`` are its further fields."""
     check_is_fitted(selector)
     check_choice("task", task, ("auto", "classes", "target"))
-    problem = X if isinstance(X, Problem) else None
-    if problem is None:
-        problem = quiet(lambda: Problem.read(X, getattr(selector, "feature_names_in_", None)))  # fit has warned
+    columns, groups = getattr(selector, "feature_names_in_", None), getattr(selector, "groups_", None)
+    selector = by_feature(selector)
+    problem = X if isinstance(X, Problem) else quiet(lambda: Problem.read(X, columns, groups=groups))  # fit has warned
     m = problem.n_features
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..data.source import Source
-from ..problem import Problem
 from ..words import printable
 from .case import Case, quiet
 from .redundancy_section import compute_redundancy
