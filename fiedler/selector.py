@@ -276,10 +276,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TableWarning)  # the fit has given it
                 return Problem.read(X, getattr(self, "feature_names_in_", None), groups=getattr(self, "groups_", None))
-        n_columns = X.n_features if X.groups is None else len(X.groups.of_input)
-        if n_columns != self.n_features_in_:
-            message = f"X has {n_columns} features, but the selector was fitted on {self.n_features_in_}."
-            raise ParameterError(message, parameter="X", value=n_columns)
+        columns = X.n_features if X.groups is None else len(X.groups.of_input)
+        if self.n_features_in_ not in (X.n_features, columns):
+            message = f"X has {columns} features, but the selector was fitted on {self.n_features_in_}."
+            raise ParameterError(message, parameter="X", value=columns)
         return X
 
     def transform(self, X: Any) -> Any:
@@ -454,17 +454,14 @@ def by_feature(selector: SpectralSelector) -> SpectralSelector:
     names = found.pop("group_names")
     del found["groups"], twin.groups_, twin.group_names_
     for name, values in found.items():
-        vars(twin)[f"{name}_"] = values if name == "explained" else values[first]
+        setattr(twin, f"{name}_", values if name == "explained" else values[first])
     if "stands_for" in found:
         kept = twin.stands_for_
         twin.stands_for_ = np.where(kept < 0, -1, of_input[kept])
     order = of_input[selector.order_]
     twin.order_ = order[np.sort(np.unique(order, return_index=True)[1])]
-    twin.scores_, twin.ranking_, twin.support_ = (
-        selector.scores_[first],
-        ranks_of(twin.order_),
-        selector.support_[first],
-    )
+    twin.scores_, twin.support_ = selector.scores_[first], selector.support_[first]
+    twin.ranking_ = ranks_of(twin.order_)
     twin.n_features_in_, twin.feature_names_in_ = len(names), names
     return twin
 
