@@ -27,6 +27,7 @@ FOLDERS = {
     DOCS / "which-method.md": HERE / "study" / "results",
     DOCS / "is-it-real.md": HERE / "significance" / "results",
     DOCS / "noise.md": HERE / "noise" / "results",
+    DOCS / "holes.md": HERE / "holes" / "results",
     DOCS / "scaling.md": HERE / "scale" / "results",
     DOCS / "single-cells.md": HERE / "cells" / "results",
 }

@@ -30,6 +30,7 @@ NEAREST = 5  # rows whose mean fills a hole
 _SINGLE_PAYS = 1e9  # from this number of multiplications on, candidates are found in single precision
 _SPARE = 16  # candidates beyond those that are expected to be needed
 _RARE = 256  # a column known to fewer rows is filled by comparing its holes with just these rows
+_AT_ONCE = 2**20  # values of candidates that are looked at together
 _ERROR = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-13}  # of a squared distance, relative to the norms
 
 
@@ -150,27 +151,35 @@ class _Table:
         order = np.lexsort((near, without_last_digits(squared), place))
         order = order[np.isfinite(squared[order])]
         place, near = place[order], near[order]
-        bounds = np.searchsorted(place, np.arange(len(rows) + 1))
-        for r, row in enumerate(rows):
-            columns = np.flatnonzero(self.holes[row])
-            if not len(columns):
-                continue
-            found, lacking = self._means(near[bounds[r] : bounds[r + 1]], columns)
-            if lacking.any():  # too few candidates know these columns: all rows are asked
-                everyone = np.delete(np.arange(self.n), row)
-                found[lacking] = self._nearest_means(int(row), everyone, columns[lacking])
-            self.result[row, columns] = found
+        starts = np.searchsorted(place, np.arange(len(rows) + 1))
+        within = np.arange(len(place)) - starts[place]
+        listed = np.full((len(rows), int(np.diff(starts).max(initial=1))), -1)
+        listed[place, within] = near
+        which, columns = np.nonzero(self.holes[rows])
+        step = max(1, _AT_ONCE // listed.shape[1])
+        for start in range(0, len(which), step):
+            part = slice(start, start + step)
+            row, column = which[part], columns[part]
+            found, lacking = self._means(listed[row], column)
+            for at in np.flatnonzero(lacking):  # too few candidates know the column: all rows are asked
+                everyone = np.delete(np.arange(self.n), rows[row[at]])
+                found[at] = self._nearest_means(int(rows[row[at]]), everyone, column[at : at + 1])[0]
+            self.result[rows[row], column] = found
 
     def _means(self, near: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Means over the first five of some rows that know each column, and whether there are fewer than five."""
-        knows = self.known[np.ix_(near, columns)]
-        taken = knows & (np.cumsum(knows, axis=0) <= NEAREST)
-        count = taken.sum(axis=0)
-        values = self.result[np.ix_(near, columns)]
-        total = np.where(taken, values - self.offset[columns], 0.0).sum(axis=0)
-        mean = np.where(count > 0, total / np.maximum(count, 1), self.mean[columns]) + self.offset[columns]
-        lowest = np.where(taken, values, np.inf).min(axis=0, initial=np.inf)
-        highest = np.where(taken, values, -np.inf).max(axis=0, initial=-np.inf)
+        """For each hole in one of some columns the mean over the first five of its rows that know this column.
+
+        ``near`` has one row per hole, the nearest rows first, and ends with -1. The second result tells whether fewer
+        than five of them know the column.
+        """
+        knows = self.known[near, columns[:, None]] & (near >= 0)
+        taken = knows & (np.cumsum(knows, axis=1) <= NEAREST)
+        count = taken.sum(axis=1)
+        values, offset = self.result[near, columns[:, None]], self.offset[columns]
+        total = np.where(taken, values - offset[:, None], 0.0).sum(axis=1)
+        mean = np.where(count > 0, total / np.maximum(count, 1), self.mean[columns]) + offset
+        lowest = np.where(taken, values, np.inf).min(axis=1, initial=np.inf)
+        highest = np.where(taken, values, -np.inf).max(axis=1, initial=-np.inf)
         # Equal values have exactly their value as mean, whatever the rounding.
         return np.where(count > 0, np.clip(mean, lowest, highest), mean), count < NEAREST
 
@@ -178,7 +187,7 @@ class _Table:
         squared = self.between(np.full(len(others), row), others)
         order = np.lexsort((others, without_last_digits(squared)))
         near = others[order][np.isfinite(squared[order])]
-        return self._means(near, columns)[0]
+        return self._means(np.repeat(near[None], len(columns), axis=0), columns)[0]
 
     def nearest(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(i, j, D²) where j is one of the k nearest rows of i; a row that shares no column with others has fewer."""
@@ -204,10 +213,9 @@ class _Table:
             holes = np.flatnonzero(~self.known[:, j])
             squared = self.between(np.repeat(holes, len(knowing)), np.tile(knowing, len(holes)))
             squared = squared.reshape(len(holes), len(knowing))
-            order = np.argsort(without_last_digits(squared), axis=1, kind="stable")
-            for a, row in enumerate(holes):
-                near = knowing[order[a]][np.isfinite(squared[a, order[a]])]
-                self.result[row, j] = self._means(near, np.array([j]))[0][0]
+            order = np.argsort(without_last_digits(squared), axis=1, kind="stable")[:, :NEAREST]
+            near = np.where(np.isfinite(np.take_along_axis(squared, order, axis=1)), knowing[order], -1)
+            self.result[holes, j] = self._means(near, np.full(len(holes), j))[0]
 
     # ---------------------------------------------------------------- distances
 
