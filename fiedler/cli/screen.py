@@ -42,6 +42,8 @@ _FLAGS = {
     "header": "--header",
     "numeric_only": "--numeric-only",
     "drop": "--drop",
+    "skip_rows": "--skip-rows",
+    "transpose": "--transpose",
     "sheet": "--sheet",
     "memory": "--memory",
 }

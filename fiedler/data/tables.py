@@ -47,6 +47,12 @@ class Request:
         Columns to leave out.
     numeric_only : bool
         Whether columns that hold no numbers are left out.
+    skip_rows : int, optional
+        Number of lines before the table; by default titles above it are found.
+    transpose : bool
+        Whether the file holds one feature per row.
+    lenient : bool
+        Whether columns with wrong cells are described instead of being an error.
     """
 
     path: Path
@@ -58,6 +64,9 @@ class Request:
     sheet: str | int | None = None
     drop: list[str | int] = field(default_factory=list)
     numeric_only: bool = False
+    skip_rows: int | None = None
+    transpose: bool = False
+    lenient: bool = False
 
     @property
     def named(self) -> list[str]:
@@ -89,6 +98,8 @@ class Contents:
         The features, if some are categories, which have several columns of X.
     columns : list of Column, optional
         All columns that were read as features, also those that are not used, if some hold no numbers.
+    wrong : dict
+        For each column of numbers with wrong cells a description of the first one.
     """
 
     X: Any
@@ -99,6 +110,7 @@ class Contents:
     notes: list[str] = field(default_factory=list)
     groups: Groups | None = None
     columns: list[Column] | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -264,6 +276,20 @@ def without_column(X: Any, request: Request) -> Contents:
     if target in (0, len(kept)):  # a view does not read a memory-mapped file
         return Contents(X[:, 1:] if target == 0 else X[:, :-1], names, y, None, layout)
     return Contents(X[:, kept], names, y, None, layout)
+
+
+def flipped(found: Contents, path: Path) -> Contents:
+    """The contents of a matrix that holds one feature per row, as a table with one row per sample."""
+    if isinstance(found.X, Source) or found.groups is not None or found.y is not None:
+        raise ParameterError(
+            f"{path}: transpose=True needs a matrix of numbers in memory, without a column of labels; give the labels "
+            "as a file.",
+            parameter="transpose",
+            value=True,
+        )
+    X = sp.csc_array(found.X.T) if is_sparse(found.X) else found.X.T
+    names = None if found.row_ids is None else [str(name) for name in found.row_ids]
+    return Contents(X, names, None, found.names, {"features": list(range(X.shape[1])), "transposed": True}, found.notes)
 
 
 def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
