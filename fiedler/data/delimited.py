@@ -221,10 +221,18 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
         delimiter = _delimiter(lines[count:], tabs_first)
         rows = _cells(lines[count:], delimiter)
         if delimiter != BLANKS and rows and _is_table(rows):
-            before = _cells(lines[:count], delimiter) or []
-            few = all(sum(bool(cell.strip()) for cell in row) <= 1 for row in before)
-            return count if few else 0
+            filled = [[cell for cell in row if cell.strip()] for row in (_cells(lines[:count], delimiter) or [])]
+            if any(len(cells) > 1 for cells in filled):
+                return 0
+            while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
+                rows, count = rows[1:], count + 1
+            return count
     return 0
+
+
+def _is_title(row: list[str]) -> bool:
+    filled = [cell for cell in row if cell.strip()]
+    return len(filled) == 1 and to_number(filled[0], False) is None
 
 
 def guess_header(
