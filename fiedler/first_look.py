@@ -339,6 +339,13 @@ def _judged(
     }
     used = [column for column, line in zip(columns, found, strict=True) if line.role in ("feature", "copy")]
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
+    codes = [str(column.name) for column in used if _holds_codes(column)]
+    if codes:
+        how = "--category COL" if standard.startswith("--") else "astype('category')"
+        shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
+        remarks.append(
+            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use {how}"
+        )
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):
             remarks.append("numeric columns are standardised, because the table has categories")
@@ -418,6 +425,12 @@ def _is_unique_text(column: Column) -> bool:
 def _filled(values: np.ndarray) -> np.ndarray:
     known = values[~np.isnan(values)]
     return np.where(np.isnan(values), known.mean() if len(known) else 0.0, values)
+
+
+def _holds_codes(column: Column) -> bool:
+    """Whether a column holds three to ten whole numbers."""
+    levels = np.unique(column.values[column.known])
+    return column.kind == "number" and 3 <= len(levels) <= 10 and bool((levels == np.floor(levels)).all())
 
 
 def _plural(role: str, number: int) -> str:

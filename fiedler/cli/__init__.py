@@ -118,6 +118,13 @@ data_options = _options(
     ),
     click.option("--sheet", help="Sheet of an .xlsx file: its name, or its number from 0."),
     click.option("--drop", metavar="COL", multiple=True, help="Leave this column out. Can be repeated."),
+    click.option(
+        "--category",
+        metavar="COL",
+        multiple=True,
+        help="The numbers of this column are codes without an order: read it as a category. Can be repeated; 'all' "
+        "means all features.",
+    ),
     click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
     click.option(
         "--scale",

@@ -104,6 +104,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             numeric_only=options["numeric_only"],
             skip_rows=options["skip_rows"],
             transpose=options["transpose"],
+            categories=options["category"] or None,
         )
         X = fill_missing(table, options["impute"]) if options["impute"] else table.X
         check_infinite(table)

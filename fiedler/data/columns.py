@@ -47,9 +47,9 @@ from .delimited import (
 )
 from .features import Groups, sentences
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
-from .frames import Column, encode, notes_on, number_column, ordered_column, read_column
+from .frames import Column, category_column, encode, notes_on, number_column, ordered_column, read_column
 from .memory import TEXT_BYTES, check_size
-from .tables import Contents, Request, Table, dropped_columns, left_out, roles
+from .tables import Contents, Request, Table, codes_among, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
@@ -112,7 +112,8 @@ def read_columns(
     """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers."""
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
-    out, notes, others = left_out(names, request), list[str](), dict[int, str]()
+    declared = codes_among(names, features, request)
+    out, notes, others = left_out(names, request), list[str](), dict.fromkeys(declared, "")
     while isinstance(found := read([j for j in features if j not in others], [*wanted, *others]), dict):
         bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
         if request.numeric_only:
@@ -128,10 +129,9 @@ def read_columns(
     if not others:
         return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
     columns = {j: number_column(names[j], X[:, k]) for k, j in enumerate(numeric)}
-    columns |= {
-        j: read_column(names[j], [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]])
-        for k, j in enumerate(others)
-    }
+    for k, j in enumerate(others):
+        known = [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]]
+        columns[j] = category_column(names[j], known) if j in declared else read_column(names[j], known)
     return mixed(request, names, columns, others, y, row_ids)
 
 
@@ -144,9 +144,10 @@ def mixed(
 ) -> Contents:
     """A table with categories, dates or texts; ``bad`` describes why a column is not numeric.
 
-    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong.
+    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong. The description of a
+    column that the caller declares as a category is empty.
     """
-    wrong = {j: bad[j] for j in bad if _holds_numbers(columns[j])}
+    wrong = {j: bad[j] for j in bad if bad[j] and _holds_numbers(columns[j])}
     if request.lenient:
         columns = {j: column._replace(kind="wrong") if j in wrong else column for j, column in columns.items()}
     else:
@@ -315,6 +316,7 @@ def read_arrow(request: Request) -> Contents:
     names, types, n_rows, load = _open_arrow(request.path)
     features, target, ids = roles(names, request)
     bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
+    bad |= dict.fromkeys(codes_among(names, features, request), "")
     if bad and not request.numeric_only and 8.0 * n_rows * len(features) <= request.memory:
         return _mixed_arrow(request, names, n_rows, load, bad)
     features, out, notes = usable(request, names, features, bad)
@@ -352,7 +354,8 @@ def _mixed_arrow(
     for j in features:
         column = load([j]).column(0)
         if j in bad:
-            columns[j] = arrow_column(names[j], column)
+            read = arrow_column if bad[j] else lambda name, column: category_column(name, column.to_pylist())
+            columns[j] = read(names[j], column)
         else:
             values = np.asarray(as_floats(column, f"{request.path}: column {names[j]!r}"), dtype=np.float64)
             columns[j] = number_column(names[j], values)

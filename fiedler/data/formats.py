@@ -186,6 +186,7 @@ def read_table(
     numeric_only: bool = False,
     skip_rows: int | None = None,
     transpose: bool = False,
+    categories: str | int | Iterable[str | int] | None = None,
 ) -> Table:
     """Read a table with its labels.
 
@@ -227,6 +228,9 @@ def read_table(
         titles; a warning is issued.
     transpose : bool, default=False
         Whether the file holds one feature per row, with its name in the first cell, as tables of genes often do.
+    categories : str, int or several, optional
+        Columns of a CSV, Excel, Parquet, Feather or dense ARFF file whose numbers are codes without an order; they are
+        read as categories. "all" means all features.
 
     Returns
     -------
@@ -265,6 +269,7 @@ def read_table(
     ids, dropped = _several(id_column), _several(drop)
     with memory_limit(max(allocation_limit(), most if memory is not None and np.isfinite(most) else 0.0)):
         request = Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only, skip_rows, transpose)
+        request.categories = _several(categories)
         found = read_contents(kind, request)
         n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
         m = m if found.groups is None else found.groups.n_features

@@ -131,6 +131,12 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
     return _levelled(name, seen, missing)
 
 
+def category_column(name: Any, cells: Sequence[Any]) -> Column:
+    """A column whose cells are levels of a category, also if they are numbers."""
+    seen = Distinct(list(cells))
+    return _levelled(name, seen, seen.where(is_missing))
+
+
 def number_column(name: Any, values: np.ndarray) -> Column:
     """A column of numbers, in which NaN is missing."""
     return _checked(Column(name, "number", values, []))

@@ -53,6 +53,8 @@ class Request:
         Whether the file holds one feature per row.
     lenient : bool
         Whether columns with wrong cells are described instead of being an error.
+    categories : list of str or int
+        Columns of codes, which are read as categories although they hold numbers; "all" for all features.
     """
 
     path: Path
@@ -67,6 +69,7 @@ class Request:
     skip_rows: int | None = None
     transpose: bool = False
     lenient: bool = False
+    categories: list[str | int] = field(default_factory=list)
 
     @property
     def named(self) -> list[str]:
@@ -193,6 +196,17 @@ def roles(names: list[str], request: Request) -> tuple[list[int], int | None, li
     if not features:
         raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
     return features, target, ids
+
+
+def codes_among(names: list[str], features: list[int], request: Request) -> list[int]:
+    """Positions of the features that the caller declares as categories."""
+    if request.categories == ["all"] and "all" not in names:
+        return features
+    places = {position(column, names, request.path) for column in request.categories}
+    others = sorted(places - set(features))
+    if others:
+        raise ValueError(f"{request.path}: column {names[others[0]]!r} is named as a category, but is no feature.")
+    return sorted(places)
 
 
 def left_out(names: list[str], request: Request) -> list[int]:
@@ -374,7 +388,12 @@ def check_infinite(table: Table) -> np.ndarray:
     gaps, infinite = _gaps(table.X)
     if infinite.any():
         columns = some(table.names_of_columns(infinite))
-        raise ValueError(f"{table.source}: infinite values in {columns}; replace them.")
+        names = table.names_of_columns(infinite)
+        raise ParameterError(
+            f"{table.source}: infinite values in {columns}; replace them, or leave them out with drop={names}.",
+            parameter="drop",
+            way_out={f"drop={names}": ("drop", names)},
+        )
     return gaps
 
 
