@@ -159,7 +159,7 @@ def mixed(
         raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
     notes = [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
     encoded = encode([columns[j] for j in places])
-    groups = Groups(encoded.owner, np.arange(len(places)))
+    groups = Groups(encoded.owner, np.arange(len(places)), levels=encoded.levels)
     layout = {"features": places, "left_out": sorted({*left_out(names, request), *columns} - set(places))}
     found = Contents(encoded.X, [names[j] for j in places], y, row_ids, layout, notes, columns=everything)
     found.wrong = {names[j]: bad[j] for j in wrong}

@@ -92,6 +92,17 @@ class Encoded(NamedTuple):
     columns: list[Column]
     notes: list[str]
 
+    @property
+    def levels(self) -> dict[int, list[str]]:
+        """For each category its level names, in the order of its 0/1 columns; by the position of the column."""
+        found = {}
+        for j, column in enumerate(self.columns):
+            if int((self.owner == j).sum()) > 1:
+                present = np.unique(column.values[column.known]).astype(np.intp)
+                names = column.levels or ["False", "True"]  # truth values have no names
+                found[j] = [names[at] for at in present]
+        return found
+
 
 # -------------------------------------------------------------------- columns
 
