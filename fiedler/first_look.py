@@ -67,6 +67,8 @@ _IDS = frozenset(
 )
 _FEW = 20  # levels of a category that may be the target
 _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
+_MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
+_CODES = 10  # whole numbers of a column that may be codes
 _SHOWN = 60  # columns in the text
 _LONGEST = 30  # characters of a name in the text
 _FLAGS = 8  # options that the command spells out; beyond that it uses --auto
@@ -119,7 +121,7 @@ class Look:
     rows_are : {"samples", "features"}
         What a row probably is.
     columns : tuple of ColumnLook
-        A line per column; empty for a file that is read in blocks.
+        A line per column; empty for a matrix of more than 50 million cells, and for one that is read in blocks.
     remarks : tuple of str
         What the user should know before a method is chosen.
     guesses : dict
@@ -278,7 +280,7 @@ def _columns_of(contents: Contents) -> list[Column]:
     X, names = contents.X, contents.names
     if contents.columns is not None:
         columns = list(contents.columns)
-    elif isinstance(X, Source):
+    elif isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS:
         return []
     else:
         names = [f"x{j}" for j in range(X.shape[1])] if names is None else names
@@ -326,9 +328,12 @@ def _judged(
     columns: list[Column], wrong: dict[str, str], n_rows: int, standard: str
 ) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
     """A line per column, remarks, and the options that follow from them."""
-    target = _target(columns)
+    levels = [len(np.unique(column.values[column.known])) for column in columns]
+    target = _target(columns, levels)
     seen: dict[bytes, str] = {}
-    found = tuple(_described(column, column is target, wrong, seen) for column in columns)
+    found = tuple(
+        _described(column, count, column is target, wrong, seen) for column, count in zip(columns, levels, strict=True)
+    )
     by_role = lambda *roles: [line.name for line in found if line.role in roles]  # noqa: E731
     guesses: dict[str, Any] = {
         "target": None if target is None else str(target.name),
@@ -339,7 +344,8 @@ def _judged(
     }
     used = [column for column, line in zip(columns, found, strict=True) if line.role in ("feature", "copy")]
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
-    codes = [str(column.name) for column in used if _holds_codes(column)]
+    counted = {id(column): count for column, count in zip(columns, levels, strict=True)}
+    codes = [str(column.name) for column in used if 3 <= counted[id(column)] <= _CODES and _holds_whole_numbers(column)]
     if codes:
         how = "--category COL" if standard.startswith("--") else "astype('category')"
         shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
@@ -364,9 +370,10 @@ def _judged(
     return found, tuple(remarks), guesses
 
 
-def _described(column: Column, is_target: bool, wrong: dict[str, str], seen: dict[bytes, str]) -> ColumnLook:
+def _described(
+    column: Column, levels: int, is_target: bool, wrong: dict[str, str], seen: dict[bytes, str]
+) -> ColumnLook:
     name, known = str(column.name), column.values[column.known]
-    levels = len(np.unique(known))
     role, note = "feature", ""
     key = column.values.tobytes() + column.kind.encode()
     if column.kind in ("wrong", "empty"):
@@ -374,7 +381,7 @@ def _described(column: Column, is_target: bool, wrong: dict[str, str], seen: dic
         note = wrong.get(name, "")
     elif is_target:
         role = "target candidate"
-    elif _is_id(column):
+    elif _is_id(column, levels):
         role = "id"
     elif column.kind == "text":
         role = "text"
@@ -388,15 +395,16 @@ def _described(column: Column, is_target: bool, wrong: dict[str, str], seen: dic
     return ColumnLook(name, role, kind, int((~column.known).sum()), levels, spread, note)
 
 
-def _target(columns: list[Column]) -> Column | None:
+def _target(columns: list[Column], levels: list[int]) -> Column | None:
     """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
-    fitting = [column for column in columns if column.used and len(np.unique(column.values[column.known])) > 1]
+    fitting = [column for column, count in zip(columns, levels, strict=True) if column.used and count > 1]
     names = {str(column.name).strip().casefold() for column in columns}
     known = _TARGETS - {"y"} if {"x", "z"} & names else _TARGETS  # coordinates
     named = [column for column in fitting if str(column.name).strip().casefold() in known]
     if named:
         return named[0]
-    features = [column for column in fitting if not _is_id(column)]
+    ids = {id(column) for column, count in zip(columns, levels, strict=True) if _is_id(column, count)}
+    features = [column for column in fitting if id(column) not in ids]
     categories = [column for column in features if column.kind == "category"]
     if (
         len(categories) != 1
@@ -408,14 +416,16 @@ def _target(columns: list[Column]) -> Column | None:
     return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
 
 
-def _is_id(column: Column) -> bool:
+def _is_id(column: Column, levels: int) -> bool:
     """Whether a column names the rows: it counts them, is unique text, or is called an id and unique."""
     name = str(column.name).strip().casefold()
-    if column.counts_rows or _is_unique_text(column) or (name in ("", "__index_level_0__") and column.kind == "text"):
+    unique = levels == len(column.values)
+    if (unique and column.counts_rows) or _is_unique_text(column):
         return True
-    unique = column.known.all() and len(np.unique(column.values)) == len(column.values)
+    if name in ("", "__index_level_0__") and column.kind == "text":
+        return True
     called = name in _IDS or name.endswith(("_id", ".id", " id"))
-    return bool(called and unique and len(column.values) > 9)
+    return called and unique and len(column.values) > 9
 
 
 def _is_unique_text(column: Column) -> bool:
@@ -427,10 +437,9 @@ def _filled(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), known.mean() if len(known) else 0.0, values)
 
 
-def _holds_codes(column: Column) -> bool:
-    """Whether a column holds three to ten whole numbers."""
-    levels = np.unique(column.values[column.known])
-    return column.kind == "number" and 3 <= len(levels) <= 10 and bool((levels == np.floor(levels)).all())
+def _holds_whole_numbers(column: Column) -> bool:
+    known = column.values[column.known]
+    return column.kind == "number" and bool((known == np.floor(known)).all())
 
 
 def _plural(role: str, number: int) -> str:

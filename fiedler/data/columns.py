@@ -53,6 +53,7 @@ from .tables import Contents, Request, Table, codes_among, dropped_columns, left
 
 _COLUMNS_AT_ONCE = 512
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
+_TOP = 20  # rows of a text file that show which columns hold words
 _TITLES = 10  # rows above the table of a sheet
 _LISTED = 10  # columns that an error describes
 _NUMBER_BYTES = 40  # bytes of a number in a Python list
@@ -108,14 +109,22 @@ def read_columns(
     text: Callable[[Any], Any] = lambda cell: cell,
     what: Callable[[Any], str] = _what,
     line: str = "row",
+    seen: dict[int, tuple[int, Any]] | None = None,
 ) -> Contents:
-    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers."""
+    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers.
+
+    ``seen`` are cells of columns that are known to hold no numbers, which saves a call.
+    """
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
     declared = codes_among(names, features, request)
-    out, notes, others = left_out(names, request), list[str](), dict.fromkeys(declared, "")
+    tell = lambda j, at, cell: f"{line} {at}, column {names[j]!r}: {what(cell)}"  # noqa: E731
+    out, notes, others = left_out(names, request), list[str](), dict[int, str]()
+    if not request.numeric_only:
+        others = {j: tell(j, *cell) for j, cell in (seen or {}).items() if j in features}
+    others |= dict.fromkeys(declared, "")
     while isinstance(found := read([j for j in features if j not in others], [*wanted, *others]), dict):
-        bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
+        bad = {j: tell(j, *cell) for j, cell in found.items()}
         if request.numeric_only:
             features, out, notes = usable(request, names, features, bad)
         else:
@@ -235,10 +244,20 @@ def _read_csv(request: Request, encoding: str | None) -> Contents:
     def what(cell: str) -> str:
         return _what(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
 
-    found = read_columns(request, dialect.names, read, what=what, line="line")
+    found = read_columns(request, dialect.names, read, what=what, line="line", seen=_words_at_the_top(path, dialect))
     if not len(found.X):
         raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
     found.layout["dialect"], found.notes = dialect, notes + found.notes
+    return found
+
+
+def _words_at_the_top(path: Path, dialect: Dialect) -> dict[int, tuple[int, str]]:
+    """For columns that hold a word in one of the first rows, its line and the word; decimal commas are no words."""
+    found: dict[int, tuple[int, str]] = {}
+    for line, row in islice(data_rows(path, dialect), _TOP):
+        for j, cell in enumerate(row):
+            if to_number(cell, dialect.decimal_comma) is None and not any(map(str.isdigit, cell)):
+                found.setdefault(j, (line, cell))
     return found
 
 
