@@ -369,3 +369,64 @@ def test_impute_leaves_categories_alone(tmp_path):
     frame.loc[2, "colour"] = None
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert run("rank", tmp_path / "t.csv", "--impute", "median", "-q").exit_code == 0
+
+
+def test_codes_are_declared_as_categories(tmp_path):
+    frame = pd.DataFrame({"code": [0, 1, 2, 3] * 8, "size": np.random.default_rng(0).normal(size=32), "b": [1, 2] * 16})
+    frame.loc[5, "code"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = fiedler.look(tmp_path / "t.csv")
+    assert "few whole numbers in 1 columns ('code'): if they are codes without an order, use --category COL" in repr(
+        found
+    )
+    assert "astype('category')" in repr(fiedler.look(frame))
+    for kind in ("csv", "parquet"):
+        if kind == "parquet":
+            pytest.importorskip("pyarrow")
+            frame.to_parquet(tmp_path / "t.parquet")
+        with pytest.warns(UserWarning, match="Read as categories, each of them one feature: 'code'"):
+            table = read_table(tmp_path / f"t.{kind}", categories="code")
+        assert table.groups.owner.tolist() == [0, 0, 0, 0, 1, 2]
+        assert [len(levels) for levels in table.groups.levels.values()] == [4]
+    result = run("rank", tmp_path / "t.csv", "--category", "code", "--category", "b")
+    assert result.exit_code == 0
+    assert "each of them one feature: 'code', 'b'" in result.output
+    with pytest.raises(ValueError, match="column 'b' is named as a category, but is no feature"):
+        read_table(tmp_path / "t.csv", categories=["b"], target="b")
+
+
+def test_all_codes(tmp_path):
+    pd.DataFrame({"a": [0, 1, 2] * 5, "b": [1, 2, 4] * 5, "y": list("uvw") * 5}).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="not purely numeric"):
+        table = read_table(tmp_path / "t.csv", target="y", categories="all")
+    assert table.groups.levels == {0: ["0", "1", "2"], 1: ["1", "2", "4"]}
+
+
+def test_errors_about_columns_can_be_pasted(tmp_path):
+    frame = table()[["the size", "weight", "again"]].assign(**{"hardly known": [1.0, 2.0] + [np.nan] * (N - 2)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    failed = run("rank", tmp_path / "t.csv")
+    assert failed.exit_code == 1
+    assert "use --drop 'hardly known'" in failed.output
+    assert run("rank", tmp_path / "t.csv", "--drop", "hardly known").exit_code == 0
+    assert run("rank", tmp_path / "t.csv", "--auto").exit_code == 0
+    failed = run("rank", tmp_path / "t.csv", "--auto", "-m", "evsc")
+    assert "fill them first with --impute median, or use" in failed.output
+    failed = run("rank", tmp_path / "t.csv", "--auto", "--significance")
+    assert "fill them first with --impute median" in failed.output
+
+
+def test_the_report_names_levels(tmp_path):
+    pytest.importorskip("matplotlib")
+    from fiedler.report import render_html, summarize
+
+    X, y = table()[["the size", "colour"]], table()["class"]
+    with pytest.warns(fiedler.TableWarning):
+        selector = SpectralSelector("laplacian").fit(X)
+    summary = summarize(selector, X, y)
+    drawn = {about["feature"]: about for about in summary["distributions"]["features"]}
+    assert drawn["colour"]["levels"] == ["blue", "green", "red"]
+    assert "levels" not in drawn["the size"]
+    page = render_html(summary)
+    assert "3 levels" in page
+    assert "Numbers are standardised" in page
