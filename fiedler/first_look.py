@@ -73,6 +73,9 @@ _SHOWN = 60  # columns in the text
 _LONGEST = 30  # characters of a name in the text
 _FLAGS = 8  # options that the command spells out; beyond that it uses --auto
 _WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of a table with one feature per row
+# Ways out in Python and on the command line.
+_PYTHON = {"scale": "scale='standard'", "codes": "astype('category')", "noise": "screen='agreement'"}
+_OPTIONS = {"scale": "--scale standard", "codes": "--category COL", "noise": "--screen agreement"}
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", BLANKS: "blanks"}
 
 
@@ -250,7 +253,7 @@ def look(
         raise TypeError(f"look takes a path, or a pandas or polars frame, got {type(table).__name__}.")
     table = table.collect() if type(table).__name__ == "LazyFrame" else table
     columns = frame_columns(table)
-    found, remarks, guesses = _judged(columns, {}, len(table), "scale='standard'")
+    found, remarks, guesses = _judged(columns, {}, len(table), _PYTHON)
     return Look("frame", len(table), len(columns), "", "samples", found, remarks, guesses, _python(guesses, table))
 
 
@@ -263,7 +266,7 @@ def _look_at_file(path: Path, options: dict[str, Any]) -> Look:
     request = Request(path, None, [], memory=physical_bytes() / 4, lenient=True, **options)
     contents = read_contents(kind, request)
     columns = _columns_of(contents)
-    found, remarks, guesses = _judged(columns, contents.wrong, contents.X.shape[0], "--scale standard")
+    found, remarks, guesses = _judged(columns, contents.wrong, contents.X.shape[0], _OPTIONS)
     if not options["transpose"] and _rows_are_features(columns):
         flipped = _look_at_file(path, options | {"transpose": True})
         object.__setattr__(flipped, "rows_are", "features")
@@ -325,7 +328,7 @@ def _rows_are_features(columns: list[Column]) -> bool:
 
 
 def _judged(
-    columns: list[Column], wrong: dict[str, str], n_rows: int, standard: str
+    columns: list[Column], wrong: dict[str, str], n_rows: int, ways: dict[str, str]
 ) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
     """A line per column, remarks, and the options that follow from them."""
     levels = [len(np.unique(column.values[column.known])) for column in columns]
@@ -347,10 +350,9 @@ def _judged(
     counted = {id(column): count for column, count in zip(columns, levels, strict=True)}
     codes = [str(column.name) for column in used if 3 <= counted[id(column)] <= _CODES and _holds_whole_numbers(column)]
     if codes:
-        how = "--category COL" if standard.startswith("--") else "astype('category')"
         shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
         remarks.append(
-            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use {how}"
+            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use {ways['codes']}"
         )
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):
@@ -363,9 +365,9 @@ def _judged(
             wide, narrow = uneven.wide[0][0], uneven.narrow[0][0]
             remarks.append(
                 f"{str(used[wide].name)!r} spreads {uneven.factor:,.0f} times as much as {str(used[narrow].name)!r}; "
-                f"{standard} brings all columns to one scale"
+                f"{ways['scale']} brings all columns to one scale"
             )
-        noise = noise_remark(X, "a screen for noise") if len(used) > 2 and n_rows > 9 else None
+        noise = noise_remark(X, ways["noise"]) if len(used) > 2 and n_rows > 9 else None
         remarks += [noise] if noise else []
     return found, tuple(remarks), guesses
 

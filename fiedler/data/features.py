@@ -124,7 +124,9 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         The matrix and its features.
     """
     if isinstance(X, Prepared):  # a table of a file
-        return Prepared(validate_X(X.X, column_names, missing=True), X.groups) if X.groups is None else X
+        owner = None if X.groups is None else X.groups.of_column
+        names = column_names if owner is None or column_names is None else [column_names[j] for j in owner]
+        return Prepared(validate_X(X.X, names, missing=True), X.groups)
     inside, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
     levels: dict[int, list[str]] = {}
