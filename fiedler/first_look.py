@@ -352,7 +352,8 @@ def _judged(
     if codes:
         shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
         remarks.append(
-            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use {ways['codes']}"
+            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use "
+            f"{ways['codes']}"
         )
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):
