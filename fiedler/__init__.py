@@ -15,6 +15,7 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 - ``selection``    from scores to a selection
 - ``methods``      the methods by name, ``METHODS``;  ``syntax``  criteria as text;  ``registry``  the table of names
 - ``problem``      X, its labels and pairs (``supervision``), and a cache of graphs
+- ``first_look``   a table looked at before anything is computed
 - ``selector``     the scikit-learn estimator;  ``anndata``  selection of genes in an AnnData
 - ``evaluate``     quality, stability and significance of a selection; tuning and comparison
 - ``report``       a summary of a ranking as text, JSON or HTML;  ``plots``  figures
@@ -37,6 +38,7 @@ from .version import __version__
 if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME decides
     from .criteria import *
     from .errors import ScaleWarning, TableWarning
+    from .first_look import Look, look
     from .graphs import *
     from .methods import *
     from .plots import *
@@ -49,6 +51,7 @@ if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME de
 _HOME = {
     "criteria": ["Criterion", *registry.classes(registry.PRIMITIVES)],
     "errors": ["ScaleWarning", "TableWarning"],
+    "first_look": ["Look", "look"],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [

@@ -29,6 +29,10 @@ from .engine.streamed import row_distances
 from .errors import ParameterError
 from .supervision import Supervision
 
+IMPUTER = "sklearn.impute.KNNImputer in a Pipeline"
+# What the command line says in place of a way out in Python.
+FILL_HOLES: dict[str, tuple[str, Any]] = {IMPUTER: ("impute", "median")}
+ONLY_NUMBERS: dict[str, tuple[str, Any]] = {"pass numeric columns only": ("numeric_only", True)}
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -357,11 +361,11 @@ class Problem:
             What cannot be computed then, as the subject of a sentence.
         """
         if self.known is not None:
-            message = f"{what} cannot be computed with missing values (NaN) in X; fill them first, for example with "
-            raise ParameterError(f"{message}sklearn.impute.KNNImputer in a Pipeline.", parameter="X")
+            message = f"{what} cannot be computed with missing values (NaN) in X; fill them first with "
+            raise ParameterError(f"{message}{IMPUTER}.", parameter="X", way_out=FILL_HOLES)
         if self.groups is not None:
-            message = f"{what} cannot be computed for features of several columns (categories or groups); pass numeric "
-            raise ParameterError(f"{message}columns only.", parameter="X")
+            message = f"{what} cannot be computed for features of several columns (categories or groups); "
+            raise ParameterError(f"{message}pass numeric columns only.", parameter="X", way_out=ONLY_NUMBERS)
 
     def without_pairs(self) -> Problem:
         """The same problem with labels only.

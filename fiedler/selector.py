@@ -108,6 +108,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Sets only, and only if labels or pairs carry information: the factor by which they weight a feature.
     stands_for_ : ndarray of shape (n_features_in_,)
         With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
+    included_ : ndarray of bool, shape (n_features_in_,)
+        With ``include``: the columns that were selected in any case.
     kept_ : ndarray of bool, shape (n_features_in_,)
         With ``screen``: the columns it keeps. The others have no score, and follow in ``order_``: after "agreement" by
         their posterior, after "fdr" by their p-value.
@@ -206,6 +208,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
         scores, order, n_selected, found = choose(criterion, problem, *wanted, fixed)
+        if len(fixed):
+            found["included"] = np.isin(np.arange(problem.n_features), fixed)
         taken = order[len(fixed) : n_selected]
         useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
         if useless:

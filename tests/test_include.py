@@ -135,6 +135,16 @@ def test_a_constant_that_is_included_is_no_mishap(blobs):
         assert selector.n_features_ == 3
 
 
+def test_what_is_included_is_known_and_reported(blobs):
+    from fiedler.report import summarize
+
+    X, y = blobs
+    selector = SpectralSelector("subset", n_features_to_select=3, include=[6]).fit(X)
+    assert np.flatnonzero(selector.included_).tolist() == [6]
+    assert summarize(selector, X, y)["features"]["note"][0].startswith("included in any case")
+    assert not hasattr(selector.set_params(include=None).fit(X), "included_")
+
+
 def test_half_is_at_least_the_included_ones(blobs):
     assert SpectralSelector(include=range(6)).fit(blobs[0]).n_features_ == 6
 

@@ -28,7 +28,7 @@ LAYERS = [
     "significance",
     "selection",
     "selector datasets io sources",
-    "evaluate anndata",
+    "evaluate anndata first_look",
     "plots",
     "report",
     "cli",

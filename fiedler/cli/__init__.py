@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from ..registry import METHODS
+from ..words import printable
 from .scale import Size, longest_name
 from .screen import Commands, Screen
 
@@ -86,6 +87,12 @@ def _options(*options: Any) -> Any:
 _file = click.Path(dir_okay=False)
 data_options = _options(
     click.argument("data", type=click.Path()),
+    click.option(
+        "--auto",
+        is_flag=True,
+        help="Use the guesses of 'fiedler look' for everything that is not said: target, ids, columns to leave out, "
+        "scale, orientation.",
+    ),
     click.option("--target", metavar="COL", help="Column that holds the labels: its name, or its number from 0."),
     click.option(
         "--labels", type=_file, help="File that holds the labels: one per line, or 'row,label' for some of the rows."
@@ -100,8 +107,24 @@ data_options = _options(
     click.option("--names", type=_file, help="File that holds the names of the features, one per line."),
     click.option("--layer", help="Layer of an .h5ad file to read instead of its X."),
     click.option("--header/--no-header", default=None, help="Say whether the first line of a text file holds names."),
+    click.option(
+        "--skip-rows",
+        metavar="N",
+        type=click.IntRange(min=0),
+        help="Number of lines above the table in a text or .xlsx file; by default titles above it are found.",
+    ),
+    click.option(
+        "--transpose", is_flag=True, help="The file holds one feature per row, with its name in the first cell."
+    ),
     click.option("--sheet", help="Sheet of an .xlsx file: its name, or its number from 0."),
     click.option("--drop", metavar="COL", multiple=True, help="Leave this column out. Can be repeated."),
+    click.option(
+        "--category",
+        metavar="COL",
+        multiple=True,
+        help="The numbers of this column are codes without an order: read it as a category. Can be repeated; 'all' "
+        "means all features.",
+    ),
     click.option("--numeric-only", is_flag=True, help="Leave out columns that hold no numbers."),
     click.option(
         "--scale",
@@ -197,6 +220,32 @@ def main() -> None:
 @main.command(
     cls=Examples,
     epilog="""
+    fiedler look table.csv
+    fiedler look book.xlsx --sheet 'Results 2024'
+    """,
+)
+@click.argument("data", type=click.Path())
+@click.option("--header/--no-header", default=None, help="Say whether the first line of a text file holds names.")
+@click.option("--skip-rows", metavar="N", type=click.IntRange(min=0), help="Number of lines above the table.")
+@click.option("--transpose", is_flag=True, help="The file holds one feature per row, with its name in the first cell.")
+@click.option("--sheet", help="Sheet of an .xlsx file: its name, or its number from 0.")
+@click.option("--layer", help="Layer of an .h5ad file to read instead of its X.")
+def look(data: str, **options: Any) -> None:
+    """Show what the columns of DATA are, what stands in the way, and a command that works.
+
+    A line per column tells its role (feature, id, target candidate, text, constant, copy), its missing cells, its
+    number of different values and its spread. All of these are guesses; --auto of the other commands uses them.
+    """
+    screen = Screen()
+    with screen.warnings_as_notes():
+        from ..first_look import look as first_look
+
+        click.echo("\n".join(map(printable, str(first_look(data, **options)).split("\n"))))
+
+
+@main.command(
+    cls=Examples,
+    epilog="""
     fiedler rank genes.csv --target label --top 50 --out ranking.csv
     fiedler rank genes.csv --significance --alpha 0.05 --out ranking.csv
     fiedler rank cells.h5ad --target kind -m 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --stability 50
@@ -287,8 +336,8 @@ def rank(data: str, **options: Any) -> None:
 @click.option(
     "--top",
     type=NumberOrShare(),
-    required=True,
-    help="Features to keep: a number (100), a share (0.1), auto (as many as a set needs) or fdr (those above noise).",
+    help="Features to keep: a number (100), a share (0.1), auto (as many as a set needs) or fdr (those above noise). "
+    "It is required, except with --auto.",
 )
 @click.option(
     "--out", type=click.Path(), required=True, help="File to write the reduced table to, in the format of DATA."
@@ -301,6 +350,8 @@ def select(data: str, **options: Any) -> None:
     Row ids and labels are kept. Columns stay in their order, and values are those of DATA.
     """
     screen = Screen(options["quiet"])
+    if options["top"] is None and not options["auto"]:
+        raise click.UsageError("Missing option '--top': how many features to keep; --auto decides it.")
     with screen.warnings_as_notes():
         _early_errors(data, options)
         from ..data.formats import file_format, write_table
@@ -311,7 +362,7 @@ def select(data: str, **options: Any) -> None:
         with run.limited(options["jobs"]), scale.resources(options, screen):
             job, criterion = _prepare(data, options, screen)
             with scale.running(job, run.text_of(criterion), screen, "selecting"):
-                selector = job.fit(criterion, options["top"])
+                selector = job.fit(criterion, options["top"] or ("auto" if criterion.is_set else None))
         with screen.working(f"writing {options['out']}"):
             write_table(options["out"], job.table, selector.support_, force=options["force"])
         kept = f"{selector.n_features_} of {job.table.shape[1]} features"
@@ -332,9 +383,8 @@ def select(data: str, **options: Any) -> None:
     "--method",
     "methods",
     multiple=True,
-    required=True,
     shell_complete=complete_method,
-    help="A method to compare, name[param=value,...]. Can be repeated.",
+    help="A method to compare, name[param=value,...]. Can be repeated. Without it, usual methods are compared.",
 )
 @click.option(
     "--features",
@@ -382,6 +432,7 @@ def compare(data: str, **options: Any) -> None:
         from . import run, scale
 
         job = run.load(data, _checked(options, *options["methods"]), screen)
+        options["methods"] = options["methods"] or run.usual_methods(job, screen)
         with scale.keeping_cells(options["out"], screen) as folder:
             result = run.comparison(job, screen, folder)
             if options["out"]:

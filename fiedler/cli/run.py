@@ -84,6 +84,8 @@ class Job:
 
 def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     """Read the table, its labels and its pairs."""
+    if options["auto"]:
+        _guess(data, options, screen)
     marker = options["unlabeled"]
     keep_all = marker is not None and marker.lower() == "none"
     with screen.working(f"reading {data}"):
@@ -100,6 +102,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             sheet=options["sheet"],
             drop=list(options["drop"]) or None,
             numeric_only=options["numeric_only"],
+            skip_rows=options["skip_rows"],
+            transpose=options["transpose"],
+            categories=options["category"] or None,
         )
         X = fill_missing(table, options["impute"]) if options["impute"] else table.X
         check_infinite(table)
@@ -109,6 +114,39 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
     return Job(table, problem, pairs, -1 if marker is None else None, command, options)
+
+
+def _guess(data: str, options: dict[str, Any], screen: Screen) -> None:
+    """Fill in what the user has not said by the guesses of a first look, and say so."""
+    from ..first_look import flags_of, look
+
+    layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
+    with screen.working(f"looking at {data}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the file is read again below
+        guesses = look(data, **layout).guesses
+    said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
+    if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:
+        guesses["target"] = None
+    for name in ("id_columns", "drop"):
+        guesses[name] = tuple(column for column in guesses[name] if column not in said)
+    guesses["id_columns"] = () if options["id_columns"] else guesses["id_columns"]
+    guesses["scale"] = guesses["scale"] if options["scale"] is None else None
+    flags = flags_of(guesses)
+    screen.note(f"--auto: {' '.join(flags) or 'nothing to add'}")
+    options["target"] = options["target"] if guesses["target"] is None else guesses["target"]
+    options["id_columns"] = (*options["id_columns"], *guesses["id_columns"])
+    options["drop"] = (*options["drop"], *guesses["drop"])
+    options["scale"] = guesses["scale"] or options["scale"]
+    options["transpose"] = guesses["transpose"] or options["transpose"]
+
+
+def usual_methods(job: Job, screen: Screen) -> tuple[str, ...]:
+    """The methods that are compared where none is named."""
+    labels = job.y is not None and is_known(job.y).any()
+    task = known_task(job, screen) if labels else "nothing"
+    methods = ("subset", "laplacian", *({"classes": ("fisher",), "target": ("correlation",)}.get(task, ())))
+    screen.note(f"comparing {', '.join(methods)}; --method chooses others")
+    return methods
 
 
 def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,8 @@ _FLAGS = {
     "header": "--header",
     "numeric_only": "--numeric-only",
     "drop": "--drop",
+    "skip_rows": "--skip-rows",
+    "transpose": "--transpose",
     "sheet": "--sheet",
     "memory": "--memory",
 }
@@ -52,7 +54,7 @@ def in_flags(message: Any) -> str:
     text = str(message)
     if isinstance(message, Mentions):
         for words, (name, value) in message.way_out.items():
-            text = text.replace(words, _flag(name, value))
+            text = text.replace(words, f"use {_flag(name, value)}" if words.startswith("drop ") else _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
             if name in _FLAGS:
                 # Names that are words as well, such as scale, are names where a value or a demand follows.

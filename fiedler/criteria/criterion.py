@@ -31,7 +31,7 @@ from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
 from ..graphs.factored import Summed, SummedColumns, Sums
 from ..graphs.storage import NotAvailableError
-from ..problem import Buildable, Problem
+from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Buildable, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
@@ -246,18 +246,20 @@ class Criterion(BaseEstimator):
         if lost is not None:
             raise ParameterError(
                 f"{self!r} has no form for features of several columns (categories or groups), because of {lost!r}; "
-                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or pass numeric "
-                "columns only.",
+                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
+                "pass numeric columns only.",
                 parameter="criterion",
                 value=self,
+                way_out=ONLY_NUMBERS,
             )
         lost = next((part for part in leaves if problem.known is not None and not part.accepts_holes), None)
         if lost is not None:
             raise ParameterError(
-                f"{self!r} cannot be computed with missing values (NaN) in X; fill them first, for example with "
-                "sklearn.impute.KNNImputer in a Pipeline, or use 'laplacian' or 'subset'.",
+                f"{self!r} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
+                "'laplacian' or 'subset'.",
                 parameter="criterion",
                 value=self,
+                way_out=FILL_HOLES,
             )
 
     def score(self, problem: Problem) -> np.ndarray:

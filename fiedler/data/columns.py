@@ -30,6 +30,7 @@ from .delimited import (
     BLANKS,
     MISSING,
     Cells,
+    Dialect,
     comma_note,
     data_rows,
     guess_header,
@@ -41,16 +42,19 @@ from .delimited import (
     shows_decimal_commas,
     sniff,
     some,
+    title_note,
     to_number,
 )
 from .features import Groups, sentences
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
-from .frames import Column, encode, notes_on, number_column, ordered_column, read_column
+from .frames import Column, category_column, encode, notes_on, number_column, ordered_column, read_column
 from .memory import TEXT_BYTES, check_size
-from .tables import Contents, Request, Table, dropped_columns, left_out, roles
+from .tables import Contents, Request, Table, codes_among, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
+_TOP = 20  # rows of a text file that show which columns hold words
+_TITLES = 10  # rows above the table of a sheet
 _LISTED = 10  # columns that an error describes
 _NUMBER_BYTES = 40  # bytes of a number in a Python list
 _XML_COST = 25  # measured bytes of memory that openpyxl takes per byte of XML
@@ -105,13 +109,22 @@ def read_columns(
     text: Callable[[Any], Any] = lambda cell: cell,
     what: Callable[[Any], str] = _what,
     line: str = "row",
+    seen: dict[int, tuple[int, Any]] | None = None,
 ) -> Contents:
-    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers."""
+    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers.
+
+    ``seen`` are cells of columns that are known to hold no numbers, which saves a call.
+    """
     features, target, ids = roles(names, request)
     wanted = [j for j in (target, *ids[:1]) if j is not None]
+    declared = codes_among(names, features, request)
+    tell = lambda j, at, cell: f"{line} {at}, column {names[j]!r}: {what(cell)}"  # noqa: E731
     out, notes, others = left_out(names, request), list[str](), dict[int, str]()
+    if not request.numeric_only:
+        others = {j: tell(j, *cell) for j, cell in (seen or {}).items() if j in features}
+    others |= dict.fromkeys(declared, "")
     while isinstance(found := read([j for j in features if j not in others], [*wanted, *others]), dict):
-        bad = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.items()}
+        bad = {j: tell(j, *cell) for j, cell in found.items()}
         if request.numeric_only:
             features, out, notes = usable(request, names, features, bad)
         else:
@@ -125,10 +138,9 @@ def read_columns(
     if not others:
         return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
     columns = {j: number_column(names[j], X[:, k]) for k, j in enumerate(numeric)}
-    columns |= {
-        j: read_column(names[j], [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]])
-        for k, j in enumerate(others)
-    }
+    for k, j in enumerate(others):
+        known = [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]]
+        columns[j] = category_column(names[j], known) if j in declared else read_column(names[j], known)
     return mixed(request, names, columns, others, y, row_ids)
 
 
@@ -141,19 +153,25 @@ def mixed(
 ) -> Contents:
     """A table with categories, dates or texts; ``bad`` describes why a column is not numeric.
 
-    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong.
+    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong. The description of a
+    column that the caller declares as a category is empty.
     """
-    usable(request, names, sorted(columns), {j: bad[j] for j in bad if _holds_numbers(columns[j])})
+    wrong = {j: bad[j] for j in bad if bad[j] and _holds_numbers(columns[j])}
+    if request.lenient:
+        columns = {j: column._replace(kind="wrong") if j in wrong else column for j, column in columns.items()}
+    else:
+        usable(request, names, sorted(columns), wrong)
     places = [j for j in sorted(columns) if columns[j].used]
     everything = [columns[j] for j in sorted(columns)]
     said = notes_on(everything)
-    if not places:
+    if not places and not request.lenient:
         raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
     notes = [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
     encoded = encode([columns[j] for j in places])
-    groups = Groups(encoded.owner, np.arange(len(places)))
+    groups = Groups(encoded.owner, np.arange(len(places)), levels=encoded.levels)
     layout = {"features": places, "left_out": sorted({*left_out(names, request), *columns} - set(places))}
     found = Contents(encoded.X, [names[j] for j in places], y, row_ids, layout, notes, columns=everything)
+    found.wrong = {names[j]: bad[j] for j in wrong}
     if len(encoded.owner) != len(places):
         found.groups = groups
     return found
@@ -206,7 +224,9 @@ def read_csv(request: Request) -> Contents:
 
 def _read_csv(request: Request, encoding: str | None) -> Contents:
     path = request.path
-    dialect, notes = sniff(path, request.header, request.named, encoding)
+    dialect, notes = sniff(path, request.header, request.named, encoding, request.skip_rows)
+    if request.transpose:
+        return _read_transposed_csv(request, dialect, notes)
 
     def read(features: list[int], wanted: list[int]) -> Cells:
         nonlocal dialect
@@ -224,15 +244,64 @@ def _read_csv(request: Request, encoding: str | None) -> Contents:
     def what(cell: str) -> str:
         return _what(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
 
-    found = read_columns(request, dialect.names, read, what=what, line="line")
+    found = read_columns(request, dialect.names, read, what=what, line="line", seen=_words_at_the_top(path, dialect))
     if not len(found.X):
         raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
     found.layout["dialect"], found.notes = dialect, notes + found.notes
     return found
 
 
+def _words_at_the_top(path: Path, dialect: Dialect) -> dict[int, tuple[int, str]]:
+    """For columns that hold a word in one of the first rows, its line and the word; decimal commas are no words."""
+    found: dict[int, tuple[int, str]] = {}
+    for line, row in islice(data_rows(path, dialect), _TOP):
+        for j, cell in enumerate(row):
+            if to_number(cell, dialect.decimal_comma) is None and not any(map(str.isdigit, cell)):
+                found.setdefault(j, (line, cell))
+    return found
+
+
+def _read_transposed_csv(request: Request, dialect: Dialect, notes: list[str]) -> Contents:
+    """A file with one feature per row: its rows become columns, and its first column holds their names."""
+    rows = [row for _, row in data_rows(request.path, dialect)]
+    rows = [dialect.names, *rows] if dialect.header else rows
+    check_size(request.path, f"{len(rows)} rows of text", TEXT_BYTES * sum(map(len, rows)))
+    found = read_transposed(request, rows, lambda cell: to_number(cell, dialect.decimal_comma))
+    found.layout["dialect"], found.notes = dialect, notes + found.notes
+    return found
+
+
+def read_transposed(
+    request: Request, rows: list[list[Any]], number: Callable[[Any], float | None], text: Callable[[Any], Any] = str
+) -> Contents:
+    """A table from rows of cells that hold one feature each, with its name in the first cell."""
+    width = {len(row) for row in rows}
+    if len(width) > 1:
+        raise ValueError(f"{request.path}: rows have {min(width)} to {max(width)} cells; all need the same number.")
+    names = [text(row[0]).strip() for row in rows]
+    cells = [list(column) for column in zip(*rows, strict=True)][1:]
+    if not cells:
+        raise ValueError(f"{request.path} has one column; a table with one feature per row needs more.")
+    if not request.ids:
+        request = replace(request, ids=[0])  # what the header holds are the names of the rows
+
+    def read(features: list[int], wanted: list[int]) -> Cells:
+        return read_cells(request.path, enumerate(cells), features, wanted, number)
+
+    found = read_columns(request, names, read, text, line="column")
+    found.layout["transposed"] = True
+    return found
+
+
 def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
     dialect, gone = table.layout["dialect"], dropped_columns(table, selected)
+    if table.layout.get("transposed"):
+        rows = [row for _, row in data_rows(table.source, dialect)]
+        rows = [dialect.names, *rows] if dialect.header else rows
+        with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
+            out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
+            out.writerows(row for j, row in enumerate(rows) if j not in gone)
+        return
     kept = [j for j in range(len(dialect.names)) if j not in gone]
     with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
         out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
@@ -266,6 +335,7 @@ def read_arrow(request: Request) -> Contents:
     names, types, n_rows, load = _open_arrow(request.path)
     features, target, ids = roles(names, request)
     bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
+    bad |= dict.fromkeys(codes_among(names, features, request), "")
     if bad and not request.numeric_only and 8.0 * n_rows * len(features) <= request.memory:
         return _mixed_arrow(request, names, n_rows, load, bad)
     features, out, notes = usable(request, names, features, bad)
@@ -303,7 +373,8 @@ def _mixed_arrow(
     for j in features:
         column = load([j]).column(0)
         if j in bad:
-            columns[j] = arrow_column(names[j], column)
+            read = arrow_column if bad[j] else lambda name, column: category_column(name, column.to_pylist())
+            columns[j] = read(names[j], column)
         else:
             values = np.asarray(as_floats(column, f"{request.path}: column {names[j]!r}"), dtype=np.float64)
             columns[j] = number_column(names[j], values)
@@ -456,10 +527,15 @@ def read_xlsx(request: Request) -> Contents:
     """Read the last computed numbers of a sheet; dates and text are not numbers, and empty rows are skipped."""
     path = request.path
     with _open_sheet(path, request.sheet) as rows:
-        kept = [(line, row) for line, row in rows if row]
+        kept = [(line, row) for line, row in rows if row and line > (request.skip_rows or 0)]
     if not kept:
         raise ValueError(f"{path}: the sheet is empty.")
     width = max(len(row) for _, row in kept)
+    skip, notes = request.skip_rows or 0, list[str]()
+    if request.skip_rows is None:
+        titles = _title_rows([row for _, row in kept[: _TITLES + 1]], width)
+        kept, skip = kept[titles:], kept[titles][0] - 1 if titles else 0
+        notes += [title_note(path, skip)] * bool(titles)
 
     def padded(start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[Any]]]:
         return ((line, row + [None] * (width - len(row))) for line, row in islice(kept, start, stop))
@@ -473,10 +549,23 @@ def read_xlsx(request: Request) -> Contents:
     names = first if header else [f"x{j}" for j in range(width)]
     if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
-    found = read_rows(request, names, partial(padded, int(header)), _shown)
-    found.layout["sheet"] = request.sheet
-    found.notes = [f"{path}: {note}"] * bool(note) + found.notes
+    if request.transpose:
+        cells = [[_shown(cell) if j == 0 else cell for j, cell in enumerate(row)] for _, row in padded()]
+        found = read_transposed(request, cells, as_number, _shown)
+    else:
+        found = read_rows(request, names, partial(padded, int(header)), _shown)
+    found.layout |= {"sheet": request.sheet, "skip": skip}
+    found.notes = notes + [f"{path}: {note}"] * bool(note) + found.notes
     return found
+
+
+def _title_rows(rows: list[list[Any]], width: int) -> int:
+    """The number of rows above a table: those of one cell above a row that fills at least half of the columns."""
+    for count, row in enumerate(rows):
+        filled = sum(cell is not None and _shown(cell).strip() != "" for cell in row)
+        if filled > 1:
+            return count if 2 * filled >= width else 0
+    return 0
 
 
 def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -486,8 +575,14 @@ def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
     with _open_sheet(table.source, table.layout["sheet"]) as rows:
-        for _, row in rows:
-            sheet.append([cell for j, cell in enumerate(row) if j not in gone])
+        kept = (row for line, row in rows if line > table.layout.get("skip", 0))
+        if table.layout.get("transposed"):
+            for j, row in enumerate(row for row in kept if row):
+                if j not in gone:
+                    sheet.append(row)
+        else:
+            for row in kept:
+                sheet.append([cell for j, cell in enumerate(row) if j not in gone])
     with open(path, "wb") as file:
         book.save(file)
 

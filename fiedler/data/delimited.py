@@ -38,6 +38,7 @@ _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # smaller files are read in Python, because importing polars takes longer
 _LINE_COST = 16  # largest number of bytes per character while a line is split into cells
 _SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
+_MOST_TITLES = 10  # lines above a table
 BLANKS = " "  # the delimiter for runs of blanks and tabs
 
 # Numbers row by row and the cells of other columns; or, for each column without numbers, a line and its invalid cell.
@@ -53,6 +54,7 @@ class Dialect:
     header: bool
     decimal_comma: bool = False
     encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
+    skip: int = 0  # lines above the table
 
 
 class NotUTF8(ValueError):  # noqa: N818
@@ -160,22 +162,34 @@ def some(names: list[str]) -> str:
 
 
 def sniff(
-    path: Path, header: bool | None = None, named: Iterable[str] = (), encoding: str | None = None
+    path: Path,
+    header: bool | None = None,
+    named: Iterable[str] = (),
+    encoding: str | None = None,
+    skip: int | None = None,
 ) -> tuple[Dialect, list[str]]:
     """Names, delimiter, decimal mark, whether there is a header, and notes about what was guessed.
 
-    A header with one cell fewer than the rows (as R writes it) gets an unnamed first column.
+    A header with one cell fewer than the rows (as R writes it) gets an unnamed first column. ``skip`` is the number of
+    lines above the table; by default lines of at most one cell above a table are titles.
     """
-    lines = _first_lines(path, encoding)
-    if not lines:
+    numbered = _first_lines(path, encoding, skip or 0)
+    if not numbered:
         raise ValueError(f"{path} is empty.")
-    delimiter = _delimiter(lines, tabs_first={".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set())
+    lines, notes = [line for _, line in numbered], list[str]()
+    tabs_first = {".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set()
+    if skip is None:
+        titles = _titles(lines, tabs_first)
+        skip = numbered[titles][0] if titles else 0
+        lines = lines[titles:]
+        if titles:
+            notes.append(title_note(path, skip))
+    delimiter = _delimiter(lines, tabs_first)
     try:
         first, *others = (row for row in _split(lines, delimiter) if row)
     except csv.Error as error:
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
     first = [cell.strip() for cell in first]
-    notes = []
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     if comma:
         notes.append(comma_note(path, comma))
@@ -189,7 +203,36 @@ def sniff(
         first = [f"x{j}" for j in range(len(first))]
     elif others and len(others[0]) == len(first) + 1:
         first = ["", *first]
-    return Dialect(first, delimiter, header, comma is not None, encoding), notes
+    return Dialect(first, delimiter, header, comma is not None, encoding, skip), notes
+
+
+def title_note(path: Path, skip: int) -> str:
+    """The note about lines above a table."""
+    what = "line is a title" if skip == 1 else f"{skip} lines are a title"
+    return f"{path}: the first {what} and skipped; use skip_rows=0 if it belongs to the table."
+
+
+def _titles(lines: list[str], tabs_first: bool) -> int:
+    """The number of lines of a sample above a table: the lines before a table that hold one cell, or only a text.
+
+    The sample must be a table below them, of at least two columns, and must not be one as it is.
+    """
+    for count in range(min(len(lines) - 1, _MOST_TITLES)):
+        delimiter = _delimiter(lines[count:], tabs_first)
+        rows = _cells(lines[count:], delimiter)
+        if delimiter != BLANKS and rows and _is_table(rows):
+            filled = [[cell for cell in row if cell.strip()] for row in (_cells(lines[:count], delimiter) or [])]
+            if any(len(cells) > 1 for cells in filled):
+                return 0
+            while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
+                rows, count = rows[1:], count + 1
+            return count
+    return 0
+
+
+def _is_title(row: list[str]) -> bool:
+    filled = [cell for cell in row if cell.strip()]
+    return len(filled) == 1 and to_number(filled[0], False) is None
 
 
 def guess_header(
@@ -229,15 +272,19 @@ def guess_header(
     return True, ""
 
 
-def _first_lines(path: Path, encoding: str | None) -> list[str]:
-    """The first lines that are not empty: two, or more if they are short."""
-    lines: list[str] = []
-    size = 0
+def _first_lines(path: Path, encoding: str | None, skip: int = 0) -> list[tuple[int, str]]:
+    """The first lines that are not empty, after those that are skipped, with the number of lines before each.
+
+    There are two of them, or more if they are short.
+    """
+    lines: list[tuple[int, str]] = []
+    size = number = 0
     with open_text(path, encoding) as file:
         while (len(lines) < 2 or size < _SAMPLE[0]) and len(lines) < _SAMPLE[1] and (line := file.readline()):
             size += len(line)
-            if line.strip():
-                lines.append(line)
+            if line.strip() and number >= skip:
+                lines.append((number, line))
+            number += 1
     return lines
 
 
@@ -283,15 +330,17 @@ def _split(lines: Iterable[str], delimiter: str) -> Any:
 def data_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """``(line, cells)`` of the rows after the header; empty lines are skipped."""
     with open_text(path, dialect.encoding) as file:
+        for _ in range(dialect.skip):
+            file.readline()
         reader = _split(file, dialect.delimiter)
         skip = dialect.header
         try:
             for row in reader:
                 if row and not skip:
-                    yield reader.line_num, row
+                    yield dialect.skip + reader.line_num, row
                 skip = skip and not row
         except csv.Error as error:
-            raise ValueError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
+            raise ValueError(f"{path}: line {dialect.skip + reader.line_num} cannot be read: {error}.") from None
 
 
 def to_number(cell: str, decimal_comma: bool) -> float | None:
@@ -440,6 +489,8 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
     """The file after its header in pieces that end with a line."""
     with opener(path)(path, "rb") as opened:
         file = BoundedLines(opened, path)
+        for _ in range(dialect.skip):
+            file.readline()
         skip = dialect.header
         while skip:
             line = file.readline()

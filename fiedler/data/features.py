@@ -42,6 +42,8 @@ class Groups:
     ----------
     n_features : int
         Number of features; some may have no columns, because they are not used.
+    levels : dict of int -> list of str
+        For each feature that is a category the names of its levels, in the order of its columns.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class Groups:
         of_input: np.ndarray,
         names: list[str] | None = None,
         of_column: np.ndarray | None = None,
+        levels: dict[int, list[str]] | None = None,
     ):
+        self.levels = {} if levels is None else levels
         self.owner, self.of_input, self.names = owner, of_input, names
         self.of_column = owner if of_column is None else of_column
         self.n_features = int(of_input.max(initial=-1)) + 1
@@ -85,7 +89,8 @@ class Groups:
     def take(self, features: np.ndarray) -> Groups:
         """The groups of some features, for the matrix of their columns."""
         owner = np.repeat(np.arange(len(features)), self.sizes[features])
-        return Groups(owner, np.arange(len(features)))
+        levels = {k: self.levels[int(j)] for k, j in enumerate(features) if int(j) in self.levels}
+        return Groups(owner, np.arange(len(features)), levels=levels)
 
     @property
     def named(self) -> bool:
@@ -119,9 +124,12 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         The matrix and its features.
     """
     if isinstance(X, Prepared):  # a table of a file
-        return Prepared(validate_X(X.X, column_names, missing=True), X.groups) if X.groups is None else X
+        owner = None if X.groups is None else X.groups.of_column
+        names = column_names if owner is None or column_names is None else [column_names[j] for j in owner]
+        return Prepared(validate_X(X.X, names, missing=True), X.groups)
     inside, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
+    levels: dict[int, list[str]] = {}
     if is_mixed_frame(inside):
         encoded = encode(frame_columns(inside))
         if not encoded.X.shape[1]:
@@ -133,7 +141,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         if encoded.notes:
             message = f"the table is not purely numeric. {sentences(encoded.notes)}"
             warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
-        owner, n_inputs = encoded.owner, len(encoded.columns)
+        owner, n_inputs, levels = encoded.owner, len(encoded.columns), encoded.levels
         # Names of the encoded columns for messages: those of the columns they come from.
         matrix = validate_X(encoded.X, None if names is None else [names[j] for j in owner], missing=True)
     else:
@@ -142,7 +150,7 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         if groups is None:
             return Prepared(matrix, None)
     if groups is None:
-        return Prepared(matrix, Groups(owner, np.arange(n_inputs)))
+        return Prepared(matrix, Groups(owner, np.arange(n_inputs), levels=levels))
     if isinstance(matrix, Source) or is_sparse(matrix):
         raise ParameterError(
             "groups= needs a dense X in memory; pass the columns as an array or a frame.", parameter="groups"

@@ -39,7 +39,7 @@ from .files import ParquetFile, open_mapped
 from .label_files import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
-from .tables import Contents, Request, Table, position
+from .tables import Contents, Request, Table, flipped, position
 
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 
@@ -184,6 +184,9 @@ def read_table(
     sheet: str | int | None = None,
     drop: str | int | Iterable[str | int] | None = None,
     numeric_only: bool = False,
+    skip_rows: int | None = None,
+    transpose: bool = False,
+    categories: str | int | Iterable[str | int] | None = None,
 ) -> Table:
     """Read a table with its labels.
 
@@ -220,6 +223,14 @@ def read_table(
         Whether to leave out columns that hold no numbers, with a warning that names them. By default columns of
         categories, dates and truth values are features, and texts with many different values are left out with a
         warning. A column of numbers with some other cells is an error in any case.
+    skip_rows : int, optional
+        Number of lines above the table in a CSV or Excel file. By default lines of one cell above a table are taken for
+        titles; a warning is issued.
+    transpose : bool, default=False
+        Whether the file holds one feature per row, with its name in the first cell, as tables of genes often do.
+    categories : str, int or several, optional
+        Columns of a CSV, Excel, Parquet, Feather or dense ARFF file whose numbers are codes without an order; they are
+        read as categories. "all" means all features.
 
     Returns
     -------
@@ -257,8 +268,9 @@ def read_table(
     most = float("inf") if memory is None else memory
     ids, dropped = _several(id_column), _several(drop)
     with memory_limit(max(allocation_limit(), most if memory is not None and np.isfinite(most) else 0.0)):
-        with _damage_named(path):
-            found = FORMATS[kind].read(Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only))
+        request = Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only, skip_rows, transpose)
+        request.categories = _several(categories)
+        found = read_contents(kind, request)
         n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
         m = m if found.groups is None else found.groups.n_features
         if not n or not m:
@@ -268,7 +280,8 @@ def read_table(
         # Row numbers and column names are always needed.
         check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
-        said = {f"header={value}": ("header", value) for value in (True, False) if f"header={value}" in note}
+        said: dict[str, Any] = {f"header={value}": ("header", value) for value in (True, False)}
+        said = {words: way for words, way in (said | {"skip_rows=0": ("skip_rows", 0)}).items() if words in note}
         warnings.warn(ParameterWarning(note, parameter="path", value=str(path), way_out=said), stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
     y = found.y if labels is None else read_labels(labels, row_ids, n)
@@ -285,6 +298,13 @@ def read_table(
         found.X.names = feature_names  # for messages about its values, which are checked when they are read
     layout = found.layout | {"y": found.y}
     return Table(found.X, feature_names, row_ids, y, path, kind, layout, found.groups)
+
+
+def read_contents(kind: str, request: Request) -> Contents:
+    """What a file of one format holds, with samples as rows."""
+    with _damage_named(request.path):
+        found = FORMATS[kind].read(request)
+        return flipped(found, request.path) if request.transpose and "transposed" not in found.layout else found
 
 
 def open_source(
@@ -357,6 +377,8 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
     described = FORMATS[table.format]
     if described.write is None:
         raise ValueError(f"{path}: tables of the format {table.format!r} can be read, but not written.")
+    if table.layout.get("transposed") and table.format not in ("csv", "xlsx"):
+        raise ValueError(f"{path}: a table with one feature per row can be written as CSV or Excel only.")
     mask = np.zeros(table.shape[1], dtype=bool)
     mask[selected] = True
     with memory_limit(allocation_limit()), replacing(path, force, described.folder) as temporary:

@@ -92,6 +92,17 @@ class Encoded(NamedTuple):
     columns: list[Column]
     notes: list[str]
 
+    @property
+    def levels(self) -> dict[int, list[str]]:
+        """For each category its level names, in the order of its 0/1 columns; by the position of the column."""
+        found = {}
+        for j, column in enumerate(self.columns):
+            if int((self.owner == j).sum()) > 1:
+                present = np.unique(column.values[column.known]).astype(np.intp)
+                names = column.levels or ["False", "True"]  # truth values have no names
+                found[j] = [names[at] for at in present]
+        return found
+
 
 # -------------------------------------------------------------------- columns
 
@@ -129,6 +140,12 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
             numbers = seen.spread([table.get(id(value), np.nan) for value in seen.values], np.float64)
             return _checked(Column(name, kind, _since_first(numbers) if kind == "date" else numbers, []))
     return _levelled(name, seen, missing)
+
+
+def category_column(name: Any, cells: Sequence[Any]) -> Column:
+    """A column whose cells are levels of a category, also if they are numbers."""
+    seen = Distinct(list(cells))
+    return _levelled(name, seen, seen.where(is_missing))
 
 
 def number_column(name: Any, values: np.ndarray) -> Column:

@@ -18,7 +18,7 @@ from .arrays import Matrix
 from .source import Source, column_name
 
 SCALES = ("standard", "minmax", "keep")
-_UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
+UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
 _NARROWEST = 0.05  # share of the columns, the narrowest, that do not count: they change little
 _SEEN = 1000  # numbers of rows and columns that are looked at first
 _ROUNDING = 1e-9  # a column whose range is a smaller share of its values is constant
@@ -54,7 +54,7 @@ def scaled(X: Matrix, how: str) -> Matrix:
 
 
 class Uneven(NamedTuple):
-    """Columns whose spreads differ by more than a factor of 1,000.
+    """Columns whose spreads differ much.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class Uneven(NamedTuple):
     factor: float
 
 
-def uneven_columns(X: Any) -> Uneven | None:
-    """Columns whose spreads differ by more than a factor of 1,000; None if there are none, and for sources.
+def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
+    """Columns whose spreads differ by more than a factor; None if there are none, and for sources.
 
     Constant columns do not count, nor do the narrowest 5 % of many columns. The widest ones always count, because a
     single wide column decides all distances. Some rows are looked at first; all rows of the columns that differ there
@@ -80,11 +80,11 @@ def uneven_columns(X: Any) -> Uneven | None:
         return None
     columns = _spaced(X.shape[1])
     rows = _spaced(X.shape[0])
-    found = _compared(_spreads(X[rows], columns), columns)
+    found = _compared(_spreads(X[rows], columns), columns, factor)
     if found is None or len(rows) == X.shape[0]:
         return found
     columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
-    return _compared(_spreads(X, columns), columns)
+    return _compared(_spreads(X, columns), columns, factor)
 
 
 def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]], stacklevel: int = 3) -> None:
@@ -124,7 +124,7 @@ def _spaced(size: int) -> np.ndarray:
     return np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp)
 
 
-def _compared(spread: np.ndarray, columns: np.ndarray) -> Uneven | None:
+def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:
     spread = np.where(np.isfinite(spread), spread, 0.0)
     used = np.flatnonzero(spread > _NOTHING * spread.max(initial=0.0))
     if len(used) < 2:
@@ -132,7 +132,7 @@ def _compared(spread: np.ndarray, columns: np.ndarray) -> Uneven | None:
     order = used[np.argsort(spread[used], kind="stable")]
     order = order[int(_NARROWEST * (len(order) - 1)) :]
     least, most = spread[order[0]], spread[order[-1]]
-    if not most > _UNEVEN * least:
+    if not most > factor * least:
         return None
     middle = np.sqrt(most) * np.sqrt(least)
     wide = [(int(columns[j]), float(spread[j])) for j in order[::-1][:_NAMED] if spread[j] > middle]

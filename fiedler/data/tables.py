@@ -47,6 +47,14 @@ class Request:
         Columns to leave out.
     numeric_only : bool
         Whether columns that hold no numbers are left out.
+    skip_rows : int, optional
+        Number of lines before the table; by default titles above it are found.
+    transpose : bool
+        Whether the file holds one feature per row.
+    lenient : bool
+        Whether columns with wrong cells are described instead of being an error.
+    categories : list of str or int
+        Columns of codes, which are read as categories although they hold numbers; "all" for all features.
     """
 
     path: Path
@@ -58,6 +66,10 @@ class Request:
     sheet: str | int | None = None
     drop: list[str | int] = field(default_factory=list)
     numeric_only: bool = False
+    skip_rows: int | None = None
+    transpose: bool = False
+    lenient: bool = False
+    categories: list[str | int] = field(default_factory=list)
 
     @property
     def named(self) -> list[str]:
@@ -89,6 +101,8 @@ class Contents:
         The features, if some are categories, which have several columns of X.
     columns : list of Column, optional
         All columns that were read as features, also those that are not used, if some hold no numbers.
+    wrong : dict
+        For each column of numbers with wrong cells a description of the first one.
     """
 
     X: Any
@@ -99,6 +113,7 @@ class Contents:
     notes: list[str] = field(default_factory=list)
     groups: Groups | None = None
     columns: list[Column] | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -181,6 +196,17 @@ def roles(names: list[str], request: Request) -> tuple[list[int], int | None, li
     if not features:
         raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
     return features, target, ids
+
+
+def codes_among(names: list[str], features: list[int], request: Request) -> list[int]:
+    """Positions of the features that the caller declares as categories."""
+    if request.categories == ["all"] and "all" not in names:
+        return features
+    places = {position(column, names, request.path) for column in request.categories}
+    others = sorted(places - set(features))
+    if others:
+        raise ValueError(f"{request.path}: column {names[others[0]]!r} is named as a category, but is no feature.")
+    return sorted(places)
 
 
 def left_out(names: list[str], request: Request) -> list[int]:
@@ -266,6 +292,20 @@ def without_column(X: Any, request: Request) -> Contents:
     return Contents(X[:, kept], names, y, None, layout)
 
 
+def flipped(found: Contents, path: Path) -> Contents:
+    """The contents of a matrix that holds one feature per row, as a table with one row per sample."""
+    if isinstance(found.X, Source) or found.groups is not None or found.y is not None:
+        raise ParameterError(
+            f"{path}: transpose=True needs a matrix of numbers in memory, without a column of labels; give the labels "
+            "as a file.",
+            parameter="transpose",
+            value=True,
+        )
+    X = sp.csc_array(found.X.T) if is_sparse(found.X) else found.X.T
+    names = None if found.row_ids is None else [str(name) for name in found.row_ids]
+    return Contents(X, names, None, found.names, {"features": list(range(X.shape[1])), "transposed": True}, found.notes)
+
+
 def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
     """The arrays of a reduced table: X, feature_names, and y and row_ids if there are any."""
     arrays = {"X": table.X[:, selected], "feature_names": table.feature_names[selected].astype(str)}
@@ -348,7 +388,12 @@ def check_infinite(table: Table) -> np.ndarray:
     gaps, infinite = _gaps(table.X)
     if infinite.any():
         columns = some(table.names_of_columns(infinite))
-        raise ValueError(f"{table.source}: infinite values in {columns}; replace them.")
+        names = table.names_of_columns(infinite)
+        raise ParameterError(
+            f"{table.source}: infinite values in {columns}; replace them, or leave them out with drop={names}.",
+            parameter="drop",
+            way_out={f"drop={names}": ("drop", names)},
+        )
     return gaps
 
 

@@ -47,20 +47,22 @@ def holes_of(X: np.ndarray) -> np.ndarray | None:
 
 def check_known(known: np.ndarray, names: list[str]) -> None:
     """Raise an error if a row knows nothing, or a column has fewer than five known values."""
+    told, way_out = list[str](), dict[str, tuple[str, Any]]()
     empty = np.flatnonzero(~known.any(axis=1))
     if len(empty):
         shown = ", ".join(map(str, empty[:5])) + ", ..." * (len(empty) > 5)
-        raise ParameterError(
-            f"X has {len(empty)} rows in which every value is missing (rows {shown}); drop these rows.", parameter="X"
-        )
+        told.append(f"X has {len(empty)} rows in which every value is missing (rows {shown}); drop these rows.")
     counts = known.sum(axis=0)
     few = np.flatnonzero(counts < min(LEAST_KNOWN, len(known)))
     if len(few):
         shown = ", ".join(f"{names[j]} ({counts[j]})" for j in few[:5]) + ", ..." * (len(few) > 5)
-        raise ParameterError(
-            f"X has {len(few)} columns with fewer than {LEAST_KNOWN} known values: {shown}; drop these columns.",
-            parameter="X",
-        )
+        too_few = f"X has {len(few)} columns with fewer than {LEAST_KNOWN} known values: {shown}"
+        told.append(f"{too_few}; drop these columns.")
+        # Names come as text in quotes, for messages.
+        plain = [names[j][1:-1] if names[j][:1] in ("'", '"') else names[j] for j in few]
+        way_out = {"drop these columns": ("drop", list(dict.fromkeys(plain)))}
+    if told:
+        raise ParameterError(" ".join(told), parameter="X", way_out=way_out)
 
 
 def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np.ndarray:

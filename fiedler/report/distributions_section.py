@@ -20,6 +20,7 @@ from .section import LONGEST_NAME, Section, class_colours, class_key
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
 _BINS, _FEW = (10, 20), 15  # fewest and most bins; classes with fewer rows show single values
 _WHOLE = 30  # an integer range of at most this length has one bin per integer
+_NAMED_LEVELS, _LEVEL_LETTERS = 5, 30  # levels that are named below a figure, and letters of all of them
 _NAME, _SHORT_NAME = 60, 16  # length of a name in a caption, and above a small figure
 
 
@@ -50,6 +51,10 @@ def _compute(case: Case) -> dict[str, Any]:
     bins = int(np.clip(2 * np.cbrt(len(rows) / max(len(names), 1)), *_BINS))  # Rice's rule
     for rank, (j, f) in enumerate(zip(order, F.T, strict=True), 1):
         about = {"feature": case.names[j], "rank": rank} | _range(f, bins)
+        levels = {} if case.problem.groups is None else case.problem.groups.levels
+        if int(j) in levels:
+            about |= {"levels": levels[int(j)], "low": -0.5, "high": len(levels[int(j)]) - 0.5, "n_outside": 0}
+            about["bins"] = len(levels[int(j)])
         if section["kind"] == "classes":
             about["groups"] = [_group(f[groups[rows] == at], about) for at in range(len(names))]
         elif section["kind"] == "target":
@@ -127,6 +132,9 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     rows = "rows" if kind == "none" else "labelled rows"
     of = f"all {n:,} {rows}" if n == known else f"{n:,} of the {known:,} {rows}, evenly spaced"
     words = f"The {len(section['features'])} best features {what}; {of}."
+    named = [about for about in section["features"] if "levels" in about]
+    if named and len(named) < len(section["features"]):
+        words += " Numbers are standardised."
     if any(about["n_outside"] for about in section["features"]):
         words += " Values far outside are drawn at the border of the figure."
     colours, groups = class_colours(s["data"]["labels"]), section.get("groups", [])
@@ -141,6 +149,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 def _caption(about: dict[str, Any]) -> dict[str, str]:
     parts = [] if about.get("correlation") is None else [f"correlation {about['correlation']:.2f}".replace("-", "−")]
     parts += [f"{about['n_outside']:,} outside"] * bool(about["n_outside"])
+    parts += [f"{len(about.get('levels', ()))} levels"] * ("levels" in about)
     name = about["feature"]
     return {
         "name": f"{about['rank']}. {printable(name, _NAME)}",
@@ -167,8 +176,18 @@ def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
         figure.ax.set_xlim(low - margin, high + margin)
         figure.ax.xaxis.set_major_locator(MaxNLocator(3))
         figure.ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
+        if "levels" in about:
+            _name_levels(figure.ax, about["levels"])
         draw(figure, s, about, name)
     return figure
+
+
+def _name_levels(ax: Any, levels: list[str]) -> None:
+    """The names of the levels of a category below its bars, as many as there is room for."""
+    step = -(-len(levels) // _NAMED_LEVELS)
+    at = list(range(0, len(levels), step))
+    longest = max(2, _LEVEL_LETTERS // len(at))
+    ax.set_xticks(at, [printable(levels[place], longest) for place in at])
 
 
 def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:
@@ -185,13 +204,23 @@ def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name:
             shown = drawings.points(ax, x, [at - 0.3] * group["n"], 6.0, edgecolor=paint, alpha=0.6)
         else:
             shown = drawings.histogram(ax, group["counts"], low, high, at, -0.8, facecolor=paint, alpha=0.4)
-        _quartiles(ax, at, np.clip(group["quartiles"], low, high), paint)
-        text = f"{printable(label, 40)}: median {middle:.4g} of {group['n']} row{'s' * (group['n'] > 1)}"
+        if "levels" in about:  # without an order there is no median
+            typical = f"most often {printable(about['levels'][_most_frequent(group)], 40)} in"
+        else:
+            _quartiles(ax, at, np.clip(group["quartiles"], low, high), paint)
+            typical = f"median {middle:.4g} of"
+        text = f"{printable(label, 40)}: {typical} {group['n']} row{'s' * (group['n'] > 1)}"
         figure.tell(shown, [text])
         medians.append(text)
     figure.description = f"{name}. {'; '.join(medians)}."
     ax.set_ylim(len(groups) - 0.7, -0.95)
     _bare(ax)
+
+
+def _most_frequent(group: dict[str, Any]) -> int:
+    """The position of the level that occurs most often in a class."""
+    counts = group.get("counts")
+    return int(np.argmax(np.bincount(np.array(group["values"], dtype=np.intp)) if counts is None else counts))
 
 
 def _against_target(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:

@@ -97,6 +97,8 @@ def _notes(case: Case) -> list[str]:
             notes[place] = notes[place] or f"near copy of {case.names[told.resembles[j]]}{r}"
     for place, j in enumerate(order[: case.n_selected].tolist()):
         notes[place] = notes[place] or _stands_for(copies.get(j, []))
+    for place in np.flatnonzero(getattr(case.selector, "included_", np.zeros(len(order), dtype=bool))[order]).tolist():
+        notes[place] = "; ".join(filter(None, ["included in any case", notes[place]]))
     for repeat in case.once(compute_redundancy).get("repeats", ()):
         better = case.names[order[repeat["of"] - 1]]
         notes[repeat["rank"] - 1] = f"correlates {repeat['correlation']:.2f} with rank {repeat['of']}, {better}"

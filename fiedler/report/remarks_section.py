@@ -65,7 +65,8 @@ def _check_noise(case: Case) -> None:
         )
         return
     reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
-    remark = noise_remark(case.problem.X, 'screen="agreement"') if reads_X else None
+    plain = reads_X and case.problem.groups is None  # levels of categories agree with no other column
+    remark = noise_remark(case.problem.X, 'screen="agreement"') if plain else None
     if remark is not None:
         case.warn("noise", f"{remark.capitalize()}.")
 

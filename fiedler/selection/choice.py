@@ -22,6 +22,7 @@ FOUND_BY_SOME = (
     "explained",
     "stands_for",
     "kept",
+    "included",
     "groups",
     "group_names",
     *_PER_FEATURE,

@@ -1,0 +1,486 @@
+"""A first look at a table: what its columns are, what stands in the way, and a command that works.
+
+    look("data.csv")    a file: shape, orientation, header, encoding, a line per column, a command to paste
+    look(frame)         the same for a frame, with a line of Python
+
+The roles are guesses from names and values. ``--auto`` of the command line uses the same guesses.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .data.delimited import BLANKS, existing
+from .data.formats import FORMATS, file_format, read_contents
+from .data.frames import Column, frame_columns, number_column, read_column
+from .data.memory import physical_bytes
+from .data.scaling import uneven_columns
+from .data.source import Source
+from .data.tables import Contents, Request
+from .selection.screens import noise_remark
+from .validation import is_sparse
+from .words import html_table, printable, to_frame
+
+_TARGETS = frozenset(
+    {
+        "class",
+        "classes",
+        "target",
+        "label",
+        "labels",
+        "y",
+        "outcome",
+        "response",
+        "diagnosis",
+        "species",
+        "variety",
+        "status",
+        "survived",
+        "vote",
+        "churn",
+    }
+)
+_IDS = frozenset(
+    {
+        "id",
+        "ids",
+        "index",
+        "row",
+        "rowid",
+        "rownames",
+        "sample",
+        "samples",
+        "sampleid",
+        "patient",
+        "patientid",
+        "subject",
+        "no",
+        "nr",
+        "key",
+    }
+)
+_FEW = 20  # levels of a category that may be the target
+_UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
+_MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
+_CODES = 10  # whole numbers of a column that may be codes
+_SHOWN = 60  # columns in the text
+_LONGEST = 30  # characters of a name in the text
+_FLAGS = 8  # options that the command spells out; beyond that it uses --auto
+_WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of a table with one feature per row
+# Ways out in Python and on the command line.
+_PYTHON = {"scale": "scale='standard'", "codes": "astype('category')", "noise": "screen='agreement'"}
+_OPTIONS = {"scale": "--scale standard", "codes": "--category COL", "noise": "--screen agreement"}
+_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", BLANKS: "blanks"}
+
+
+class ColumnLook(NamedTuple):
+    """One column of a table.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    role : {"feature", "id", "target candidate", "text", "constant", "copy", "empty", "wrong cells"}
+        What the column is probably for. Text, empty and wrong columns are not used.
+    kind : {"number", "boolean", "ordered", "category", "date", "text"}
+        What it holds.
+    missing : int
+        Number of missing cells.
+    levels : int
+        Number of different values.
+    spread : float
+        Standard deviation of a number, or of a date in days; NaN for all other kinds.
+    note : str
+        For a copy the column it repeats, for wrong cells the first one.
+    """
+
+    name: str
+    role: str
+    kind: str
+    missing: int
+    levels: int
+    spread: float
+    note: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Look:
+    """What a table holds, and how to use it.
+
+    Parameters
+    ----------
+    source : str
+        The file, or "frame".
+    n_rows, n_columns : int
+        The shape of the table.
+    layout : str
+        Format, encoding, delimiter and header of the file.
+    rows_are : {"samples", "features"}
+        What a row probably is.
+    columns : tuple of ColumnLook
+        A line per column; empty for a matrix of more than 50 million cells, and for one that is read in blocks.
+    remarks : tuple of str
+        What the user should know before a method is chosen.
+    guesses : dict
+        The options of the command: ``target``, ``id_columns``, ``drop``, ``scale``, ``transpose``.
+    command : str
+        A command, or a line of Python, that works.
+    """
+
+    source: str
+    n_rows: int
+    n_columns: int
+    layout: str
+    rows_are: str
+    columns: tuple[ColumnLook, ...]
+    remarks: tuple[str, ...]
+    guesses: dict[str, Any] = field(default_factory=dict)
+    command: str = ""
+
+    def _header(self) -> list[str]:
+        shape = f"{self.n_rows:,} rows, {self.n_columns:,} columns"
+        lines = [f"{self.source}: {'; '.join(filter(None, (shape, self.layout)))}"]
+        if self.rows_are == "features":
+            lines.append("rows look like features and columns like samples: the command transposes the table")
+        counts: dict[str, int] = {}
+        for column in self.columns:
+            counts[column.role] = counts.get(column.role, 0) + 1
+        if counts:
+            lines.append(", ".join(f"{number} {_plural(role, number)}" for role, number in counts.items()))
+        missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
+        if missing:
+            holed = sum(column.missing > 0 for column in self.columns)
+            lines.append(f"{missing:,} of {cells:,} cells are missing ({missing / cells:.1%}), in {holed} columns")
+        return lines
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for column in self.columns:
+            role = f"{column.role} of {column.note}" if column.role == "copy" else column.role
+            spread = "" if np.isnan(column.spread) else f"{column.spread:.3g}"
+            missing = str(column.missing or "")
+            rows.append([printable(column.name, _LONGEST) or "(no name)", role, column.kind, missing])
+            rows[-1] += [str(column.levels), spread]
+        return rows
+
+    def __repr__(self) -> str:
+        names = ["column", "role", "kind", "missing", "levels", "spread"]
+        rows = self._rows()
+        shown = [names, *rows[:_SHOWN]]
+        widths = [max(len(row[k]) for row in shown) for k in range(len(names))]
+        lines = self._header()
+        if rows:
+            lines.append("")
+            for row in shown:
+                left = [cell.ljust(width) for cell, width in zip(row[:3], widths[:3], strict=True)]
+                right = [cell.rjust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
+                lines.append("  ".join([*left, *right]).rstrip())
+            if len(rows) > _SHOWN:
+                lines.append(f"... and {len(rows) - _SHOWN} more columns")
+        if self.remarks:
+            lines += ["", *(f"- {remark}" for remark in self.remarks)]
+        return "\n".join([*lines, "", "Run this:", f"  {self.command}"])
+
+    def _repr_html_(self) -> str:
+        about = "".join(f"<p>{escape(line)}</p>" for line in self._header())
+        names = ["column", "role", "kind", "missing", "levels", "spread"]
+        table = html_table("columns", self._rows(), names) if self.columns else ""
+        remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self.remarks)
+        return f"{about}{table}{f'<ul>{remarks}</ul>' * bool(remarks)}<pre>{escape(self.command)}</pre>"
+
+    def frame(self) -> Any:
+        """The columns as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per column of the table.
+        """
+        return to_frame({name: [column[k] for column in self.columns] for k, name in enumerate(ColumnLook._fields)})
+
+
+def look(
+    table: Any,
+    *,
+    sheet: str | int | None = None,
+    header: bool | None = None,
+    skip_rows: int | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+) -> Look:
+    """Look at a table before anything is computed.
+
+    Parameters
+    ----------
+    table : path or frame
+        A file of any format that :func:`fiedler.io.read_table` reads, or a pandas or polars frame.
+    sheet, header, skip_rows, transpose, layer : optional
+        As in :func:`fiedler.io.read_table`, for files.
+
+    Returns
+    -------
+    look : Look
+        Shape and layout, the role of every column, and a command that works. It prints as text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fiedler
+    >>> frame = pd.DataFrame({"no": range(12), "size": [1.5, 2.5, 4.0] * 4, "kind": ["a", "b"] * 6, "unit": "cm"})
+    >>> fiedler.look(frame)
+    frame: 12 rows, 4 columns
+    1 id, 1 feature, 1 target candidate, 1 constant
+    <BLANKLINE>
+    column  role              kind      missing  levels  spread
+    no      id                number                 12    3.45
+    size    feature           number                  3    1.03
+    kind    target candidate  category                2
+    unit    constant          category                1
+    <BLANKLINE>
+    Run this:
+      SpectralSelector("subset", n_features_to_select="auto").fit(frame.drop(columns=['no', 'kind']), frame['kind'])
+    """
+    if isinstance(table, (str, Path)):
+        options = {"sheet": sheet, "header": header, "skip_rows": skip_rows, "transpose": transpose, "layer": layer}
+        return _look_at_file(Path(table), options)
+    if type(table).__module__.partition(".")[0] not in ("pandas", "polars"):
+        raise TypeError(f"look takes a path, or a pandas or polars frame, got {type(table).__name__}.")
+    table = table.collect() if type(table).__name__ == "LazyFrame" else table
+    columns = frame_columns(table)
+    found, remarks, guesses = _judged(columns, {}, len(table), _PYTHON)
+    return Look("frame", len(table), len(columns), "", "samples", found, remarks, guesses, _python(guesses, table))
+
+
+# -------------------------------------------------------------------- files
+
+
+def _look_at_file(path: Path, options: dict[str, Any]) -> Look:
+    kind = file_format(path)
+    path = existing(path, FORMATS[kind].folder)
+    request = Request(path, None, [], memory=physical_bytes() / 4, lenient=True, **options)
+    contents = read_contents(kind, request)
+    columns = _columns_of(contents)
+    found, remarks, guesses = _judged(columns, contents.wrong, contents.X.shape[0], _OPTIONS)
+    if not options["transpose"] and _rows_are_features(columns):
+        flipped = _look_at_file(path, options | {"transpose": True})
+        object.__setattr__(flipped, "rows_are", "features")
+        return flipped
+    guesses["transpose"] = options["transpose"]
+    n_columns = len(columns) or contents.X.shape[1]
+    command = _command(path, options, guesses)
+    layout = _layout(kind, contents, options)
+    return Look(str(path), contents.X.shape[0], n_columns, layout, "samples", found, remarks, guesses, command)
+
+
+def _columns_of(contents: Contents) -> list[Column]:
+    """All columns of a file, those that name the rows included; none for a matrix that is read in blocks."""
+    X, names = contents.X, contents.names
+    if contents.columns is not None:
+        columns = list(contents.columns)
+    elif isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS:
+        return []
+    else:
+        names = [f"x{j}" for j in range(X.shape[1])] if names is None else names
+        X = X.tocsc() if is_sparse(X) else X
+        columns = [number_column(name, _dense(X, j)) for j, name in enumerate(names)]
+    if contents.row_ids is not None:
+        columns.insert(0, read_column("", list(contents.row_ids)))
+    return columns
+
+
+def _dense(X: Any, j: int) -> np.ndarray:
+    column = X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j]
+    return np.asarray(column, dtype=np.float64)
+
+
+def _layout(kind: str, contents: Contents, options: dict[str, Any]) -> str:
+    """Format, encoding, delimiter and header in words."""
+    dialect = contents.layout.get("dialect")
+    if dialect is None:
+        skipped = contents.layout.get("skip", 0)
+        return f"{kind} file" + (f", names in line {skipped + 1}" if skipped else "")
+    encoding = {None: "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(dialect.encoding, dialect.encoding)
+    header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
+    comma = ", decimal commas" if dialect.decimal_comma else ""
+    return f"{encoding} text with {_DELIMITERS[dialect.delimiter]}{comma}, {header}"
+
+
+def _rows_are_features(columns: list[Column]) -> bool:
+    """Whether a table holds one feature per row: names in its first column, and many alike columns of numbers."""
+    first, numbers = columns[:1], [column for column in columns[1:] if column.kind == "number"]
+    if len(numbers) < _WIDE or len(numbers) < len(columns) - 1 or not first or not _is_unique_text(first[0]):
+        return False
+    X = np.column_stack([column.values for column in numbers])
+    if X.shape[0] < _TALL * X.shape[1] or np.isnan(X).any() or (X.std(axis=0) == 0).any():
+        return False
+    r = np.corrcoef(X, rowvar=False)[np.triu_indices(X.shape[1], 1)]
+    spread = X.std(axis=0)
+    return bool(np.median(r) > _ALIKE and spread.max() < 10 * spread.min())
+
+
+# -------------------------------------------------------------------- roles
+
+
+def _judged(
+    columns: list[Column], wrong: dict[str, str], n_rows: int, ways: dict[str, str]
+) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
+    """A line per column, remarks, and the options that follow from them."""
+    levels = [len(np.unique(column.values[column.known])) for column in columns]
+    target = _target(columns, levels)
+    seen: dict[bytes, str] = {}
+    found = tuple(
+        _described(column, count, column is target, wrong, seen) for column, count in zip(columns, levels, strict=True)
+    )
+    by_role = lambda *roles: [line.name for line in found if line.role in roles]  # noqa: E731
+    guesses: dict[str, Any] = {
+        "target": None if target is None else str(target.name),
+        "id_columns": tuple(name for name in by_role("id") if name),
+        "drop": tuple(by_role("text", "empty", "wrong cells")),
+        "scale": None,
+        "transpose": False,
+    }
+    used = [column for column, line in zip(columns, found, strict=True) if line.role in ("feature", "copy")]
+    remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
+    counted = {id(column): count for column, count in zip(columns, levels, strict=True)}
+    codes = [str(column.name) for column in used if 3 <= counted[id(column)] <= _CODES and _holds_whole_numbers(column)]
+    if codes:
+        shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
+        remarks.append(
+            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use "
+            f"{ways['codes']}"
+        )
+    if any(column.kind == "category" for column in used):
+        if any(column.kind in ("number", "date", "ordered") for column in used):
+            remarks.append("numeric columns are standardised, because the table has categories")
+    elif used:
+        X = np.column_stack([_filled(column.values) for column in used])
+        uneven = uneven_columns(X, _UNEVEN)
+        if uneven is not None:
+            guesses["scale"] = "standard"
+            wide, narrow = uneven.wide[0][0], uneven.narrow[0][0]
+            remarks.append(
+                f"{str(used[wide].name)!r} spreads {uneven.factor:,.0f} times as much as {str(used[narrow].name)!r}; "
+                f"{ways['scale']} brings all columns to one scale"
+            )
+        noise = noise_remark(X, ways["noise"]) if len(used) > 2 and n_rows > 9 else None
+        remarks += [noise] if noise else []
+    return found, tuple(remarks), guesses
+
+
+def _described(
+    column: Column, levels: int, is_target: bool, wrong: dict[str, str], seen: dict[bytes, str]
+) -> ColumnLook:
+    name, known = str(column.name), column.values[column.known]
+    role, note = "feature", ""
+    key = column.values.tobytes() + column.kind.encode()
+    if column.kind in ("wrong", "empty"):
+        role = {"wrong": "wrong cells", "empty": "empty"}[column.kind]
+        note = wrong.get(name, "")
+    elif is_target:
+        role = "target candidate"
+    elif _is_id(column, levels):
+        role = "id"
+    elif column.kind == "text":
+        role = "text"
+    elif levels < 2:
+        role = "constant"
+    elif key in seen:
+        role, note = "copy", seen[key]
+    seen.setdefault(key, name)
+    kind = {"wrong": "text", "empty": "number"}.get(column.kind, column.kind)
+    spread = float(known.std()) if column.kind in ("number", "date", "ordered") and len(known) else np.nan
+    return ColumnLook(name, role, kind, int((~column.known).sum()), levels, spread, note)
+
+
+def _target(columns: list[Column], levels: list[int]) -> Column | None:
+    """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
+    fitting = [column for column, count in zip(columns, levels, strict=True) if column.used and count > 1]
+    names = {str(column.name).strip().casefold() for column in columns}
+    known = _TARGETS - {"y"} if {"x", "z"} & names else _TARGETS  # coordinates
+    named = [column for column in fitting if str(column.name).strip().casefold() in known]
+    if named:
+        return named[0]
+    ids = {id(column) for column, count in zip(columns, levels, strict=True) if _is_id(column, count)}
+    features = [column for column in fitting if id(column) not in ids]
+    categories = [column for column in features if column.kind == "category"]
+    if (
+        len(categories) != 1
+        or len(features) < 2
+        or not any(categories[0] is end for end in (features[0], features[-1]))
+    ):
+        return None
+    counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
+    return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
+
+
+def _is_id(column: Column, levels: int) -> bool:
+    """Whether a column names the rows: it counts them, is unique text, or is called an id and unique."""
+    name = str(column.name).strip().casefold()
+    unique = levels == len(column.values)
+    if (unique and column.counts_rows) or _is_unique_text(column):
+        return True
+    if name in ("", "__index_level_0__") and column.kind == "text":
+        return True
+    called = name in _IDS or name.endswith(("_id", ".id", " id"))
+    return called and unique and len(column.values) > 9
+
+
+def _is_unique_text(column: Column) -> bool:
+    return column.kind == "text" and len(column.levels) == len(column.values)
+
+
+def _filled(values: np.ndarray) -> np.ndarray:
+    known = values[~np.isnan(values)]
+    return np.where(np.isnan(values), known.mean() if len(known) else 0.0, values)
+
+
+def _holds_whole_numbers(column: Column) -> bool:
+    known = column.values[column.known]
+    return column.kind == "number" and bool((known == np.floor(known)).all())
+
+
+def _plural(role: str, number: int) -> str:
+    if number == 1 or role in ("text", "empty", "wrong cells"):
+        return role
+    return {"copy": "copies"}.get(role, f"{role}s")
+
+
+# -------------------------------------------------------------------- commands
+
+
+def flags_of(guesses: dict[str, Any]) -> list[str]:
+    """Guesses as options of the command line."""
+    flags = ["--transpose"] * bool(guesses.get("transpose"))
+    if guesses["target"] is not None:
+        flags += ["--target", shlex.quote(guesses["target"])]
+    for flag, key in (("--id", "id_columns"), ("--drop", "drop")):
+        flags += [part for name in guesses[key] for part in (flag, shlex.quote(name))]
+    return flags + (["--scale", guesses["scale"]] if guesses["scale"] else [])
+
+
+def _command(path: Path, options: dict[str, Any], guesses: dict[str, Any]) -> str:
+    given = []
+    for name, flag in (("sheet", "--sheet"), ("skip_rows", "--skip-rows"), ("layer", "--layer")):
+        if options[name] is not None:
+            given += [flag, shlex.quote(str(options[name]))]
+    if options["header"] is not None:
+        given.append("--header" if options["header"] else "--no-header")
+    flags = flags_of(guesses)
+    flags = ["--auto"] if len(flags) > 2 * _FLAGS else flags
+    return " ".join(["fiedler rank", shlex.quote(str(path)), *given, *flags])
+
+
+def _python(guesses: dict[str, Any], frame: Any) -> str:
+    names = {str(name): name for name in frame.columns}
+    gone = {guesses["target"], *guesses["id_columns"], *guesses["drop"]}
+    out = [name for text, name in names.items() if text in gone]
+    scale = ", scale='standard'" * bool(guesses["scale"])
+    data = f"frame.drop(columns={out})" if out else "frame"
+    y = f", frame[{names[guesses['target']]!r}]" if guesses["target"] is not None else ""
+    return f'SpectralSelector("subset", n_features_to_select="auto"{scale}).fit({data}{y})'
