@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME de
     from .errors import ScaleWarning, TableWarning
     from .graphs import *
     from .methods import *
-    from .plots import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
+    from .plots import *
     from .problem import Problem
     from .report import summarize, write_html
     from .selector import SpectralSelector
@@ -51,7 +51,9 @@ _HOME = {
     "errors": ["ScaleWarning", "TableWarning"],
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
-    "plots": [f"{kind}Display" for kind in ("Agreement", "Curve", "Ranking", "Significance", "Stability")],
+    "plots": [
+        f"{kind}Display" for kind in ("Agreement", "Curve", "Explanation", "Ranking", "Significance", "Stability")
+    ],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],

@@ -17,10 +17,12 @@ from .criteria.order import importances, ranks_of
 from .data.arrays import as_source
 from .data.containers import is_container, opened, with_text_names
 from .data.scaling import SCALES, check_scale, warn_if_uneven
-from .errors import ParameterError, ParameterWarning
+from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
-from .selection.choice import FOUND_BY_SOME, choose
+from .selection.choice import FOUND_BY_SOME, Choice, choose
+from .selection.explanation import Explanation, explained
 from .selection.fixed import fixed_features
+from .selection.redundancy import LIMIT, limit_of
 from .selection.screens import level
 from .syntax import as_criterion, short_text
 from .words import direction, html_table
@@ -97,6 +99,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     explained_ : ndarray
         Of sets only: the share of what all features explain that the first 1, 2, ... of ``order_`` have, as far as they
         were chosen one beside the other. What follows them in ``order_`` is ordered by what it would still add.
+    gains_ : ndarray of shape (n_features_in_,)
+        Sets only: what a feature adds given the features before it in ``order_``, as a share of what all features
+        explain. For a feature that was not chosen: what it would add to the chosen features.
+    relevance_ : ndarray of shape (n_features_in_,)
+        Sets only, and only if labels or pairs carry information: the factor by which they weight a feature.
     stands_for_ : ndarray of shape (n_features_in_,)
         With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
     kept_ : ndarray of bool, shape (n_features_in_,)
@@ -258,6 +265,21 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         validate_data(seen, named, skip_check_array=True)  # feature names and their number only
         return Problem.read(X, getattr(seen, "feature_names_in_", None), groups=groups)
 
+    def _read_again(self, X: Any) -> Problem:
+        """X as a problem, after a check that it has the features of the fit."""
+        if isinstance(X, Problem):
+            n_columns = X.n_features if X.groups is None else len(X.groups.of_input)
+            if n_columns != self.n_features_in_:
+                message = f"X has {n_columns} features, but the selector was fitted on {self.n_features_in_}."
+                raise ParameterError(message, parameter="X", value=n_columns)
+            return X
+        X, named = opened(X)
+        validate_data(self, named, reset=False, skip_check_array=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TableWarning)  # the fit has said it
+            groups = getattr(self, "groups_", None)
+            return Problem.read(X, getattr(self, "feature_names_in_", None), groups=groups)
+
     def transform(self, X: Any) -> Any:
         """The selected columns of X; of a Dask array lazily, of a file just those columns.
 
@@ -279,6 +301,69 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         validate_data(self, named, reset=False, skip_check_array=True)
         columns = np.flatnonzero(self.support_)
         return X[:, columns] if container or source is None or source.lazy else source[:, columns]
+
+    def explain(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        limit: float | None = None,
+    ) -> Explanation:
+        """Explain the choice: what every chosen feature adds, what it stands for, and what beats the others.
+
+        Gains, shares, scores and q-values are known from the fit. Near copies and the relevance of single features are
+        computed from X, so they are missing without X. (``redundancy`` finds near copies during the fit; they are then
+        listed without their correlation.)
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, source, Dask array, AnnData, DataArray or Problem, optional
+            The data of the fit, for near copies and for the relevance.
+        y : array-like of shape (n_samples,), optional
+            Class labels or real targets, for the relevance. It may hold more labels than the fit had.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
+            Pairs of row numbers, for the relevance.
+        limit : float, optional
+            A feature that was not chosen is a near copy if its absolute correlation with a chosen one exceeds this
+            limit. By default it is the limit of ``redundancy``, or 0.7.
+
+        Returns
+        -------
+        explanation : Explanation
+            Facts about every feature, with a frame, and ``why(feature)`` in words.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from fiedler import SpectralSelector
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> X = (X - X.mean()) / X.std()
+        >>> SpectralSelector("subset", n_features_to_select=3).fit(X).explain(X)
+        3 of 13 features chosen by SmoothSubset(), which explain 72.1 %
+        rank  feature            gain  explained  stands for
+           1  flavanoids       45.5 %     45.5 %  total_phenols (0.86), od280/od315_of_diluted_wines (0.79)
+           2  color_intensity  19.5 %     65.0 %
+           3  ash               7.1 %     72.1 %
+        not chosen:
+          proline: it would still add 8.4 %; 'ash' was better at the last step
+          magnesium: it would still add 5.8 %; 'ash' was better at the last step
+          alcohol: it would still add 5.9 %; 'ash' was better at the last step
+          malic_acid: it would still add 4.7 %; 'ash' was better at the last step
+          alcalinity_of_ash: it would still add 5.1 %; 'ash' was better at the last step
+          ... 5 more; why(name) tells about each
+        """
+        check_is_fitted(self)
+        problem = None
+        if X is not None:
+            known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
+            problem = Problem.of(self._read_again(X), y, **known)
+            problem = problem if self.scale is None else problem.scaled(self.scale)
+        found = {name: vars(self)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(self)}
+        choice = Choice(self.scores_, self.order_, int(self.n_features_), found)
+        limits = level(self.alpha, self.criterion_), limit_of(limit, "limit") or limit_of(self.redundancy) or LIMIT
+        return explained(choice, self.criterion_, feature_names(self), problem, *limits)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -317,11 +402,13 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if not hasattr(self, "order_"):
             return diagram
         names, rows = feature_names(self), []
+        is_set = hasattr(self, "gains_")
         for place, j in enumerate(self.order_[:_SHOWN], 1):
-            rows.append([str(place), names[j], f"{self.scores_[j]:.5g}", "✓" if self.support_[j] else ""])
-        good = direction(self.criterion_.greater_is_better)
+            value = self.gains_[j] if is_set else self.scores_[j]
+            rows.append([str(place), names[j], f"{value:.5g}", "✓" if self.support_[j] else ""])
+        good = "gain: share added" if is_set else direction(self.criterion_.greater_is_better)
         title = f"{self.n_features_} of {len(names)} features selected by {self.criterion_!r}; {good}"
-        return diagram + html_table(title, rows, ["rank", "feature", "score", "selected"])
+        return diagram + html_table(title, rows, ["rank", "feature", "gain" if is_set else "score", "selected"])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**options)

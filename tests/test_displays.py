@@ -12,7 +12,13 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure  # noqa: E402
 
 import fiedler  # noqa: E402
-from fiedler import CurveDisplay, RankingDisplay, SpectralSelector, StabilityDisplay  # noqa: E402
+from fiedler import (  # noqa: E402
+    CurveDisplay,
+    ExplanationDisplay,
+    RankingDisplay,
+    SpectralSelector,
+    StabilityDisplay,
+)
 from fiedler.evaluate import compare, stability  # noqa: E402
 
 
@@ -47,6 +53,42 @@ def test_ranking(ax, blobs):
     assert colours[2] != colours[3]
     assert "large is good" in ax.get_xlabel()
     ax.figure.savefig(io.BytesIO(), format="svg")  # a dollar sign starts no formula
+
+
+def test_a_set_shows_its_gains_sorted(ax, blobs):
+    X, y = blobs
+    selector = SpectralSelector("subset", n_features_to_select=4).fit(1e6 * X, y)
+    display = RankingDisplay.from_selector(selector, ax=ax)
+    widths = np.array([bar.get_width() for bar in display.bars_])
+    assert (np.diff(widths[:4]) <= 0).all()
+    assert (np.diff(widths[4:]) <= 0).all()
+    assert widths[:4].sum() == pytest.approx(selector.explained_[3])  # shares, in whatever unit X is
+    assert set(names_on(ax)[:4]) == {f"x{j}" for j in selector.order_[:4]}
+    assert "gain" in ax.get_xlabel()
+    page = selector._repr_html_inner()
+    assert f"{selector.gains_[selector.order_[0]]:.5g}" in page
+    assert "gain" in page
+
+
+def test_explanation(ax, blobs):
+    X, y = blobs
+    X = np.column_stack([X, X[:, 0] + 1e-3 * np.arange(45)])
+    selector = SpectralSelector("subset", n_features_to_select=4).fit(X)
+    told = selector.explain(X)
+    display = ExplanationDisplay.from_explanation(told, ax=ax)
+    ends = [bar.get_x() + bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(ends, selector.explained_)
+    np.testing.assert_allclose([bar.get_x() for bar in display.bars_], [0, *selector.explained_[:-1]], atol=1e-12)
+    assert names_on(ax) == [f"x{j}" for j in selector.order_[:4]]
+    written = [text.get_text() for text in ax.texts]
+    assert sorted(written) == sorted(f"+{n} near {'copy' if n == 1 else 'copies'}" for n in display.copies if n)
+    assert written
+    ranked = SpectralSelector("fisher", n_features_to_select=3).fit(X, y).explain(X)
+    shown = ExplanationDisplay.from_explanation(ranked, n_features=2)
+    assert [bar.get_width() for bar in shown.bars_] == ranked.lead[ranked.chosen[:2]].tolist()
+    assert "standard deviations" in shown.ax_.get_xlabel()
+    everything = SpectralSelector("fisher", n_features_to_select=9).fit(X, y).explain()
+    assert ExplanationDisplay.from_explanation(everything).figure_ is not None  # there is no rest to lead
 
 
 def test_ranking_draws_again_on_other_axes(ax, blobs):

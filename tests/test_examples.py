@@ -24,7 +24,7 @@ REAL = {
 MADE = {
     *("plot_own_criterion", "plot_pipeline_search", "plot_feature_on_a_graph", "plot_moons_and_noise"),
     *("plot_lambda_of_sselect", "plot_pairs_move_ranks", "plot_redundancy", "plot_how_many", "plot_stability"),
-    *("plot_is_it_real", "plot_noise", "plot_spec_filters", "plot_evsc_path", "plot_anchors"),
+    *("plot_is_it_real", "plot_noise", "plot_spec_filters", "plot_evsc_path", "plot_anchors", "plot_explain"),
 }
 
 
@@ -171,6 +171,16 @@ def test_pairs_turn_the_ranking_from_the_day_to_the_disease(run):
     assert results["day"][0] == 6
     assert results["disease"][-1] > 5
     assert np.all(np.diff(results["disease"]) > 0)
+
+
+def test_explain(run):
+    """A few features explain nearly all, and most others are near copies of them."""
+    results = run("plot_explain")
+    assert min(results["explained"]) > 0.9
+    assert results["copies"] > 15
+    assert results["beaten"] == "mean concave points"
+    assert results["lost"]
+    assert len(results["lost"]) == len(results["gained"])
 
 
 def test_sets_and_pruned_rankings_hold_no_near_copies(run):

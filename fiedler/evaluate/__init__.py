@@ -9,11 +9,13 @@ This room may import everything below it: ``selector``, ``selection``, ``signifi
 - ``pvalues``    p-values, false discovery rates and effect sizes of features
 - ``noise``      which columns agree with others, and which are noise
 - ``missing``    missing values, and whether their pattern carries structure
+- ``explain``    why a feature was chosen, and what changed between two selections
 - ``compare``    many methods, draws and sizes together; ``cells`` runs and stores them
 """
 
 from .compare import Comparison, LabelBudget, compare, label_budget
 from .curves import Curve, accuracy_curve, clustering_curve, good_against_bad, jaccard_curve
+from .explain import Difference, Explanation, diff
 from .measures import clustering_accuracy, kendall_coefficient, neighborhood_jaccard, rank_sums, top_k_overlap
 from .missing import MissingValues, missing_values
 from .noise import Agreement, agreement
@@ -25,6 +27,8 @@ __all__ = [
     "Agreement",
     "Comparison",
     "Curve",
+    "Difference",
+    "Explanation",
     "LabelBudget",
     "MissingValues",
     "Significance",
@@ -37,6 +41,7 @@ __all__ = [
     "clustering_curve",
     "compare",
     "cut_value",
+    "diff",
     "good_against_bad",
     "jaccard_curve",
     "kendall_coefficient",

@@ -3,4 +3,11 @@
 This room may import ``evaluate`` and everything below it.
 """
 
-from .displays import AgreementDisplay, CurveDisplay, RankingDisplay, SignificanceDisplay, StabilityDisplay
+from .displays import (
+    AgreementDisplay,
+    CurveDisplay,
+    ExplanationDisplay,
+    RankingDisplay,
+    SignificanceDisplay,
+    StabilityDisplay,
+)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..evaluate.compare import Comparison
+from ..evaluate.explain import Explanation
 from ..evaluate.noise import Agreement
 from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["AgreementDisplay", "CurveDisplay", "RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
+__all__ = [
+    "AgreementDisplay",
+    "CurveDisplay",
+    "ExplanationDisplay",
+    "RankingDisplay",
+    "SignificanceDisplay",
+    "StabilityDisplay",
+]
 
-
-def ranked_scores(selector: SpectralSelector) -> np.ndarray:
-    """The raw scores that figures and tables show for the features, best first.
-
-    The scores of a set criterion are those of the first step, so they need not be sorted.
-    """
-    return selector.scores_[selector.order_]
+_GAIN = "gain (share of what all features explain)"
+_SHARE = "share of what all features explain"
 
 
 class _Display:
@@ -77,20 +80,25 @@ class _Display:
 
 
 class RankingDisplay(_Display):
-    """The best features and their scores; selected features are in full colour.
+    """The best features and their scores, or their gains in a set; selected features are in full colour.
+
+    The features of a set are sorted by what they add, the selected ones first. :class:`ExplanationDisplay` shows them
+    in the order in which they were chosen.
 
     Parameters
     ----------
     features : sequence of str
         Names of the features, best first.
     scores : ndarray
-        Raw scores of these features.
+        Raw scores of these features, or gains.
     n_selected : int
         Number of these features that are selected.
     greater_is_better : bool
         Direction of the scores.
     name : str, optional
         Name of the method.
+    label : str, optional
+        What the bars show; by default the score and its direction.
 
     Attributes
     ----------
@@ -112,10 +120,17 @@ class RankingDisplay(_Display):
     """
 
     def __init__(
-        self, *, features: Sequence[str], scores: Any, n_selected: int, greater_is_better: bool, name: str | None = None
+        self,
+        *,
+        features: Sequence[str],
+        scores: Any,
+        n_selected: int,
+        greater_is_better: bool,
+        name: str | None = None,
+        label: str | None = None,
     ):
         self.features, self.scores, self.n_selected = list(features), np.asarray(scores, dtype=np.float64), n_selected
-        self.greater_is_better, self.name = greater_is_better, name
+        self.greater_is_better, self.name, self.label = greater_is_better, name, label
 
     @classmethod
     def from_selector(
@@ -148,13 +163,17 @@ class RankingDisplay(_Display):
             Drawn.
         """
         check_integer("n_features", n_features, 1)
-        names = names_of(selector, feature_names)
+        names, order, values, label = names_of(selector, feature_names), selector.order_, selector.scores_, None
+        if hasattr(selector, "gains_"):
+            values, label = selector.gains_, _GAIN
+            order = np.lexsort((selector.ranking_, -values, ~selector.support_))
         display = cls(
-            features=[names[j] for j in selector.order_[:n_features]],
-            scores=ranked_scores(selector)[:n_features],
+            features=[names[j] for j in order[:n_features]],
+            scores=values[order[:n_features]],
             n_selected=int(selector.n_features_),
             greater_is_better=selector.criterion_.greater_is_better,
             name=repr(selector.criterion_),
+            label=label,
         )
         return display.plot(ax, **style)
 
@@ -164,7 +183,108 @@ class RankingDisplay(_Display):
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.ax_ = ax
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
-        ax.set(xlabel=f"score ({direction(self.greater_is_better)})", title=self.name or "")
+        ax.set(xlabel=self.label or f"score ({direction(self.greater_is_better)})", title=self.name or "")
+
+
+class ExplanationDisplay(_Display):
+    """What every chosen feature adds, in the order in which the features were chosen, and the near copies of each.
+
+    For a set every bar begins at the share that the features above it explain, and ends at the share that they explain
+    together with this feature. For a ranking the bar is the lead: how much better the score is than the mean score of
+    the features that were not chosen, in standard deviations. The number of near copies is written behind the bar.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the chosen features, best first.
+    start, length : ndarray
+        Where each bar begins, and its length.
+    copies : sequence of int
+        Number of near copies of each feature.
+    label : str
+        What the bars show.
+    title : str, optional
+        Title of the figure.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What it is drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    bars_ : matplotlib BarContainer
+        One bar per feature.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import ExplanationDisplay, SpectralSelector
+    >>> X = load_wine(as_frame=True).data
+    >>> X = (X - X.mean()) / X.std()
+    >>> selector = SpectralSelector("subset", n_features_to_select=4).fit(X)
+    >>> ExplanationDisplay.from_explanation(selector.explain(X)).copies
+    [2, 0, 0, 0]
+    """
+
+    def __init__(
+        self,
+        *,
+        features: Sequence[str],
+        start: Any,
+        length: Any,
+        copies: Sequence[int],
+        label: str,
+        title: str | None = None,
+    ):
+        self.features, self.copies, self.label, self.title = list(features), list(copies), label, title
+        self.start, self.length = np.asarray(start, dtype=np.float64), np.asarray(length, dtype=np.float64)
+
+    @classmethod
+    def from_explanation(
+        cls, explanation: Explanation, *, n_features: int = 20, ax: Axes | None = None, **style: Any
+    ) -> ExplanationDisplay:
+        """Draw the result of :meth:`fiedler.SpectralSelector.explain`.
+
+        Parameters
+        ----------
+        explanation : Explanation
+            Its result.
+        n_features : int, default=20
+            How many of the chosen features to show.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : ExplanationDisplay
+            Drawn.
+        """
+        shown = explanation.chosen[: check_integer("n_features", n_features, 1)]
+        if explanation.gains is not None:
+            length, label = explanation.gains[shown], _SHARE
+            start = np.cumsum(np.nan_to_num(length)) - length
+        else:
+            length, label = np.asarray(explanation.lead)[shown], "lead over the rest, in standard deviations"
+            start = np.zeros(len(shown))
+        display = cls(
+            features=[str(explanation.feature_names[j]) for j in shown],
+            start=start,
+            length=length,
+            copies=[len(explanation.copies(int(j))) for j in shown],
+            label=label,
+            title=explanation.criterion,
+        )
+        return display.plot(ax, **style)
+
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 1.2 + 0.25 * len(self.features), 1
+
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        self.ax_ = ax
+        self.bars_ = drawings.steps_of_choice(ax, self.features, self.start, self.length, self.copies, **style)
+        ax.set(xlabel=self.label, title=self.title or "")
 
 
 class CurveDisplay(_Display):

@@ -96,6 +96,24 @@ def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = unto
     return bars
 
 
+def steps_of_choice(
+    ax: Axes, names: Sequence[str], start: np.ndarray, length: np.ndarray, copies: Sequence[int], **style: Any
+) -> BarContainer:
+    """A bar for each chosen feature, from ``start``; the number of its near copies is written behind the bar."""
+    look: dict[str, Any] = {"height": 0.7, "color": "C0"} | style
+    bars = ax.barh(np.arange(len(names)), np.nan_to_num(length), left=np.nan_to_num(start), **look)
+    ax.axvline(0.0, linewidth=0.8, color=paint("rule"))
+    list_names(ax, names)
+    for place, number_of_copies in enumerate(copies):
+        if number_of_copies:
+            end = max(float(np.nan_to_num(start[place] + length[place])), 0.0)
+            text = f"+{number_of_copies} near {'copy' if number_of_copies == 1 else 'copies'}"
+            ax.annotate(
+                text, (end, place), (4, 0), textcoords="offset points", va="center", color=paint("muted"), **small()
+            )
+    return bars
+
+
 def ranking_curve(
     ax: Axes,
     values: np.ndarray,

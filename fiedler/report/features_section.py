@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.displays import ranked_scores
+from ..data.source import Source
 from ..words import printable
-from .case import Case
+from .case import Case, quiet
 from .redundancy_section import compute_redundancy
 from .section import LONGEST_NAME, Section, short, tile
 from .significance_section import tests_of
@@ -21,6 +21,7 @@ from .stability_section import stability_of
 PAGE_ROWS = 300  # number of table rows at first, and added by each "show more"
 _EMBEDDED = 1_000_000  # largest size of the ranking inside the page, in characters
 _NAME = 60  # characters of a feature's name in the table
+_CORRELATED = 2e10  # largest number of products for near copies of the selected features
 _TEMPLATE = '{% include "ranking.html.j2" %}'  # report.js fills the same table
 
 
@@ -56,7 +57,7 @@ COLUMNS = (  # the list of all optional columns
 
 def _compute(case: Case) -> dict[str, Any]:
     """The ranking as columns, best first."""
-    order, scores = case.selector.order_, ranked_scores(case.selector)
+    order, scores = case.selector.order_, case.scores[case.selector.order_]
     columns: dict[str, Any] = {
         "feature": [case.names[j] for j in order],
         "column": order,
@@ -66,6 +67,9 @@ def _compute(case: Case) -> dict[str, Any]:
     }
     explained = getattr(case.selector, "explained_", None)
     if explained is not None:
+        gains = case.selector.gains_[order]
+        most = gains.max(where=np.isfinite(gains), initial=0.0) or 1.0
+        columns |= {"gain": gains, "length": np.clip(np.nan_to_num(gains) / most, 0.0, 1.0)}
         columns["explained"] = np.r_[explained, np.full(len(order) - len(explained), np.nan)][: len(order)]
     for name, values in zip(("p", "q", "effect"), tests_of(case), strict=True):
         if values is not None:
@@ -78,12 +82,23 @@ def _compute(case: Case) -> dict[str, Any]:
 
 
 def _notes(case: Case) -> list[str]:
-    """The remark on each feature, best first: no score, skipped near-duplicates, or correlation with a better one."""
+    """The remark on each feature, best first: no score, near copies, or correlation with a better one."""
     order = case.selector.order_
     notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
-    behind = getattr(case.selector, "stands_for_", None)
-    for place, j in enumerate(order[: case.n_selected]) if behind is not None else ():
-        notes[place] = notes[place] or _stands_for([case.names[i] for i in np.flatnonzero(behind == j)])
+    known, (n, m) = case.selector, case.problem.X.shape
+    few = float(n) * m * case.n_selected <= _CORRELATED and not isinstance(case.problem.X, Source)
+    told = quiet(lambda: known.explain(case.problem) if few else known.explain())
+    near = np.zeros(len(order), dtype=bool)
+    if len(told.order) == len(order):  # the table lists features of several columns column by column
+        near = (told.resembles >= 0) & ~(np.abs(told.correlation) <= told.limit)
+    copies: dict[int, list[str]] = {}
+    for place, j in enumerate(order.tolist()):
+        if near[j]:
+            copies.setdefault(int(told.resembles[j]), []).append(case.names[j])
+            r = "" if np.isnan(told.correlation[j]) else f" (r = {told.correlation[j]:.2f})"
+            notes[place] = notes[place] or f"near copy of {case.names[told.resembles[j]]}{r}"
+    for place, j in enumerate(order[: case.n_selected].tolist()):
+        notes[place] = notes[place] or _stands_for(copies.get(j, []))
     for repeat in case.once(compute_redundancy).get("repeats", ()):
         better = case.names[order[repeat["of"] - 1]]
         notes[repeat["rank"] - 1] = f"correlates {repeat['correlation']:.2f} with rank {repeat['of']}, {better}"
@@ -91,9 +106,9 @@ def _notes(case: Case) -> list[str]:
 
 
 def _stands_for(names: list[str], shown: int = 3) -> str:
-    """The near-duplicates of a selected feature that were skipped, as text."""
+    """The near copies that a selected feature stands for, as text."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"represents its near-duplicates {', '.join(names[:shown])}{more}" if names else ""
+    return f"stands for its near copies {', '.join(names[:shown])}{more}" if names else ""
 
 
 def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
@@ -130,7 +145,7 @@ def _table_rows(s: dict[str, Any], columns: list[Column]) -> list[dict[str, Any]
             "rank": at + 1,
             "name": printable(name, _NAME),
             "full": printable(name, LONGEST_NAME) if len(name) > _NAME else "",
-            "score": short(features["score"][at]),
+            "score": short(_values(features)[at]),
             "length": round(100 * features["length"][at], 1),
             "cells": [(column.name, column.text(features[column.key][at])) for column in columns],
             "note": features["note"][at] or "selected" * (at < k),
@@ -148,7 +163,7 @@ def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
     rows, room = [], _EMBEDDED
     for at in range(total):
         name, note = printable(features["feature"][at], LONGEST_NAME), printable(features["note"][at], 200)
-        row = [name, _digits(features["score"][at]), round(100 * features["length"][at], 1)]
+        row = [name, _digits(_values(features)[at]), round(100 * features["length"][at], 1)]
         row += [note, *(_digits(features[column.key][at]) for column in columns)] if columns or note else []
         room -= len(htmlsafe_json_dumps(row))
         if room < 0:
@@ -166,6 +181,11 @@ def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
     return embedded, note
 
 
+def _values(features: dict[str, Any]) -> Any:
+    """The numbers that the table shows: gains of a set, otherwise scores."""
+    return features["gain" if "gain" in features else "score"]
+
+
 def _digits(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
@@ -178,8 +198,9 @@ def _tiles(s: dict[str, Any]) -> list[dict[str, str]]:
 def _lines(s: dict[str, Any], top: int) -> list[str]:
     columns = s["features"]
     frequency = columns.get("frequency")
-    lines = [f"{'rank':>6}  {'feature':<32}{'score':>12}" + ("  selected" if frequency else "")]
-    for at, (name, score) in enumerate(zip(columns["feature"][:top], columns["score"][:top], strict=True)):
+    word = "gain" if "gain" in columns else "score"
+    lines = [f"{'rank':>6}  {'feature':<32}{word:>12}" + ("  selected" if frequency else "")]
+    for at, (name, score) in enumerate(zip(columns["feature"][:top], columns[word][:top], strict=True)):
         often = f"{frequency[at]:>9.0%}" if frequency else ""
         number = "" if score is None else short(score)
         lines.append(f"{at + 1:>6}  {printable(name, 31):<32}{number:>12}{often}  {columns['note'][at]}".rstrip())

@@ -59,9 +59,14 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     if "repeats" not in section:
         return {}
     found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
+    reason = (
+        "The features were chosen as a set, each for what it adds to those before it, so near-duplicates are rare."
+        if "gain" in s["features"]
+        else "The method scores every feature separately, so near-duplicates have similar ranks."
+    )
     words = (
         f"{len(found)} of the {section['examined']} best selected features correlate {section['threshold']} or more "
-        "with a better one. The method scores every feature separately, so near-duplicates have similar ranks."
+        f"with a better one. {reason}"
     )
     named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
     rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:_LISTED]]

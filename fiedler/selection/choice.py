@@ -14,10 +14,11 @@ from ..problem import Problem
 from ..sets.forward import ENOUGH
 from ..significance.testing import discover
 from .ranking import rank
-from .redundancy import LIMIT, prune
+from .redundancy import limit_of, prune
 from .screens import Screened, level, screened
 
-FOUND_BY_SOME = ("explained", "stands_for", "pvalues", "qvalues", "effects", "kept", "groups")  # of some choices only
+_PER_COLUMN = ("gains", "relevance", "pvalues", "qvalues", "effects")  # NaN for columns that a screen drops
+FOUND_BY_SOME = ("explained", "stands_for", "kept", "groups", *_PER_COLUMN)  # what only some choices have
 
 
 class Choice(NamedTuple):
@@ -83,7 +84,7 @@ def _behind(
     behind = found.get("stands_for")
     if behind is not None:
         found["stands_for"] = through.widened(np.where(behind < 0, -1, columns[behind]), -1)
-    for name in {"pvalues", "qvalues", "effects"} & set(found):
+    for name in set(_PER_COLUMN) & set(found):
         found[name] = through.widened(found[name], np.nan)
     if beyond > 0 and n == len(columns):
         n += beyond
@@ -105,7 +106,7 @@ def _chosen(
     alpha: float,
     threshold: Any,
 ) -> Choice:
-    limit, m = _limit(redundancy), problem.n_features
+    limit, m = limit_of(redundancy), problem.n_features
     if threshold is not None and criterion.is_set:
         raise ParameterError(
             f"threshold={threshold!r} is a limit for scores of single features, but {criterion!r} chooses a set; use "
@@ -122,13 +123,16 @@ def _chosen(
         real[fixed] = True
         last = int(real.sum())
         n = last if ranking.explained is None else max(_reaching(ENOUGH, ranking.explained), len(fixed))
+        if 0 < n < last and ranking.gains is not None:  # what the others add to the chosen ones, not to the whole path
+            ranking = ranking._replace(gains=rank(criterion, problem, n, among=real, first=fixed.tolist()).gains)
     else:
         number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
         ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH, first=fixed.tolist())
         chosen = 0 if ranking.explained is None else len(ranking.explained)
         n, last = number or max(1, chosen), ranking.n_scored
-    if ranking.explained is not None:
-        found["explained"] = ranking.explained
+    for name in ("explained", "gains", "relevance"):
+        if getattr(ranking, name) is not None:
+            found[name] = getattr(ranking, name)
     order = ranking.order
     if threshold is not None:  # fixed features come first, then those that pass
         passes = good_enough(ranking.scores, criterion.greater_is_better, threshold)
@@ -137,6 +141,9 @@ def _chosen(
     as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
         order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(fixed))
+        if ranking.explained is not None:  # known as far as the path is still the same
+            moved = np.flatnonzero(order != ranking.order)
+            found["explained"] = ranking.explained[: moved[0]] if len(moved) else ranking.explained
         if not as_many_as_pass and kept < n:
             message = (
                 f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "
@@ -151,17 +158,6 @@ def _chosen(
 def _reaching(share: float, explained: np.ndarray) -> int:
     """How many of a set reach a share of what all of it explains."""
     return int(np.argmax(explained >= share * explained[-1])) + 1 if len(explained) else 0
-
-
-def _limit(redundancy: Any) -> float | None:
-    if redundancy is None or redundancy is False:
-        return None
-    if redundancy is True:
-        return LIMIT
-    if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
-        message = f"redundancy must be True, None or a limit of |r| in (0, 1], got {redundancy!r}."
-        raise ParameterError(message, parameter="redundancy", value=redundancy)
-    return float(redundancy)
 
 
 def _number(wanted: Any, n_features: int, criterion: Criterion) -> int:

@@ -17,13 +17,16 @@ class Ranking(NamedTuple):
     """The ranking of features by one criterion: raw scores, and column numbers, best first.
 
     ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
-    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. The first ``n_fixed`` features
-    of the order are there in any case, whatever their scores.
+    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. ``gains`` and ``relevance`` are
+    those of :class:`fiedler.sets.forward.Path`. The first ``n_fixed`` features of the order are there in any case,
+    whatever their scores.
     """
 
     scores: np.ndarray
     order: np.ndarray
     explained: np.ndarray | None = None
+    gains: np.ndarray | None = None
+    relevance: np.ndarray | None = None
     n_fixed: int = 0
 
     @property

@@ -20,12 +20,25 @@ from ..data.arrays import Matrix, take_columns
 from ..data.features import Groups
 from ..data.memory import working_bytes
 from ..engine.moments import shifted, sparse_moments
+from ..errors import ParameterError
 from ..problem import Problem
 from ..sets.centred import Centre
 from ..validation import is_sparse
 
 LIMIT = 0.7  # limit of |r| for redundancy=True
 _AT_ONCE = 256  # number of columns that are compared at a time
+
+
+def limit_of(redundancy: Any, parameter: str = "redundancy") -> float | None:
+    """The limit of |r| that a parameter asks for; True is the usual one, and None and False mean no limit."""
+    if redundancy is None or redundancy is False:
+        return None
+    if redundancy is True:
+        return LIMIT
+    if not isinstance(redundancy, (float, np.floating)) or not 0 < redundancy <= 1:
+        message = f"{parameter} must be True, None or a limit of |r| in (0, 1], got {redundancy!r}."
+        raise ParameterError(message, parameter=parameter, value=redundancy)
+    return float(redundancy)
 
 
 class Pruned(NamedTuple):
@@ -64,8 +77,9 @@ def prune(
     for start in range(0, last, _AT_ONCE):
         columns = order[start : min(start + _AT_ONCE, last)]
         block = held.unit_columns(columns)
-        above, who = held.most_like(block)
-        among = held.alike(block, block)
+        r, who = held.most_like(block)
+        above = np.abs(r)
+        among = np.abs(held.correlations(block, block))
         new = list[int]()
         for place, column in enumerate(columns.tolist()):
             best = float(among[new, place].max(initial=0.0))
@@ -90,7 +104,30 @@ def feature_likeness(problem: Problem, features: np.ndarray) -> np.ndarray:
     assert problem.groups is not None
     held = _HeldGroups(problem.X, problem.groups)
     block = held.unit_columns(features)
-    return np.clip(held.alike(block, block), 0.0, 1.0)
+    return np.clip(held.correlations(block, block), 0.0, 1.0)
+
+
+def resemblance(problem: Problem, chosen: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each of some features the chosen feature with the largest |r|, and this r; -1 and NaN if there is none.
+
+    Parameters
+    ----------
+    problem : Problem
+        X and its features.
+    chosen, others : ndarray of int
+        Numbers of features.
+    """
+    nearest, r = np.full(len(others), -1, dtype=np.intp), np.full(len(others), np.nan)
+    held = _Held(problem.X) if problem.groups is None else _HeldGroups(problem.X, problem.groups)
+    for start in range(0, len(chosen), _AT_ONCE):
+        part = chosen[start : start + _AT_ONCE]
+        held.add(part, held.unit_columns(part))
+    for start in range(0, len(others) if len(chosen) else 0, _AT_ONCE):
+        here = slice(start, start + _AT_ONCE)
+        value, who = held.most_like(held.unit_columns(others[here]))
+        alike = value != 0.0  # a constant column resembles none
+        nearest[here], r[here] = np.where(alike, chosen[who], -1), np.where(alike, value, np.nan)
+    return nearest, np.clip(r, -1.0, 1.0)
 
 
 class _Held:
@@ -116,9 +153,9 @@ class _Held:
         stored = sp.csc_array(block.multiply(scale))
         return sp.csc_array(sp.vstack([stored, sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])]))
 
-    def alike(self, A: Any, B: Any) -> np.ndarray:
-        """|r| between the features of two blocks."""
-        return np.abs(_products(A, B))
+    def correlations(self, A: Any, B: Any) -> np.ndarray:
+        """The r between the features of two blocks."""
+        return _products(A, B)
 
     def part(self, block: Any, places: list[int]) -> Any:
         """Some features of a block."""
@@ -140,16 +177,16 @@ class _Held:
         self._numbers.append(columns)
 
     def most_like(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The largest |r| of each column with a kept column, and the number of this kept column."""
+        """The r of each feature with the kept feature of the largest |r|, and the number of this kept feature."""
         width = self.width(block)
         most, who, before = np.zeros(width), np.zeros(width, dtype=np.intp), 0
         for kept, numbers in zip(self._blocks, self._numbers, strict=True):
             if len(numbers):
-                r = self.alike(self.unit_columns(numbers) if kept is None else kept, block)
-                here = np.argmax(r, axis=0)
+                r = self.correlations(self.unit_columns(numbers) if kept is None else kept, block)
+                here = np.argmax(np.abs(r), axis=0)
                 value = r[here, np.arange(r.shape[1])]
-                who = np.where(value > most, before + here, who)
-                most = np.maximum(most, value)
+                closer = np.abs(value) > np.abs(most)
+                who, most = np.where(closer, before + here, who), np.where(closer, value, most)
             before += len(numbers)
         return most, who
 
@@ -171,7 +208,7 @@ class _HeldGroups(_Held):
             found.append(C / (length if length > 0 else 1.0))
         return found
 
-    def alike(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
+    def correlations(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
         rows, columns = np.hstack(A), np.hstack(B)
         starts = [np.cumsum([0, *(C.shape[1] for C in part)])[:-1] for part in (A, B)]
         squares = (rows.T @ columns) ** 2

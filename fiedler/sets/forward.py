@@ -21,7 +21,7 @@ from ..engine.distances import check_range
 from ..problem import Problem
 from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula
-from .kernel import Search, Steps
+from .kernel import Kernel, Search, Steps, gains
 from .rounds import choose_in_rounds
 from .samples import RowKernel
 
@@ -40,11 +40,19 @@ class Path(NamedTuple):
         the constant ones.
     explained : ndarray of shape (length of the path,)
         Share of J(all features) reached by the first k features of ``order``; NaN if J(all features) is not positive.
+    gains : ndarray of shape (m,)
+        What a feature adds to J, as a share of J(all features): on the path given the features before it, elsewhere
+        given the whole path; NaN for constant columns. A feature of several columns that is not on the path has the
+        mean gain of its columns, by their residuals. In the units of J if J(all features) is not positive.
+    relevance : ndarray of shape (m,) or None
+        The factor r; None if r = 1.
     """
 
     scores: np.ndarray
     order: np.ndarray
     explained: np.ndarray
+    gains: np.ndarray
+    relevance: np.ndarray | None
 
 
 def forward(
@@ -61,10 +69,9 @@ def forward(
     The features ``first`` start the path in any case; the others are chosen given these. ``form`` is as in
     :meth:`SetFormula.kernel`.
     """
-    kernel, relevance = sets.kernel(problem, form), sets.relevance(problem)
+    kernel, factors = sets.kernel(problem, form), sets.relevance(problem)
     check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
-    if among is not None:
-        relevance = np.where(among, 1.0 if relevance is None else relevance, 0.0)
+    relevance = factors if among is None else np.where(among, 1.0 if factors is None else factors, 0.0)
     double = problem.X.dtype not in (np.float32, np.float16)
     search = Search(kernel, sets.power, relevance, double, problem.groups, first)
     enough = share * kernel.total if kernel.total > 0.0 else np.inf
@@ -76,7 +83,19 @@ def forward(
     scores = sets.gains_of(kernel, problem, relevance)
     # A kernel that is not positive, such as that of filter="walk", may give a J(all features) that is not positive.
     explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
-    return Path(scores, _order(steps, search, scores), explained)
+    return Path(scores, _order(steps, search, scores), explained, _added(steps, search, kernel), factors)
+
+
+def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
+    """What each feature adds to J: at its step, or after the last step; for several columns Σ num / Σ den."""
+    live = steps.den > search.floor
+    num, den, before = np.where(live, steps.num, 0.0), np.where(live, steps.den, 0.0), kernel.den
+    if search.groups is not None:
+        num, den, before = (search.groups.sum(values) for values in (np.maximum(num, 0.0), den, before))
+    added = np.where(den > 0.0, gains(num, np.where(den > 0.0, den, 1.0), 1.0, None), 0.0)
+    added[steps.picked] = steps.gained
+    added[before <= 0.0] = np.nan
+    return added / kernel.total if kernel.total > 0.0 else added
 
 
 def _order(steps: Steps, search: Search, scores: np.ndarray) -> np.ndarray:
