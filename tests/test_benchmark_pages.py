@@ -60,6 +60,9 @@ def test_the_page_on_noise_says_what_the_screen_gives_back():
     for block, least in (("real", 0.0), ("held-out", -0.004)):
         found = {row["method"]: float(row["accuracy, 0 times"]) for row in table("noise.md", block)}
         assert found["subset, agreement"] - found["subset"] >= least
+    for name in ("LLCFS", "gated Laplacian"):
+        rival = rows[name]["accuracy, 0 times"], rows[name]["accuracy, 16 times"]
+        assert says("noise.md", f"{name} {'falls ' * (name == 'LLCFS')}from {rival[0]} to {rival[1]}")
     lost = []
     for block in ("real-text", "held-out-text"):
         found = {row["method"]: float(row["accuracy, 0 times"]) for row in table("noise.md", block)}

@@ -1,8 +1,8 @@
-"""What chooses columns on this page: methods of the library with and without a screen, and two from elsewhere.
+"""What chooses columns on this page: methods of the library with and without a screen, and four from elsewhere.
 
 CUR takes, step by step, the column with the largest weight in the leading right singular vector of what the chosen
 columns leave (Mahoney and Drineas 2009, in its deterministic form). FPS takes the column that is farthest from all
-chosen ones (farthest point sampling).
+chosen ones (farthest point sampling). LLCFS and the gated Laplacian are in :mod:`benchmarks.noise.rivals`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from fiedler import SpectralSelector
+
+from .rivals import gated, llcfs
 
 Order = Callable[[Any, int], np.ndarray]  # X and a number k -> the k best columns, best first
 
@@ -73,6 +75,8 @@ FREE: dict[str, Order] = {
     "EVSC": by_selector("evsc"),
     "FPS": fps,
     "CUR": cur,
+    "LLCFS": llcfs,
+    "gated Laplacian": gated,
     "SPEC": by_selector("spec"),
     "LS": by_selector("laplacian"),
     "subset": by_selector("subset"),

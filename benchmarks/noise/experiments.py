@@ -6,11 +6,13 @@ knowing     the same at 16 times for methods that read labels or targets
 nothing     pure noise: how often something is declared
 failing     where agreement does not help
 refined     p-values on graphs of the columns that agree
-cost        seconds, beside one Laplacian score
+cost        seconds of agreement, beside one Laplacian score
+seconds     seconds of every method on one set
 """
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 
 from fiedler import KNN, Agreeing, LaplacianScore, Rayleigh
 from fiedler.evaluate import agreement
@@ -38,6 +40,12 @@ BLOCKS = ("study", "held-out")
 SUBSET, SCREENED = "subset", "subset, agreement"
 
 
+def kept_results(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose results are kept in the folder ``NOISE_CELLS``, if this variable is set, and read from there."""
+    folder = os.environ.get("NOISE_CELLS")
+    return Memory(folder, verbose=0).cache(function) if folder else function
+
+
 def share(value: float) -> str:
     """.95 rather than 0.95; a dash where there is none."""
     return f"{value:.3f}".lstrip("0") if 0 <= value < 1 else f"{value:.3f}" if value == value else "–"
@@ -46,20 +54,21 @@ def share(value: float) -> str:
 # -------------------------------------------------------------------- planted
 
 
-def _first_ten(structure: str, times: int, spread: float, draw: int) -> list[float]:
+def _first_ten(structure: str, times: int, spread: float, draw: int, methods: tuple[str, ...]) -> list[float]:
     """Share of columns with structure among the first ten of each method, then recall and precision of the kept."""
     X = planted(STRUCTURES[structure], times, spread, structure, draw)
     kept = agreement(X).kept
-    found = [float(np.mean(order(X, REAL) < REAL)) for order in FREE.values()]
+    found = [float(np.mean(FREE[method](X, REAL) < REAL)) for method in methods]
     return [*found, float(kept[:REAL].mean()), float(kept[:REAL].sum() / kept.sum())]
 
 
-def planted_structures(quick: bool, jobs: int) -> Tables:
+def planted_structures(quick: bool, jobs: int, methods: tuple[str, ...] = tuple(FREE)) -> Tables:
     draws, times = (1, (1, 4)) if quick else (10, PLANTED_TIMES)
     cells = [(name, more, wide) for wide in (1.0, 2.0) for name in STRUCTURES for more in times if more or wide == 1.0]
-    found = Parallel(jobs)(delayed(_first_ten)(*cell, draw) for cell in cells for draw in range(draws))
+    once = kept_results(_first_ten)
+    found = Parallel(jobs)(delayed(once)(*cell, draw, methods) for cell in cells for draw in range(draws))
     means = np.reshape(found, (len(cells), draws, -1)).mean(axis=1)
-    header = ["structure", "noise columns for each", *FREE, "kept: recall", "kept: precision"]
+    header = ["structure", "noise columns for each", *methods, "kept: recall", "kept: precision"]
     tables: Tables = {}
     for table, wide in (("planted", 1.0), ("planted-wide", 2.0)):
         here = [place for place, cell in enumerate(cells) if cell[2] == wide]
@@ -99,14 +108,14 @@ def _purity(X: Any, y: np.ndarray, recipe: Any) -> float:
     return float(np.mean(y[i] == y[j]))
 
 
-def _chosen(name: str, times: int) -> dict[str, list[float]]:
+def _chosen(name: str, times: int, methods: tuple[str, ...]) -> dict[str, list[float]]:
     """Accuracy, mean over sizes, and share of real columns of every method; of graphs the share of edges in a class."""
     real = drawn(name)
     among = noisy(real, times)
     judge, m, sizes = Judge(among), real.X.shape[1], real.sizes
     found = {}
-    for method, order in FREE.items():
-        columns = order(among.X, sizes[-1])
+    for method in methods:
+        columns = FREE[method](among.X, sizes[-1])
         accuracy = np.mean([judge.value(columns[:size]) for size in sizes])
         found[method] = [float(accuracy), float(np.mean([np.mean(columns[:size] < m) for size in sizes]))]
     kept = agreement(among.X).kept
@@ -120,13 +129,14 @@ def _names(block: str, target: str, quick: bool) -> list[str]:
     return [name for name in names if name in SMALL] if quick else names
 
 
-def real_sets(quick: bool, jobs: int) -> Tables:
+def real_sets(quick: bool, jobs: int, methods: tuple[str, ...] = tuple(FREE)) -> Tables:
     tables: Tables = {}
     times = (0, 4) if quick else TIMES
     by_set, graphs = [], []
     for block in BLOCKS:
         names = _names(block, "classes", quick)
-        found = Parallel(jobs)(delayed(_chosen)(name, more) for name in names for more in times)
+        once = kept_results(_chosen)
+        found = Parallel(jobs)(delayed(once)(name, more, methods) for name in names for more in times)
         values = {(name, more): found.pop(0) for name in names for more in times}
         kinds = {"no text": [kind for kind in SET_KINDS if kind != "text"], "text": ["text"]}
         for title, wanted in kinds.items():
@@ -134,20 +144,24 @@ def real_sets(quick: bool, jobs: int) -> Tables:
             if not some:
                 continue
             table = f"{'real' if block == 'study' else block}{'-text' * (title == 'text')}"
-            tables[table] = _means(values, some, times)
+            tables[table] = _means(values, some, times, methods)
         graphs += [[values[n, more]["graph"] for more in times] for n in names if SOURCES[n]["kind"] != "text"]
-        by_set += [_of_set(values, name, block, times[-1]) for name in names]
+        if {SUBSET, SCREENED} <= set(methods):
+            by_set += [_of_set(values, name, block, times[-1]) for name in names]
     header = ["set", "block", "kind", "subset, no noise", "with screen", f"subset, {times[-1]} times", "with screen"]
-    tables["sets"] = [*header, "kept of the real", "real among the kept"], by_set
+    if by_set:
+        tables["sets"] = [*header, "kept of the real", "real among the kept"], by_set
     rows = [[str(more), *map(share, both)] for more, both in zip(times, np.mean(graphs, axis=0), strict=True)]
     tables["graphs"] = ["noise columns for each", "KNN(5)", "Agreeing(KNN(5))"], rows
     return tables
 
 
-def _means(values: dict[Any, dict[str, list[float]]], names: list[str], times: Iterable[int]) -> Any:
+def _means(
+    values: dict[Any, dict[str, list[float]]], names: list[str], times: Iterable[int], methods: Iterable[str]
+) -> Any:
     header = ["method", *(f"accuracy, {more} times" for more in times), *(f"real, {more} times" for more in times)]
     rows = []
-    for method in FREE:
+    for method in methods:
         cells = [[np.mean([values[name, more][method][k] for name in names]) for more in times] for k in (0, 1)]
         rows.append([method, *(share(float(value)) for value in (*cells[0], *cells[1]))])
     return header, rows
@@ -291,4 +305,12 @@ def cost(quick: bool, jobs: int) -> Tables:
     return {"cost": (header, rows)}
 
 
-EXPERIMENTS = (cost, planted_structures, real_sets, knowing, nothing, failing, refined)
+def seconds(quick: bool, jobs: int) -> Tables:
+    """Seconds of every method for 50 columns of TOX, beside the Laplacian score."""
+    X = data.load("TOX_171")[0]
+    found = {method: _best(lambda: order(X, 50), 1 if quick else 3) for method, order in FREE.items()}  # noqa: B023
+    rows = [[method, f"{best:.3g}", f"{best / found['LS']:.3g}"] for method, best in found.items()]
+    return {"seconds": (["method", "seconds", "times LS"], rows)}
+
+
+EXPERIMENTS = (cost, seconds, planted_structures, real_sets, knowing, nothing, failing, refined)
