@@ -27,6 +27,7 @@ FOLDERS = {
     DOCS / "which-method.md": HERE / "study" / "results",
     DOCS / "is-it-real.md": HERE / "significance" / "results",
     DOCS / "noise.md": HERE / "noise" / "results",
+    DOCS / "benchmark.md": HERE / "field" / "results",
     DOCS / "scaling.md": HERE / "scale" / "results",
     DOCS / "single-cells.md": HERE / "cells" / "results",
 }
