@@ -87,7 +87,7 @@ def _notes(case: Case) -> list[str]:
     notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
     known, (n, m) = case.selector, case.problem.X.shape
     few = float(n) * m * case.n_selected <= _CORRELATED and not isinstance(case.problem.X, Source)
-    told = quiet(lambda: known.explain(case.problem.with_supervision()) if few else known.explain())
+    told = quiet(lambda: known.explain(case.problem) if few else known.explain())
     near = (told.resembles >= 0) & ~(np.abs(told.correlation) <= told.limit)
     copies: dict[int, list[str]] = {}
     for place, j in enumerate(order.tolist()):

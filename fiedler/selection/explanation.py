@@ -364,7 +364,7 @@ def explained(
     beaten = others[resembles[others] < 0]  # near copies that were passed over did not lose by their score
     relevance = found.get("relevance")
     if problem is not None:
-        resembles[others], r[others] = resemblance(problem.X, order[:n], others, problem.groups)
+        resembles[others], r[others] = resemblance(problem, order[:n], others)
         measure = Relevance()
         if relevance is None and measure.informative(problem):
             relevance = measure.score(problem)

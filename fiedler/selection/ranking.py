@@ -46,15 +46,16 @@ def rank(
     """Score and order the features; infinite scores are ordered by the tie breaker of the criterion.
 
     A set criterion chooses n_features features (by default all), or stops when they reach a share of J(all features).
-    Features outside the mask ``among`` come after all features inside it. The features ``first`` come before all
-    others, in their order; a set is chosen given these.
+    For criteria that score features one by one, n_features matters only to those that are ``sized``. Features outside
+    the mask ``among`` come after all features inside it. The features ``first`` come before all others, in their order;
+    a set is chosen given these.
     """
     sets = criterion.set_formula()
     if sets is not None:
         most = problem.n_features if n_features is None else n_features
         ranking = Ranking(*forward(sets, problem, most, share, among, first=first))
     else:
-        ranking = _ranked(criterion, problem)
+        ranking = _ranked(criterion if n_features is None else criterion.sized(n_features), problem)
     if among is None and not len(first):
         return ranking
     place = np.ones(problem.n_features) if among is None else np.where(among, 1.0, 2.0)

@@ -79,7 +79,7 @@ def prune(
         block = held.unit_columns(columns)
         r, who = held.most_like(block)
         above = np.abs(r)
-        among = np.abs(held.alike(block, block))
+        among = np.abs(held.correlations(block, block))
         new = list[int]()
         for place, column in enumerate(columns.tolist()):
             best = float(among[new, place].max(initial=0.0))
@@ -104,24 +104,21 @@ def feature_likeness(problem: Problem, features: np.ndarray) -> np.ndarray:
     assert problem.groups is not None
     held = _HeldGroups(problem.X, problem.groups)
     block = held.unit_columns(features)
-    return np.clip(held.alike(block, block), 0.0, 1.0)
+    return np.clip(held.correlations(block, block), 0.0, 1.0)
 
 
-def resemblance(
-    X: Matrix, chosen: np.ndarray, others: np.ndarray, groups: Groups | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each of some columns the chosen column with the largest |r|, and this r; -1 and NaN if there is none.
+def resemblance(problem: Problem, chosen: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each of some features the chosen feature with the largest |r|, and this r; -1 and NaN if there is none.
 
     Parameters
     ----------
-    X : ndarray, csc_array or Source
+    problem : Problem
+        X and its features.
     chosen, others : ndarray of int
-        Numbers of columns, or of features if there are groups.
-    groups : Groups, optional
-        The features, if some consist of several columns.
+        Numbers of features.
     """
     nearest, r = np.full(len(others), -1, dtype=np.intp), np.full(len(others), np.nan)
-    held = _Held(X) if groups is None else _HeldGroups(X, groups)
+    held = _Held(problem.X) if problem.groups is None else _HeldGroups(problem.X, problem.groups)
     for start in range(0, len(chosen), _AT_ONCE):
         part = chosen[start : start + _AT_ONCE]
         held.add(part, held.unit_columns(part))
@@ -156,8 +153,8 @@ class _Held:
         stored = sp.csc_array(block.multiply(scale))
         return sp.csc_array(sp.vstack([stored, sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])]))
 
-    def alike(self, A: Any, B: Any) -> np.ndarray:
-        """r between the features of two blocks."""
+    def correlations(self, A: Any, B: Any) -> np.ndarray:
+        """The r between the features of two blocks."""
         return _products(A, B)
 
     def part(self, block: Any, places: list[int]) -> Any:
@@ -185,7 +182,7 @@ class _Held:
         most, who, before = np.zeros(width), np.zeros(width, dtype=np.intp), 0
         for kept, numbers in zip(self._blocks, self._numbers, strict=True):
             if len(numbers):
-                r = self.alike(self.unit_columns(numbers) if kept is None else kept, block)
+                r = self.correlations(self.unit_columns(numbers) if kept is None else kept, block)
                 here = np.argmax(np.abs(r), axis=0)
                 value = r[here, np.arange(r.shape[1])]
                 closer = np.abs(value) > np.abs(most)
@@ -211,7 +208,7 @@ class _HeldGroups(_Held):
             found.append(C / (length if length > 0 else 1.0))
         return found
 
-    def alike(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
+    def correlations(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
         rows, columns = np.hstack(A), np.hstack(B)
         starts = [np.cumsum([0, *(C.shape[1] for C in part)])[:-1] for part in (A, B)]
         squares = (rows.T @ columns) ** 2

@@ -42,7 +42,8 @@ class Path(NamedTuple):
         Share of J(all features) reached by the first k features of ``order``; NaN if J(all features) is not positive.
     gains : ndarray of shape (m,)
         What a feature adds to J, as a share of J(all features): on the path given the features before it, elsewhere
-        given the whole path; NaN for constant columns. In the units of J if J(all features) is not positive.
+        given the whole path; NaN for constant columns. A feature of several columns that is not on the path has the
+        mean gain of its columns, by their residuals. In the units of J if J(all features) is not positive.
     relevance : ndarray of shape (m,) or None
         The factor r; None if r = 1.
     """
@@ -86,15 +87,14 @@ def forward(
 
 
 def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
-    """What each feature adds to J: at its step, or after the last step (per column, if it has several columns)."""
+    """What each feature adds to J: at its step, or after the last step; for several columns Σ num / Σ den."""
     live = steps.den > search.floor
-    num, den, first = np.where(live, steps.num, 0.0), np.where(live, steps.den, 0.0), kernel.den
+    num, den, before = np.where(live, steps.num, 0.0), np.where(live, steps.den, 0.0), kernel.den
     if search.groups is not None:
-        num, den, first = (search.groups.sum(values) for values in (num, den, first))
-    left = den > 0.0
-    added = np.where(left, gains(num, np.where(left, den, 1.0), 1.0, None), 0.0)
+        num, den, before = (search.groups.sum(values) for values in (np.maximum(num, 0.0), den, before))
+    added = np.where(den > 0.0, gains(num, np.where(den > 0.0, den, 1.0), 1.0, None), 0.0)
     added[steps.picked] = steps.gained
-    added[first <= 0.0] = np.nan
+    added[before <= 0.0] = np.nan
     return added / kernel.total if kernel.total > 0.0 else added
 
 
