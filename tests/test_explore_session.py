@@ -190,6 +190,28 @@ def test_copies_of_a_feature_are_named_with_their_correlation():
         assert ask(Session(given, n_features=2), "feature", feature=7)["copies"] == []
 
 
+@pytest.mark.filterwarnings("ignore::fiedler.errors.TableWarning")
+def test_categories_and_missing_values():
+    pd = pytest.importorskip("pandas", reason="needs the extra 'frames'")
+    X, groups = table(45, 4)
+    X[::7, 1] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=np.array(["red", "green", "blue"])[groups])
+    y = np.where(np.arange(45) < 20, groups, -1)
+    session = Session(frame, y, n_features=2)
+    assert order(session.state()) == SpectralSelector("subset", n_features_to_select=2).fit(frame, y).order_.tolist()
+    assert session.feature_names == ["a", "b", "c", "d", "colour"]
+    assert len(set(ask(session, "feature", feature=4)["values"])) == 3
+    assert ask(session, "feature", feature=1)["values"][7] is None
+    for message in ("open", "methods", "stability", "curves"):
+        ask(session, message)
+    ask(session, "layout", of="chosen")
+    ask(session, "row", row=7)
+    state = ask(session, "ban", feature=0)
+    kept = ["b", "c", "d", "colour"]
+    fitted = SpectralSelector("subset", n_features_to_select=2).fit(frame[kept], y)
+    assert order(state)[:4] == [1 + j for j in fitted.order_]
+
+
 # -------------------------------------------------------------------- undo
 
 
@@ -478,9 +500,9 @@ def test_every_component_is_placed_in_a_square_of_its_own():
 
 
 def test_degenerate_tables_are_placed():
-    assert positions(np.zeros((1, 2))).shape == (1, 2)
-    assert np.isfinite(positions(np.zeros((7, 2)))).all()
-    assert np.isfinite(positions(np.arange(4.0)[:, None])).all()
+    assert positions(Problem(np.zeros((1, 2)))).shape == (1, 2)
+    assert np.isfinite(positions(Problem(np.zeros((7, 2))))).all()
+    assert np.isfinite(positions(Problem(np.arange(4.0)[:, None]))).all()
 
 
 def test_the_layout_of_the_chosen_features():

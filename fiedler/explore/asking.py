@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import rows_of
 from ..graphs import KNN
 from ..problem import Problem
 from .answers import Known
@@ -42,7 +41,7 @@ class Asking:
         """The covariance of the rows before any answer."""
         if self._K is None:
             some = len(self._places) < self._problem.n_samples
-            part = Problem(rows_of(self._problem.X, self._places)) if some else self._problem
+            part = self._problem.take_rows(self._places) if some else self._problem
             graph = part.graph(KNN(min(_NEIGHBORS, max(1, part.n_samples - 1))))
             L = np.diag(graph.degree) - graph.toarray()
             mean = float(graph.degree.mean())

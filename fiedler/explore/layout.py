@@ -6,8 +6,6 @@ own. The side of a square is proportional to the root of the number of its rows,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..graphs import KNN, Graph
@@ -18,24 +16,21 @@ _GAP = 0.06  # between two squares, as a share of the side
 N_NEIGHBORS = 10
 
 
-def positions(X: Any, n_neighbors: int = N_NEIGHBORS, problem: Problem | None = None) -> np.ndarray:
-    """Coordinates of every row in [-1, 1]², from the neighbour graph of X.
+def positions(problem: Problem, n_neighbors: int = N_NEIGHBORS) -> np.ndarray:
+    """Coordinates of every row in [-1, 1]², from the neighbour graph of a problem.
 
     Parameters
     ----------
-    X : ndarray or csc_array
-        Validated data.
+    problem : Problem
+        The rows; the graph is stored in it.
     n_neighbors : int, default=10
         Neighbours in the graph.
-    problem : Problem, optional
-        A problem over X, whose stored graph is used.
 
     Returns
     -------
     places : ndarray of shape (n_samples, 2)
         The coordinates.
     """
-    problem = Problem(X) if problem is None else problem
     if problem.n_samples < 2:
         return np.zeros((problem.n_samples, 2))
     return place_graph(problem.graph(KNN(min(n_neighbors, problem.n_samples - 1))))

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import dense, rows_of, take_columns
 from ..data.source import Source
 from ..errors import ParameterError
 from ..problem import Problem
@@ -33,7 +32,7 @@ from .final import Final
 from .layout import aligned, positions
 from .live import Live, Ranked, Settings, knobs, methods_for
 from .plain import rounded, significant
-from .views import copies, histograms
+from .views import copies, feature_values, histograms
 
 FORMAT = 1  # of saved sessions
 _VALUES, _MOST_DRAWS, _CURVE_SIZES = 8, 20, 12  # values shown of a row, draws of the stability, points of a curve
@@ -118,9 +117,10 @@ class Session:
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
         self.sampled = len(self.rows) < n
         shown = self.problem
-        if self.sampled or isinstance(self.problem.X, Source):
-            shown = Problem(rows_of_any(self.problem.X, self.rows), reuse=True)
-            shown.feature_names = self.problem.feature_names
+        if isinstance(self.problem.X, Source):
+            shown = Problem.of(self.problem.X[self.rows], reuse=True)
+        elif self.sampled:
+            shown = self.problem.take_rows(self.rows)
         self.live = Live(shown)
         number = n_features if n_features is not None else min(10, max(1, m // 2))
         start = Settings(n_features=1)
@@ -413,7 +413,7 @@ class Session:
     def places(self) -> np.ndarray:
         """Where the shown rows are drawn, from all features; shape (n_shown, 2)."""
         if self._places is None:
-            self._places = positions(self.live.problem.X, problem=self.live.problem)
+            self._places = positions(self.live.problem)
         return self._places
 
     def _layout(self, of: Any) -> Message:
@@ -424,21 +424,19 @@ class Session:
             chosen = self.ranked.selected
             if not len(chosen):
                 raise ParameterError("no feature is selected, so there is no layout of the chosen features.")
-            places = aligned(positions(take_columns(self.live.problem.X, np.sort(chosen))), places)
+            kept = np.isin(np.arange(self.problem.n_features), chosen)
+            places = aligned(positions(self.live.problem.take_columns(kept)), places)
         return {"type": "layout", "of": of, "places": rounded(places, 4)}
-
-    def _column(self, feature: int) -> np.ndarray:
-        return np.asarray(dense(take_columns(self.live.problem.X, [feature])), dtype=np.float64)[:, 0]
 
     def _feature(self, feature: Any) -> Message:
         self._parsed({"kind": "feature", "subjects": [feature], "value": "pinned"})
-        values = self._column(feature)
+        values = feature_values(self.live.problem, [feature])[:, 0]
         return {
             "type": "feature",
             "feature": feature,
             "values": significant(values),
             "groups": histograms(values, self._labels()),
-            "copies": copies(self.live.problem.X, feature, values),
+            "copies": copies(self.live.problem, feature),
         }
 
     def _row(self, row: Any) -> Message:
@@ -446,16 +444,17 @@ class Session:
         place = int(np.searchsorted(self.rows, row))
         if place == len(self.rows) or self.rows[place] != row:
             raise ParameterError(f"row {row} is not in the sample that is shown.", parameter="row", value=row)
-        X: Any = rows_of(self.live.problem.X, np.array([place]))
-        whole = np.asarray(dense(X), dtype=np.float64)[0]
-        first = self.ranked.selected[:_VALUES] if len(self.ranked.order) else np.arange(min(_VALUES, len(whole)))
-        drawn = (self.image is not None or self.axis is not None) and len(whole) <= _LONGEST_AXIS
+        part = self.live.problem.take_rows(np.array([place]))
+        first = self.ranked.selected[:_VALUES] if len(self.ranked.order) else np.arange(min(_VALUES, part.n_features))
+        drawn = (self.image is not None or self.axis is not None) and part.n_features <= _LONGEST_AXIS
+        values = significant(feature_values(part, first.tolist())[0])
+        whole = feature_values(part, range(part.n_features))[0] if drawn else np.empty(0)
         return {
             "type": "row",
             "row": row,
             "row_id": self._row_name(row),
             "label": self.known.labels.get(row),
-            "values": [[self.feature_names[j], *significant(whole[[j]])] for j in first.tolist()],
+            "values": [[self.feature_names[j], value] for j, value in zip(first.tolist(), values, strict=True)],
             "picture": significant(whole, 4) if drawn else None,
         }
 
@@ -486,6 +485,8 @@ class Session:
         order, told = self.ranked.order, self.supervision(self.rows)
         if not len(order) or told["y"] is None:
             return {"type": "curves", "accuracy": None, "why_not": "There are no labels or no ranking."}
+        if self.live.problem.groups is not None:
+            return {"type": "curves", "accuracy": None, "why_not": "Accuracy is not shown for tables with categories."}
         last = min(len(order), max(2 * self.settings.n_features, 10))
         sizes = np.unique(np.geomspace(1, last, _CURVE_SIZES).astype(int)).tolist()
         try:
@@ -512,7 +513,7 @@ class Session:
             problem = self.live.without(tuple(sorted(self.known.banned)))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the ranking on all rows has given them
-                drawn = stability(self.settings.criterion(), problem.X, k=k, n_draws=2, random_state=len(draws), **told)
+                drawn = stability(self.settings.criterion(), problem, k=k, n_draws=2, random_state=len(draws), **told)
             frequency = np.zeros(self.problem.n_features)
             frequency[kept] = drawn.frequency
             draws.append(frequency)
@@ -545,8 +546,7 @@ class Session:
     def _final(self) -> Message:
         if self.final is not None and self.final[1].running:
             raise ParameterError("a ranking on all rows is running; cancel it first.")
-        problem = Problem(self.problem.X, reuse=True)
-        problem.feature_names = self.problem.feature_names
+        problem = self.problem.with_matrix(self.problem.X)  # the page goes on with results of its own
         work = Final(problem, self.settings, self.known, self.supervision())
         self.final = self.revision, work.start()
         return self._final_status()
@@ -687,12 +687,6 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Handler]] = {
 
 
 # -------------------------------------------------------------------- small steps
-
-
-def rows_of_any(X: Any, rows: np.ndarray) -> Any:
-    """Some rows in memory, of a source too."""
-    part = X[rows] if isinstance(X, Source) else rows_of(X, rows)
-    return Problem.of(part).X
 
 
 def _as_text(method: Any) -> str:

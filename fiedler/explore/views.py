@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..data.arrays import dense, take_columns
+from ..problem import Problem
 from ..validation import is_sparse
 from .plain import significant
 
@@ -33,20 +36,49 @@ def _counts(values: np.ndarray, edges: np.ndarray) -> list[int]:
     return np.histogram(values[np.isfinite(values)], edges)[0].tolist()
 
 
-def copies(X: Any, feature: int, values: np.ndarray) -> list[dict[str, Any]]:
-    """Features whose correlation with this one is at least 0.7 in absolute value, the most similar first."""
-    n, centred = len(values), values - values.mean()
+def feature_values(problem: Problem, features: Sequence[int]) -> np.ndarray:
+    """One value per row and feature, NaN if it is missing; a category is the number of its 0/1 column that is set."""
+    columns = [problem.columns_of(np.array([feature])) for feature in features]
+    inside = np.concatenate([*columns, np.empty(0, dtype=np.intp)]).astype(np.intp)
+    block = np.asarray(dense(take_columns(problem.X, inside)), dtype=np.float64)
+    if problem.known is not None:
+        block = np.where(problem.known[:, inside], block, np.nan)
+    values, start = np.full((problem.n_samples, len(columns)), np.nan), 0
+    for at, own in enumerate(columns):
+        part = block[:, start : start + len(own)]
+        start += len(own)
+        if len(own) == 1:
+            values[:, at] = part[:, 0]
+        elif len(own):
+            values[:, at] = np.where(np.isnan(part).any(axis=1), np.nan, np.argmax(np.nan_to_num(part), axis=1))
+    return values
+
+
+def copies(problem: Problem, feature: int) -> list[dict[str, Any]]:
+    """Features whose correlation with this one is at least 0.7 in absolute value, the most similar first.
+
+    Only features of one column are compared.
+    """
+    X: Any = problem.X
+    own, n = problem.columns_of(np.array([feature])), problem.n_samples
+    if len(own) != 1:
+        return []
+    centred = np.asarray(dense(take_columns(X, own)), dtype=np.float64)[:, 0]
+    centred = centred - centred.mean()
     length = np.linalg.norm(centred)
     if length == 0 or not np.isfinite(length):
         return []
-    products = np.asarray(X.T @ (centred / length), dtype=float)  # centred values need no centred X
+    products = np.asarray(X.T @ (centred / length), dtype=np.float64)  # centred values need no centred X
     if is_sparse(X):
-        mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=float).ravel() - n * mean**2
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() - n * mean**2
     else:
-        squares = np.var(X, axis=0, dtype=float) * n
+        squares = np.var(X, axis=0, dtype=np.float64) * n
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.nan_to_num(products / np.sqrt(squares), posinf=0.0, neginf=0.0)
-    r[feature] = 0.0
+    r[own] = 0.0
+    owner = np.arange(len(r)) if problem.groups is None else problem.groups.owner
+    if problem.groups is not None:
+        r = np.where(problem.groups.sizes[owner] == 1, r, 0.0)
     near = [j for j in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[j]) >= _COPY]
-    return [{"feature": j, "r": round(float(np.clip(r[j], -1, 1)), 3)} for j in near]
+    return [{"feature": int(owner[j]), "r": round(float(np.clip(r[j], -1, 1)), 3)} for j in near]
