@@ -167,6 +167,8 @@ class Ranked:
         Raw score of every feature; NaN for banned features.
     bars : ndarray
         For every feature its share of the longest bar: gains for sets, importances for rankings.
+    gains : ndarray or None
+        For sets: the share that a feature adds to those chosen before it; NaN for features that were not chosen.
     n_selected : int
         How many of the order are selected.
     explained : ndarray or None
@@ -186,6 +188,7 @@ class Ranked:
     order: np.ndarray
     scores: np.ndarray
     bars: np.ndarray
+    gains: np.ndarray | None
     n_selected: int
     explained: np.ndarray | None = None
     greater_is_better: bool = False
@@ -243,19 +246,20 @@ class Live:
             The ranking; with ``trouble`` if the method cannot use what is known.
         """
         begun, m = time.perf_counter(), self.problem.n_features
-        nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), 0)
+        nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 selector = self.fit(settings, known, supervision)
             except (ValueError, TypeError) as error:
                 return replace(nothing, trouble=str(error), seconds=time.perf_counter() - begun)
-        criterion = selector.criterion_
+        criterion, gains = selector.criterion_, _gains(selector)
         notes = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
         return Ranked(
             selector.order_,
             selector.scores_,
-            _bars(selector),
+            _bars(selector, gains),
+            gains,
             selector.n_features_,
             getattr(selector, "explained_", None),
             criterion.greater_is_better,
@@ -403,14 +407,21 @@ def widened(selector: SpectralSelector, pinned: list[int], banned: tuple[int, ..
     return set_fitted(selector, found, problem)
 
 
-def _bars(selector: SpectralSelector) -> np.ndarray:
-    """Bars between 0 and 1: the gain of every step for sets, importances for rankings."""
+def _gains(selector: SpectralSelector) -> np.ndarray | None:
+    """The share that every step of a set adds; NaN for features that were not chosen, None for rankings."""
     explained: Any = getattr(selector, "explained_", getattr(selector, "path_explained_", None))
-    if explained is not None:
-        bars = np.zeros(len(selector.scores_))
-        path: Any = getattr(selector, "path_", selector.order_)
-        path = path[: len(explained)]
-        bars[path] = np.maximum(np.diff(explained, prepend=0.0), 0.0)
+    if explained is None:
+        return None
+    path: Any = getattr(selector, "path_", selector.order_)
+    gains = np.full(len(selector.scores_), np.nan)
+    gains[path[: len(explained)]] = np.diff(explained, prepend=0.0)
+    return gains
+
+
+def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
+    """Bars between 0 and 1: gains for sets, importances for rankings."""
+    if gains is not None:
+        bars = np.maximum(np.nan_to_num(gains), 0.0)
     else:
         bars = importances(selector.scores_, selector.criterion_.greater_is_better)
         finite = np.isfinite(bars)

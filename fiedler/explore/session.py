@@ -128,6 +128,7 @@ class Session:
         self.answers: tuple[Answer, ...] = ()
         self.snapshots: dict[str, dict[str, Any]] = {}
         self.revision = 0  # of answers and settings together
+        self.version = 0  # of everything that is saved
         self._past: list[tuple[Answer, ...]] = []
         self._future: list[tuple[Answer, ...]] = []
         self._before: np.ndarray | None = None  # order before the last change
@@ -204,6 +205,7 @@ class Session:
         self.ranked = self._rank()
         self._before = before.order if len(before.order) else self._before
         self.revision += 1
+        self.version += 1
 
     def _say(self, answers: tuple[Answer, ...]) -> Message:
         """New answers, as a step that can be undone."""
@@ -279,6 +281,7 @@ class Session:
         return {
             "type": "state",
             "revision": self.revision,
+            "version": self.version,
             "answers": [answer.to_json() for answer in self.answers],
             "undo": len(self._past),
             "redo": len(self._future),
@@ -322,6 +325,7 @@ class Session:
             "order": order.tolist(),
             "scores": significant(ranked.scores[order]),
             "bars": rounded(ranked.bars[order], 4),
+            "gains": None if ranked.gains is None else rounded(ranked.gains[order], 5),
             "moved": moved,
             "n_selected": ranked.n_selected,
             "explained": None if ranked.explained is None else rounded(ranked.explained, 4),
@@ -538,7 +542,7 @@ class Session:
             "n_pairs": len(self.known.pairs),
         }
         self.snapshots = {**self.snapshots, slot: kept}
-        self.revision += 1
+        self.version += 1
         return self.state()
 
     # ---------------------------------------------------------------- all rows
