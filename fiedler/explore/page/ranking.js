@@ -37,6 +37,7 @@ export class RankingPanel {
     }
     this.worth.textContent = ranking.gains ? "gain" : "score";
     this.worth.title = ranking.gains ? "Share that the feature adds to those chosen before it" : ranking.greater_is_better ? "Large is good" : "Small is good";
+    this.table.classList.toggle("fx-with-stable", Boolean(this.app.frequency));
     replace(this.body, wanted.slice(0, this.limit).map((at) => this.line(at)));
     this.more.hidden = wanted.length <= this.limit;
     this.count.textContent = words ? `${plural(wanted.length, "match").replace("matchs", "matches")} of ${ranking.order.length}`
