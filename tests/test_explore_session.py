@@ -42,7 +42,7 @@ def order(reply):
 
 def without_history(state):
     ranking = {name: value for name, value in state["ranking"].items() if name not in ("moved", "seconds")}
-    left_out = ("undo", "redo", "revision", "ranking")
+    left_out = ("undo", "redo", "revision", "version", "ranking")
     return {name: value for name, value in state.items() if name not in left_out} | {"ranking": ranking}
 
 
@@ -138,8 +138,17 @@ def test_pinned_features_come_first_and_banned_ones_are_left_out():
     banned = state["banned"][0]
     assert order(state)[-1] == banned
     kept = np.setdiff1d(np.arange(6), banned)
-    fitted = SpectralSelector("subset", n_features_to_select=2).fit(X[:, kept])
-    assert [j for j in order(state) if j not in (5, banned)] == [j for j in kept[fitted.order_] if j != 5]
+    include = kept.tolist().index(5)
+    fitted = SpectralSelector("subset", n_features_to_select=2, include=include).fit(X[:, kept])
+    assert order(state)[:5] == kept[fitted.order_].tolist()
+    for method in ("sselect", "variance"):
+        ask(session, "label", rows=[0, 3], label="a")
+        ask(session, "label", rows=[1, 4], label="b")
+        state = ask(session, "set", method=method)
+        y = np.full(30, None)
+        y[[0, 3]], y[[1, 4]] = "a", "b"
+        fitted = SpectralSelector(method, n_features_to_select=2, include=include).fit(X[:, kept], y)
+        assert order(state)[:5] == kept[fitted.order_].tolist()
     assert session.selector.transform(X).shape == (30, 2)
     state = ask(session, "free", feature=banned)
     assert state["banned"] == []

@@ -36,7 +36,7 @@ def explore(data: str, job: Any, criterion: Any, screen: Screen) -> None:
     options = job.options
     with screen.working("ranking"):
         session = Session(
-            job.X,
+            job.problem,
             job.y,
             **job.pairs,
             feature_names=job.table.feature_names,

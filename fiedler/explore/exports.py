@@ -93,28 +93,33 @@ def command_text(origin: Origin, known: Known, settings: Settings, names: list[s
         words += ["--drop", str(column)]
     if known.pairs:
         words += ["--pairs", _FILES["pairs"]]
-    words += ["-m", short_text(settings.criterion()), "--top", str(settings.n_features), "--out", _FILES["ranking"]]
+    for feature in known.pinned:
+        words += ["--include", names[feature]]
+    words += [
+        "-m",
+        short_text(settings.criterion()),
+        "--top",
+        str(max(settings.n_features, len(known.pinned))),
+        "--out",
+        _FILES["ranking"],
+    ]
     files = [_FILES["labels"]] * _labels_changed(known) + [_FILES["pairs"]] * bool(known.pairs)
     comment = f"# Export {' and '.join(files)} to the same folder first.\n" if files else ""
-    if known.pinned:
-        pinned = ", ".join(repr(names[j]) for j in known.pinned)
-        comment += f"# The page also puts the pinned features first: {pinned}.\n"
     return comment + shlex.join(words) + "\n"
 
 
 def script_text(origin: Origin, known: Known, settings: Settings, names: list[str]) -> str:
     """A Python script that repeats the selection; answers are written into it."""
     changed, links = _labels_changed(known), known.links()
-    reading = (
-        _reading(origin) if origin.data else [f"names = {names!r}", "# X, y = ...  your data; y = None without labels"]
-    )
+    in_memory = [f"names = {names!r}", "# X and y are the data of the session; y is None without labels."]
+    reading = _reading(origin) if origin.data else [*in_memory, "problem = Problem.read(X)"]
     lines = [
         f'"""The selection of a session of fiedler explore (fiedler {__version__})."""',
         "",
         "import numpy as np",
         "",
-        "from fiedler import SpectralSelector",
-        "from fiedler.data.scaling import scaled",
+        "from fiedler import Problem, SpectralSelector",
+        "from fiedler.data.features import Prepared",
         "from fiedler.io import as_labels, fill_missing, read_table",
         "",
         *reading,
@@ -124,16 +129,21 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
         lines.append(f"y = as_labels([labels.get(row) for row in range({known.given.n_samples})])")
     for kind, pairs in links.items():
         lines.append(f"{kind} = np.array({np.asarray(pairs).tolist()!r}, dtype=int).reshape(-1, 2)")
-    number = min(settings.n_features, len(names) - len(known.banned))
+    columns = [j for j in range(len(names)) if j not in set(known.banned)]
+    number = min(max(settings.n_features, len(known.pinned)), len(columns))
     told = "".join(f", {kind}={kind}" for kind in links)
     lines += [
-        f"pinned, banned = {known.pinned!r}, {sorted(known.banned)!r}  # column numbers",
-        f"columns = np.setdiff1d(np.arange({len(names)}), banned)",
-        f"selector = SpectralSelector({short_text(settings.criterion())!r}, n_features_to_select={number}, "
-        f"unlabeled={known.y()[1]!r})",
-        f"order = columns[selector.fit(X[:, columns], y{told}).order_]",
-        "order = [*(j for j in order if j in pinned), *(j for j in order if j not in pinned)]",
-        f"selected = [str(names[j]) for j in order[:{min(max(number, len(known.pinned)), len(names))}]]",
+        f"pinned, banned = {known.pinned!r}, {sorted(known.banned)!r}  # numbers of features",
+        "kept = np.setdiff1d(np.arange(problem.n_features), banned)",
+        "selector = SpectralSelector(",
+        f"    {short_text(settings.criterion())!r},",
+        f"    n_features_to_select={number},",
+        f"    unlabeled={known.y()[1]!r},",
+        "    include=np.searchsorted(kept, pinned).tolist() or None,",
+        ")",
+        "part = problem.take_columns(np.isin(np.arange(problem.n_features), kept))",
+        f"selector.fit(part, y{told})",
+        f"selected = [str(names[j]) for j in kept[selector.order_[:{number}]]]",
         "print(*selected, sep='\\n')",
     ]
     return "\n".join(lines) + "\n"
@@ -151,7 +161,9 @@ def _reading(origin: Origin) -> list[str]:
     words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     return [
         f"table = read_table({origin.data!r}{words})",
-        f"X = scaled(fill_missing(table, {options.get('impute')!r}), {options.get('scale') or 'none'!r})",
+        f"X = fill_missing(table, {options['impute']!r})" if options.get("impute") else "X = table.X",
+        "problem = Problem.read(Prepared(X, table.groups), table.feature_names)"
+        + (f".scaled({options['scale']!r})" if options.get("scale") else ""),
         "y, names = table.y, table.feature_names",
     ]
 

@@ -168,7 +168,7 @@ class Ranked:
     bars : ndarray
         For every feature its share of the longest bar: gains for sets, importances for rankings.
     gains : ndarray or None
-        For sets: the share that a feature adds to those chosen before it; NaN for features that were not chosen.
+        For sets: the share that a feature adds to those before it, or would add to the chosen ones.
     n_selected : int
         How many of the order are selected.
     explained : ndarray or None
@@ -253,7 +253,7 @@ class Live:
                 selector = self.fit(settings, known, supervision)
             except (ValueError, TypeError) as error:
                 return replace(nothing, trouble=str(error), seconds=time.perf_counter() - begun)
-        criterion, gains = selector.criterion_, _gains(selector)
+        criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
         notes = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
         return Ranked(
             selector.order_,
@@ -288,7 +288,7 @@ class Live:
             The fitted selector.
         """
         selector, _ = self.fit_kept(settings, known, supervision)
-        return widened(selector, known.pinned, tuple(sorted(known.banned)), self.problem)
+        return widened(selector, tuple(sorted(known.banned)), self.problem)
 
     def fit_kept(
         self, settings: Settings, known: Known, supervision: dict[str, Any]
@@ -303,22 +303,26 @@ class Live:
         Returns
         -------
         selector : SpectralSelector
-            The fitted selector; pinned features have no special place.
+            The fitted selector; pinned features are included.
         problem : Problem
             The problem without the banned features.
         """
         banned = tuple(sorted(known.banned))
         problem = self.without(banned)
-        n_selected = min(settings.n_features, problem.n_features)
+        columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
+        included = np.searchsorted(columns, known.pinned).tolist()
+        options: dict[str, Any] = {
+            "n_features_to_select": min(max(settings.n_features, len(included)), problem.n_features),
+            "include": included or None,
+            "unlabeled": supervision.get("unlabeled", -1),
+        }
         criterion = settings.criterion()
-        selector = self._by_sum(criterion, problem, banned, n_selected, supervision)
-        if selector is not None:
-            return selector, problem
+        if isinstance(criterion, SSelect) and "lam" in _knobs(criterion):
+            selector = SpectralSelector(criterion, **options)
+            return self._by_sum(selector, problem, banned, supervision), problem
+        told = {name: value for name, value in supervision.items() if name != "unlabeled"}
         with config_context(working_memory=_working_memory()):  # mid-ranks and neighbour means are kept if they fit
-            told = {name: value for name, value in supervision.items() if name != "unlabeled"}
-            marker = supervision.get("unlabeled", -1)
-            selector = SpectralSelector(criterion, n_features_to_select=n_selected, unlabeled=marker)
-            return selector.fit(problem, **told), problem
+            return SpectralSelector(criterion, **options).fit(problem, **told), problem
 
     def without(self, banned: tuple[int, ...]) -> Problem:
         """The problem without some features.
@@ -342,11 +346,10 @@ class Live:
         return self._parts[banned]
 
     def _by_sum(
-        self, criterion: Criterion, problem: Problem, banned: tuple[int, ...], n_selected: int, told: dict[str, Any]
-    ) -> SpectralSelector | None:
+        self, selector: SpectralSelector, problem: Problem, banned: tuple[int, ...], told: dict[str, Any]
+    ) -> SpectralSelector:
         """sSelect from its two terms, which are computed again only if labels, graph or banned features change."""
-        if not isinstance(criterion, SSelect) or "lam" not in _knobs(criterion):
-            return None
+        criterion: Any = selector.criterion
         graph = criterion._recipe("graph")
         y = None if told.get("y") is None else np.asarray(told["y"], dtype=object).tolist()
         key = banned, graph.key, repr(y), repr(told.get("unlabeled", -1))
@@ -366,10 +369,10 @@ class Live:
             warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=2)
         lam = float(criterion.lam)
         scores = lam * self._terms.smooth + (1.0 - lam) * self._terms.disagreeing
-        selector = SpectralSelector(criterion, n_features_to_select=n_selected, unlabeled=told.get("unlabeled", -1))
-        order = rank_features(scores, False)
-        found = {"scores_": scores, "order_": order, "n_features_": n_selected, "criterion_": criterion}
-        return set_fitted(selector, found, problem)
+        order, first = rank_features(scores, False), selector.include or []
+        order = np.concatenate([np.array(first, dtype=np.intp), order[~np.isin(order, first)]])
+        found = {"scores_": scores, "order_": order, "criterion_": criterion}
+        return set_fitted(selector, found | {"n_features_": selector.n_features_to_select}, problem)
 
 
 def _working_memory() -> float:
@@ -388,34 +391,18 @@ def set_fitted(selector: SpectralSelector, found: dict[str, Any], problem: Probl
     return selector
 
 
-def widened(selector: SpectralSelector, pinned: list[int], banned: tuple[int, ...], problem: Problem) -> Any:
-    """A selector that was fitted without banned features, as one over all features with the pinned ones first."""
-    if not pinned and not banned:
+def widened(selector: SpectralSelector, banned: tuple[int, ...], problem: Problem) -> SpectralSelector:
+    """A selector that was fitted without banned features, as one over all features with the banned ones last."""
+    if not banned:
         return selector
-    m = problem.n_features
-    columns = np.setdiff1d(np.arange(m), banned)
-    order = np.concatenate([columns[selector.order_], np.array(banned, dtype=np.intp)])
-    first = np.isin(order, pinned)
-    order = np.concatenate([order[first], order[~first]])
-    scores = np.full(m, np.nan)
-    scores[columns] = selector.scores_
-    n_selected = min(max(selector.n_features_, len(pinned)), len(columns))
-    found: dict[str, Any] = {"scores_": scores, "order_": order, "n_features_": n_selected}
-    if pinned and hasattr(selector, "explained_"):  # its steps are no longer the first features of the order
-        found["path_"], found["path_explained_"] = columns[selector.order_], selector.explained_
-        del selector.explained_
+    columns = np.setdiff1d(np.arange(problem.n_features), banned)
+    found: dict[str, Any] = {"order_": np.concatenate([columns[selector.order_], np.array(banned, dtype=np.intp)])}
+    for name in ("scores_", "gains_", "relevance_"):
+        if hasattr(selector, name):
+            found[name] = np.full(problem.n_features, np.nan)
+            found[name][columns] = getattr(selector, name)
+    found["include"] = None if selector.include is None else columns[selector.include].tolist()
     return set_fitted(selector, found, problem)
-
-
-def _gains(selector: SpectralSelector) -> np.ndarray | None:
-    """The share that every step of a set adds; NaN for features that were not chosen, None for rankings."""
-    explained: Any = getattr(selector, "explained_", getattr(selector, "path_explained_", None))
-    if explained is None:
-        return None
-    path: Any = getattr(selector, "path_", selector.order_)
-    gains = np.full(len(selector.scores_), np.nan)
-    gains[path[: len(explained)]] = np.diff(explained, prepend=0.0)
-    return gains
 
 
 def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:

@@ -106,6 +106,7 @@ class Session:
     ):
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         self.problem = Problem.of(X, y, reuse=True, **told)
+        self.problem.reuse = True  # also if X is a problem
         n, m = self.problem.n_samples, self.problem.n_features
         known = self.problem.supervision
         self.given = Given(n, known.y, known.must_link, known.cannot_link, unlabeled)
@@ -550,8 +551,7 @@ class Session:
     def _final(self) -> Message:
         if self.final is not None and self.final[1].running:
             raise ParameterError("a ranking on all rows is running; cancel it first.")
-        problem = self.problem.with_matrix(self.problem.X)  # the page goes on with results of its own
-        work = Final(problem, self.settings, self.known, self.supervision())
+        work = Final(self.problem.with_supervision(), self.settings, self.known, self.supervision())
         self.final = self.revision, work.start()
         return self._final_status()
 
@@ -606,7 +606,7 @@ class Session:
         told.pop("unlabeled")
         names = [name for j, name in enumerate(self.feature_names) if j not in set(self.known.banned)]
         source = self.origin.data or "data in memory"
-        summary = summarize(selector, problem.X, feature_names=names, source=source, **told)
+        summary = summarize(selector, problem, feature_names=names, source=source, **told)
         return render_html(summary)
 
     def saved(self) -> dict[str, Any]:
