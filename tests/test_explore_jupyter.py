@@ -4,6 +4,7 @@ JupyterLab is installed into an environment of the test's own, which takes a min
 FIEDLER_JUPYTER can also be the path of an environment with jupyterlab and anywidget.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -119,11 +120,12 @@ def test_the_page_in_jupyterlab(lab, table, tmp_path):
         wait_for(lambda: driver.execute_script(ready), 120)
         kernel = "return document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status"
         wait_for(lambda: driver.execute_script(kernel) == "idle", 120)
-        driver.execute_script("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        # JupyterLab may ask for the kernel that it is about to connect.
-        shown = "document.querySelector('.jp-Dialog .jp-mod-accept')?.click();"
-        shown += "return document.querySelector('.fiedler-explore')?.dataset.ready === 'true'"
-        wait_for(lambda: driver.execute_script(shown), 120)
+        # Before the kernel is connected, JupyterLab asks for one and then runs nothing: it is told again.
+        run = "if (arguments[0]) window.jupyterapp.commands.execute('notebook:run-all-cells');"
+        run += "document.querySelector('.jp-Dialog .jp-mod-accept')?.click();"
+        run += "return document.querySelector('.fiedler-explore')?.dataset.ready === 'true'"
+        tries = itertools.count()
+        wait_for(lambda: driver.execute_script(run, next(tries) % 150 == 0), 180)  # every 30 seconds
         driver.execute_script("document.querySelector('.fx-canvas').scrollIntoView({block: 'center'})")
         for row in (3, 8):
             box = driver.execute_script("return document.querySelector('.fx-canvas').getBoundingClientRect().toJSON()")
