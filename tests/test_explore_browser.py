@@ -129,31 +129,40 @@ def test_it_opens_without_error_or_outside_request(page):
     assert page.order() == fitted(page)
 
 
-def test_a_pair_by_two_clicks_moves_the_ranking_as_the_selector_does_and_undo_takes_it_back(page):
-    before = page.order()
-    page.click_row(20)
-    page.click_row(24)
-    page.wait("document.querySelector('.fx-selection-text').textContent.includes('s20')")
-    page.press("Different")
-    page.wait("r.dataset.version === '1'")
-    pair = {"must_link": np.empty((0, 2), dtype=int), "cannot_link": [[20, 24]]}
-    assert page.order() == fitted(page, **pair)
-    assert "s20 and s24 are different" in page.text(".fx-answers")
-    page.click_row(20)
-    page.click_row(23)
-    page.driver.find_element("tag name", "body").send_keys("s")  # outside the page nothing happens
-    page.run("document.querySelector('.fx-canvas').focus()")
-    page.driver.switch_to.active_element.send_keys("s")
-    page.wait("r.dataset.version === '2'")
-    assert page.order() == fitted(page, must_link=[[20, 23]], cannot_link=[[20, 24]])
-    page.press("Undo")
-    page.wait("r.dataset.version === '3'")
-    page.press("Undo")
-    page.wait("r.dataset.version === '4'")
-    assert page.order() == before
-    page.press("Redo")
-    page.wait("r.dataset.version === '5'")
-    assert page.order() == fitted(page, **pair)
+def test_a_pair_by_two_clicks_moves_the_ranking_as_the_selector_does_and_undo_takes_it_back(driver, tmp_path):
+    path = tmp_path / "data.csv"
+    X, groups = write_table(path)
+    selector = SpectralSelector("subset", n_features_to_select=3)
+    before = selector.fit(X).order_.tolist()
+    both = {"must_link": [[20, 23]], "cannot_link": [[20, 24]]}
+    after = selector.fit(X, **both).order_.tolist()
+    assert before != after
+    with running(path, "--id", "id", "--drop", "kind", "--top", 3) as server:
+        page = Page(driver, server, X, groups).open()
+        assert page.order() == before
+        page.click_row(20)
+        page.click_row(24)
+        page.wait("document.querySelector('.fx-selection-text').textContent.includes('s20')")
+        page.press("Different")
+        page.wait("r.dataset.version === '1'")
+        assert "s20 and s24 are different" in page.text(".fx-answers")
+        assert "pairs of both kinds" in page.text(".fx-notes")
+        page.click_row(20)
+        page.click_row(23)
+        driver.find_element("tag name", "body").send_keys("s")  # outside the page nothing happens
+        page.run("document.querySelector('.fx-canvas').focus()")
+        driver.switch_to.active_element.send_keys("s")
+        page.wait("r.dataset.version === '2'")
+        assert page.order() == after
+        moved = page.run("return [...document.querySelectorAll('.fx-up, .fx-down')].map(e => e.textContent)")
+        assert len(moved) >= 2
+        page.press("Undo")
+        page.wait("r.dataset.version === '3'")
+        assert page.order() == before
+        page.press("Redo")
+        page.wait("r.dataset.version === '4'")
+        assert page.order() == after
+        driver.get("about:blank")
 
 
 def test_a_lasso_labels_rows(page):

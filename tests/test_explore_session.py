@@ -173,6 +173,39 @@ def test_a_method_that_cannot_use_the_answers_says_so_and_recovers():
     assert any("reads no pairs" in note for note in notes)
 
 
+def test_answers_that_are_not_read_are_told():
+    session = Session(table()[0], n_features=2)
+    state = ask(session, "pair", rows=[0, 3], link="must")
+    assert "pairs of both kinds" in state["ranking"]["notes"][0]
+    assert ask(session, "pair", rows=[0, 1], link="cannot")["ranking"]["notes"] == []
+    ask(session, "label", rows=[0, 3], label="a")
+    state = ask(session, "label", rows=[1, 4], label="b")
+    assert state["ranking"]["notes"] == []  # the labels say what the pairs say
+    state = ask(session, "pair", rows=[7, 8], link="cannot")
+    assert "does not use the pairs" in state["ranking"]["notes"][0]
+    fresh = Session(table()[0], n_features=2)
+    ask(fresh, "label", rows=[0], label="a")
+    assert "two labels of one class" in ask(fresh, "label", rows=[1], label="b")["ranking"]["notes"][0]
+
+
+@pytest.mark.parametrize("method", ["subset", "sselect", "variance"])
+def test_a_feature_tells_why_it_is_selected_or_what_beats_it(method):
+    X, groups = table()
+    names = ["one", "two", "three", "four", "five", "six"]
+    session = Session(X, groups, feature_names=names, method=method, n_features=2)
+    state = ask(session, "ban", feature=1)
+    fitted = SpectralSelector(method, n_features_to_select=2).fit(np.delete(X, 1, axis=1), groups)
+    kept = [0, 2, 3, 4, 5]
+    explained = fitted.explain(np.delete(X, 1, axis=1), groups)
+    for feature in kept:
+        why = ask(session, "feature", feature=feature)["why"]
+        for at, j in enumerate(kept):
+            why = why.replace(names[j], f"x{at}")
+        assert why == explained.why(kept.index(feature))
+    assert ask(session, "feature", feature=1)["why"] is None
+    assert state["banned"] == [1]
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frame"])
 def test_kinds_of_tables(kind):
     pd = pytest.importorskip("pandas", reason="needs the extra 'frames'")
@@ -384,6 +417,7 @@ def test_the_id_of_a_message_is_returned():
         ({"row_ids": ["a"]}, "row_ids has 1 names"),
         ({"n_features": 9}, "n_features must be"),
         ({"most_rows": 1}, "most_rows"),
+        ({"scale": "none"}, "scale must be one of"),
         ({"method": SSelect(KNN(bandwidth=None)) * 1.0, "n_features": 0}, "n_features must be"),
     ],
 )
@@ -742,9 +776,13 @@ def test_the_exported_script_repeats_the_selection(file, answers, capsys):
     assert capsys.readouterr().out.splitlines() == wanted
 
 
-def test_the_script_of_arrays_needs_only_them(capsys):
+@pytest.mark.parametrize("scale", [None, "standard", "minmax"])
+def test_the_script_of_arrays_needs_only_them(capsys, scale):
     X, groups = table()
-    session = Session(X, groups, n_features=2)
+    X[:, 4] *= 20
+    session = Session(X, groups, n_features=2, scale=scale)
+    fitted = SpectralSelector("subset", n_features_to_select=2, scale=scale).fit(X, groups)
+    assert order(session.state()) == fitted.order_.tolist()
     space = {"X": X, "y": groups}
     exec(ask(session, "export", what="script")["text"], space)
     assert space["selected"] == [f"x{j}" for j in order(session.state())[:2]]

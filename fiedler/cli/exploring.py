@@ -44,6 +44,7 @@ def explore(data: str, job: Any, criterion: Any, screen: Screen) -> None:
             method=criterion,
             n_features=None if options["top"] is None else min(options["top"], job.table.shape[1]),
             unlabeled=job.unlabeled,
+            scale="keep",  # the table is scaled as asked, and a note has told of columns that differ
             image=options["image"],
             most_rows=options["rows"],
             origin=Origin(data, options),

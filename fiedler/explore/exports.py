@@ -112,7 +112,7 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
     """A Python script that repeats the selection; answers are written into it."""
     changed, links = _labels_changed(known), known.links()
     in_memory = [f"names = {names!r}", "# X and y are the data of the session; y is None without labels."]
-    reading = _reading(origin) if origin.data else [*in_memory, "problem = Problem.read(X)"]
+    reading = _reading(origin) if origin.data else [*in_memory, f"problem = Problem.read(X){_scaled(origin)}"]
     lines = [
         f'"""The selection of a session of fiedler explore (fiedler {__version__})."""',
         "",
@@ -162,10 +162,14 @@ def _reading(origin: Origin) -> list[str]:
     return [
         f"table = read_table({origin.data!r}{words})",
         f"X = fill_missing(table, {options['impute']!r})" if options.get("impute") else "X = table.X",
-        "problem = Problem.read(Prepared(X, table.groups), table.feature_names)"
-        + (f".scaled({options['scale']!r})" if options.get("scale") else ""),
+        f"problem = Problem.read(Prepared(X, table.groups), table.feature_names){_scaled(origin)}",
         "y, names = table.y, table.feature_names",
     ]
+
+
+def _scaled(origin: Origin) -> str:
+    scale = origin.options.get("scale")
+    return f".scaled({scale!r})" if scale not in (None, "none", "keep") else ""
 
 
 def _labels_changed(known: Known) -> bool:

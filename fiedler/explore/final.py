@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..data.keep import Run
-from ..problem import Problem
 from .answers import Known
 from .live import Live, Ranked, Settings
 
@@ -24,8 +23,8 @@ class Final:
 
     Parameters
     ----------
-    problem : Problem
-        All rows.
+    live : Live
+        Rankings of all rows.
     settings : Settings
         Method, λ, number of neighbours and of features.
     known : Known
@@ -34,12 +33,12 @@ class Final:
         Labels and pairs of all rows, as arguments of a fit.
     """
 
-    def __init__(self, problem: Problem, settings: Settings, known: Known, supervision: dict[str, Any]):
+    def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
         self.ranked: Ranked | None = None
         self.stage, self.done, self.total = "waiting", 0, 1
         self.error: str | None = None
         self._cancelled = threading.Event()
-        work = (problem, settings, known, supervision)
+        work = (live, settings, known, supervision)
         self._thread = threading.Thread(target=self._run, args=work, daemon=True, name="fiedler-final")
 
     def start(self) -> Final:
@@ -88,12 +87,11 @@ class Final:
         names = ("running", "cancelled", "stage", "done", "total", "error")
         return {name: getattr(self, name) for name in names}
 
-    def _run(self, problem: Problem, settings: Settings, known: Known, supervision: dict[str, Any]) -> None:
-        live = Live(problem)
+    def _run(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]) -> None:
         try:
             with Run(self._blocks):
                 steps: list[tuple[str, Callable[[], Any]]] = []
-                told = problem.with_supervision(**supervision)
+                told = live.problem.with_supervision(**supervision)
                 if not known.banned:  # without some columns the graphs are others
                     for recipe in settings.criterion().recipes():
                         if not recipe.supervised:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -220,12 +221,15 @@ class Live:
     ----------
     problem : Problem
         The rows that are ranked live, made with ``reuse=True``.
+    scale : str, optional
+        As in :class:`fiedler.SpectralSelector`.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, scale: str | None = None):
+        self.problem, self.scale = problem, scale
         self._parts: dict[tuple[int, ...], Problem] = {(): problem}  # problems without banned features
         self._terms: _Terms | None = None
+        self.fitted: tuple[SpectralSelector, Problem] | None = None  # the last fit, without banned features
         self.n_sums = 0  # how often a ranking was found by a sum of kept terms
 
     def rank(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> Ranked:
@@ -246,6 +250,7 @@ class Live:
             The ranking; with ``trouble`` if the method cannot use what is known.
         """
         begun, m = time.perf_counter(), self.problem.n_features
+        self.fitted = None
         nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -254,7 +259,8 @@ class Live:
             except (ValueError, TypeError) as error:
                 return replace(nothing, trouble=str(error), seconds=time.perf_counter() - begun)
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
-        notes = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
+        said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
         return Ranked(
             selector.order_,
             selector.scores_,
@@ -287,8 +293,8 @@ class Live:
         selector : SpectralSelector
             The fitted selector.
         """
-        selector, _ = self.fit_kept(settings, known, supervision)
-        return widened(selector, tuple(sorted(known.banned)), self.problem)
+        self.fitted = self.fit_kept(settings, known, supervision)
+        return widened(copy(self.fitted[0]), tuple(sorted(known.banned)), self.problem)
 
     def fit_kept(
         self, settings: Settings, known: Known, supervision: dict[str, Any]
@@ -314,6 +320,7 @@ class Live:
         options: dict[str, Any] = {
             "n_features_to_select": min(max(settings.n_features, len(included)), problem.n_features),
             "include": included or None,
+            "scale": self.scale,
             "unlabeled": supervision.get("unlabeled", -1),
         }
         criterion = settings.criterion()
@@ -416,6 +423,21 @@ def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
         bars = np.where(finite, bars - min(low, 0.0), bars.max(where=finite, initial=0.0))
     most = np.nanmax(bars, initial=0.0)
     return np.nan_to_num(bars / most) if most > 0 else np.zeros(len(bars))
+
+
+def unread(criterion: Criterion, problem: Problem) -> list[str]:
+    """A sentence about answers that a set does not use: too few of them, or pairs beside labels."""
+    sets, known = criterion.set_formula(), problem.supervision
+    labelled = bool(known.labelled.any())
+    if sets is None or not sets.factors or not (labelled or known.has_pairs):
+        return []
+    if not any(factor.informative(problem) for factor in sets.factors):
+        needed = "two labels of one class and one of another" if labelled else "pairs of both kinds, same and different"
+        return [f"The answers do not change this ranking yet: {short_text(criterion)} needs {needed}."]
+    pairs = [part.ravel() for part in (known.must_link, known.cannot_link) if part is not None]
+    if labelled and pairs and not known.labelled[np.concatenate(pairs)].all():
+        return [f"{short_text(criterion)} uses the labels, so it does not use the pairs. Make labels of the pairs."]
+    return []
 
 
 def methods_for(problem: Problem, supervision: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion, parse, short_text
-from ..validation import check_integer
+from ..validation import check_choice, check_integer
 from ..version import __version__
 from . import exports
 from .answers import Answer, Given, Known, parse_answer, with_answer, without_feature
@@ -62,6 +63,8 @@ class Session:
         Number of features to select; by default 10, or half of them if there are fewer than 20.
     unlabeled : object, default=-1
         The class label that means "unknown".
+    scale : {"standard", "minmax", "keep"}, optional
+        The scale on which graphs and scores read the columns, as in :class:`fiedler.SpectralSelector`.
     image : (int, int), optional
         Height and width, if every row is an image.
     most_rows : int, default=5000
@@ -100,6 +103,7 @@ class Session:
         method: Any = "subset",
         n_features: int | None = None,
         unlabeled: Any = -1,
+        scale: str | None = None,
         image: tuple[int, int] | None = None,
         most_rows: int = 5000,
         origin: exports.Origin | None = None,
@@ -107,12 +111,16 @@ class Session:
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         self.problem = Problem.of(X, y, reuse=True, **told)
         self.problem.reuse = True  # also if X is a problem
+        if scale is not None:
+            check_choice("scale", scale, ("standard", "minmax", "keep"))
+            self.problem = self.problem.scaled(scale)
+        self._scale = None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
         known = self.problem.supervision
         self.given = Given(n, known.y, known.must_link, known.cannot_link, unlabeled)
         self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
         self.row_ids = None if row_ids is None else _names("row_ids", row_ids, None, n)
-        self.origin = origin or exports.Origin()
+        self.origin = origin or exports.Origin(options={} if scale in (None, "keep") else {"scale": scale})
         self.image = _checked_image(image, m)
         self.axis = None if self.image else _axis(self.feature_names)
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
@@ -122,7 +130,7 @@ class Session:
             shown = Problem.of(self.problem.X[self.rows], reuse=True)
         elif self.sampled:
             shown = self.problem.take_rows(self.rows)
-        self.live = Live(shown)
+        self.live = Live(shown, self._scale)
         number = n_features if n_features is not None else min(10, max(1, m // 2))
         start = Settings(n_features=1)
         self.settings = start.changed({"method": _as_text(method), "n_features": number}, len(self.rows), m)
@@ -134,6 +142,7 @@ class Session:
         self._future: list[tuple[Answer, ...]] = []
         self._before: np.ndarray | None = None  # order before the last change
         self._asking: Asking | None = None
+        self._explained: tuple[int, Any] | None = None
         self._places: np.ndarray | None = None
         self._draws: tuple[int, list[np.ndarray]] = (0, [])
         self.final: tuple[int, Final] | None = None
@@ -195,7 +204,7 @@ class Session:
     @property
     def selector(self) -> SpectralSelector:
         """A selector fitted to all rows with the current answers; pinned features are first, banned ones last."""
-        live = Live(self.problem) if self.sampled else self.live
+        live = Live(self.problem, self._scale) if self.sampled else self.live
         return live.fit(self.settings, self.known, self.supervision())
 
     def _become(self, answers: tuple[Answer, ...], settings: Settings) -> None:
@@ -442,7 +451,24 @@ class Session:
             "values": significant(values),
             "groups": histograms(values, self._labels()),
             "copies": copies(self.live.problem, feature),
+            "why": self._why(feature),
         }
+
+    def _why(self, feature: int) -> str | None:
+        """Why a feature is selected, or what beats it, in words."""
+        if self.live.fitted is None or feature in self.known.banned:
+            return None
+        selector, problem = self.live.fitted
+        kept = [j for j in range(self.problem.n_features) if j not in set(self.known.banned)]
+        if self._explained is None or self._explained[0] != self.revision:
+            told = self.supervision(self.rows)
+            told.pop("unlabeled")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the ranking has given them
+                found = selector.explain(problem, **told)
+            names = np.array([self.feature_names[j] for j in kept], dtype=object)
+            self._explained = self.revision, replace(found, feature_names=names)
+        return self._explained[1].why(kept.index(feature))
 
     def _row(self, row: Any) -> Message:
         self._parsed({"kind": "label", "subjects": [row], "value": None})
@@ -551,7 +577,8 @@ class Session:
     def _final(self) -> Message:
         if self.final is not None and self.final[1].running:
             raise ParameterError("a ranking on all rows is running; cancel it first.")
-        work = Final(self.problem.with_supervision(), self.settings, self.known, self.supervision())
+        live = Live(self.problem.with_supervision(), self._scale)
+        work = Final(live, self.settings, self.known, self.supervision())
         self.final = self.revision, work.start()
         return self._final_status()
 

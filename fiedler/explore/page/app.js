@@ -1,6 +1,6 @@
 // The page: one store of what the session said, and panels that show it. It asks nobody but its transport.
 //   startExplore(element, { send(message) -> Promise(reply) })
-import { button, make, replace } from "./dom.js";
+import { button, make, plural, replace } from "./dom.js";
 import { CLASS_COLOURS, RowMap, shapeOf } from "./map.js";
 import { rowPicture } from "./charts.js";
 import { RankingPanel } from "./ranking.js";
@@ -309,7 +309,7 @@ class Explore {
       if (labels.names.length > 14) items.push(make("span", { text: `and ${labels.names.length - 14} more` }));
     }
     if (this.state.pairs.length) items.push(make("span", { class: "fx-key" }, make("span", { class: "fx-must" }), make("span", { text: "same" })), make("span", { class: "fx-key" }, make("span", { class: "fx-cannot" }), make("span", { text: "different" })));
-    items.push(make("span", { class: "fx-muted", text: `${labels.n_known} labels, ${this.state.pairs.length} pairs` }));
+    items.push(make("span", { class: "fx-muted", text: `${plural(labels.n_known, "label")}, ${plural(this.state.pairs.length, "pair")}` }));
     replace(this.legend, items);
   }
 
@@ -353,7 +353,12 @@ class Explore {
 
   shortcut(event) {
     const inField = event.target.closest("input, select, textarea");
-    if (event.key === "Escape") { this.select([]); if (inField) event.target.blur(); return; }
+    if (event.key === "Escape") {
+      this.select([]);
+      this.map.hover(null);
+      if (inField) event.target.blur();
+      return;
+    }
     if (inField || event.ctrlKey || event.metaKey || event.altKey || !this.state) return;
     const actions = {
       s: () => this.link("must"), d: () => this.link("cannot"), l: () => this.selection.label.focus(),

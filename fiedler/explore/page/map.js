@@ -50,6 +50,7 @@ export class RowMap {
     this.height = height;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
+    this.tip.hidden = true;
     this.draw();
   }
 
