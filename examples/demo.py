@@ -3,10 +3,12 @@
 The data come with scikit-learn: 569 breast cancer samples with 30 features. The program selects sets without labels and
 with 10 labels, and ranks the features with 10 labels and with 20 pairs. It compares methods over draws of 10 labels,
 together with random features, the variance and all features. Finally it repeats the toy example of the constraint paper
-and its four Kendall coefficients.
+and its four Kendall coefficients. The data are written to a CSV file, with which `fiedler explore` can be tried.
 """
 
+import csv
 import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,7 @@ from fiedler.evaluate import compare, kendall_coefficient, stability
 from fiedler.report import summarize, write_html
 
 TOP = 5
-REPORT = Path("out") / "demo.html"
+REPORT, TABLE = Path("out") / "demo.html", Path("out") / "cells.csv"
 
 
 def ten_labels(y, seed=0):
@@ -80,6 +82,16 @@ def show_toy():
         print(f"  C{variant}  {kendall_coefficient(rankdata(np.round(scores, 12), axis=1)):.4f}")
 
 
+def write_table(path, X, y, names, classes):
+    """Write the data with 10 labels as CSV: an id, the features, and the diagnosis if it is known."""
+    few = ten_labels(y)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sample", *names, "diagnosis"])
+        for i, row in enumerate(X):
+            writer.writerow([f"s{i}", *(f"{value:.6g}" for value in row), classes[few[i]] if few[i] >= 0 else ""])
+
+
 def main():
     data = load_breast_cancer()
     X, y, names = StandardScaler().fit_transform(data.data), data.target, list(data.feature_names)
@@ -93,7 +105,10 @@ def main():
     )
     REPORT.parent.mkdir(exist_ok=True)
     write_html(REPORT, summary, force=True)
+    write_table(TABLE, X, y, names, list(data.target_names))
     print(f"\nOpen the report in a browser: {REPORT.resolve()}")
+    print("Label samples by hand and watch the ranking follow:")
+    print(f"  {sys.executable} -m fiedler explore {TABLE} --target diagnosis --id sample")
 
 
 if __name__ == "__main__":

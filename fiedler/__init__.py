@@ -19,6 +19,7 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 - ``selector``     the scikit-learn estimator;  ``anndata``  selection of genes in an AnnData
 - ``evaluate``     quality, stability and significance of a selection; tuning and comparison
 - ``report``       a summary of a ranking as text, JSON or HTML;  ``plots``  figures
+- ``explore``      a page for experts: labels and pairs by hand, and the ranking that follows
 - ``cli``          the command line
 - ``engine``       computations on plain arrays: blocks, distances, neighbours, moments, compiled loops
 - ``data``         arrays and files, read whole or in blocks; ``io`` and ``sources`` are its public names
@@ -69,6 +70,8 @@ __all__ = sorted(_MODULE)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "explore":  # a room that can be called
+        return import_module(".explore", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(f".{_MODULE[name]}", __name__), name)

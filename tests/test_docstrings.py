@@ -7,7 +7,7 @@ import pytest
 
 validate = pytest.importorskip("numpydoc.validate", reason="numpydoc reads the docstrings, extra 'test'")
 
-ROOMS = ["", "criteria", "datasets", "evaluate", "graphs", "io", "plots", "report", "sources"]
+ROOMS = ["", "criteria", "datasets", "evaluate", "explore", "graphs", "io", "plots", "report", "sources"]
 
 # What numpydoc may ask of a docstring and is not asked here, and why.
 LEFT_OUT = {

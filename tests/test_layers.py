@@ -31,6 +31,7 @@ LAYERS = [
     "evaluate anndata first_look",
     "plots",
     "report",
+    "explore",
     "cli",
     "__main__",
 ]

@@ -1,41 +1,18 @@
 """The report in a real browser: no error, no request, a table that sorts and filters, hostile names, dark, narrow."""
 
 import json
-import shutil
 import signal
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from browsing import NEEDS_BROWSER, asked_for, browser, limit, media
 
 from fiedler import SpectralSelector
 from fiedler.evaluate import compare, stability
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(not BROWSER or not DRIVER, reason="needs chromium and chromedriver"),
-    pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs alarms, which limit the time of a test"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = NEEDS_BROWSER
 HOSTILE = "<script>alert(1)</script>"
 LONG = "a name that goes on and on, so that it is cut in the table and whole where one points at it"
-
-
-@contextmanager
-def limit(seconds):
-    """Stop what takes longer: a browser that does not answer must not hold up the suite."""
-
-    def stop(number, frame):
-        raise TimeoutError(f"the browser did not answer within {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(autouse=True)
@@ -46,29 +23,8 @@ def limited():
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, in the extra 'dev'")
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    profile = tmp_path_factory.mktemp("profile")
-    quiet = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-    )
-    for argument in (*quiet, "--window-size=1280,1600", f"--user-data-dir={profile}"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with limit(120):
-        browser = webdriver.Chrome(options=options, service=Service(DRIVER))
-    browser.set_page_load_timeout(60)
-    browser.set_script_timeout(30)
-    yield browser
-    with limit(60):
-        browser.quit()
+    with browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +54,6 @@ def page(driver, address):
     driver.execute_script("localStorage.clear()")
     driver.get(address)
     return driver
-
-
-def media(theme):
-    return {"name": "prefers-color-scheme", "value": theme}
 
 
 def rows(page, what="th"):
@@ -146,10 +98,9 @@ def test_opens_without_error_or_request(driver, address):
         "window.dispatchEvent(new Event('beforeprint')); window.dispatchEvent(new Event('afterprint'))"
     )
     assert driver.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    asked, failed = asked_for(driver)
     assert asked <= {address, "data:,"}
-    assert not [e for e in events if e["method"] == "Network.loadingFailed"]
+    assert not failed
 
 
 def test_hostile_names_show_as_text(page):

@@ -100,6 +100,14 @@ check(dask.array.from_array(X, chunks=(60, 4)))
 with distributed.Client(processes=False, dashboard_address=None):
     check(dask.array.from_array(X, chunks=(60, 4)))
 """,
+    "explore": """
+import fiedler
+from fiedler.explore.server import Host
+page = fiedler.explore(X, n_features=3)
+assert page.state.handle({"type": "pair", "rows": [0, 1], "link": "must"})["type"] == "state"
+assert page.selector.n_features_ == 3
+assert Host(page.state, 1).app.routes
+""",
     "report": """
 assert write_html("r.html", summarize(selector, X)).stat().st_size > 50_000
 assert len(RankingDisplay.from_selector(selector).bars_) == 12

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WIDTH, COLUMN, ROW, BOX, GAP = 630, 520, 52, 30, 12  # rooms in a column, long lines to its right
 WORDS = {  # what a room is for, one phrase each
     "cli": "the command line",
+    "explore": "a page for experts",
     "report": "a summary, one HTML file",
     "plots": "figures",
     "evaluate": "how good, stable, real",

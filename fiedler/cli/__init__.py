@@ -71,6 +71,18 @@ class Numbers(click.ParamType):
             self.fail(f"{value!r} is not a list of whole numbers such as 5,10,20.", param, ctx)
 
 
+class Sides(click.ParamType):
+    """``28x28``."""
+
+    name = "HxW"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        height, _, width = str(value).lower().partition("x")
+        if not (height.isdigit() and width.isdigit()):
+            self.fail(f"{value!r} is not the height and width of an image, such as 28x28.", param, ctx)
+        return int(height), int(width)
+
+
 def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in METHOD_NAMES if name.startswith(incomplete)]
 
@@ -477,6 +489,48 @@ def report(data: str, **options: Any) -> None:
             with screen.working("ranking"):
                 selector = job.fit(criterion, options["top"] or ("auto" if criterion.is_set else None))
             _report(options["out"], job, selector, screen, seed=options["seed"])
+
+
+@main.command(
+    cls=Examples,
+    epilog="""
+    fiedler explore genes.csv --target label
+    fiedler explore spectra.csv --id sample --pairs pairs.csv --session tuesday.json
+    fiedler explore digits.csv --target digit --image 8x8 --no-browser --port 8899
+    """,
+)
+@data_options
+@pair_options
+@method_option
+@click.option("--top", metavar="K", type=click.IntRange(min=1), help="Features to select; by default 10.")
+@click.option("--session", type=_file, help="File that keeps the answers; by default DATA.fiedler.json.")
+@click.option("--image", type=Sides(), help="Height and width, such as 28x28, if every row is an image.")
+@click.option(
+    "--rows",
+    metavar="N",
+    type=click.IntRange(min=2),
+    default=5000,
+    show_default=True,
+    help="Most rows to show and rank live; a larger table is sampled.",
+)
+@click.option("--memory", type=Size(), help="Memory to use, such as 500MB or 2GB. Larger files are read in blocks.")
+@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Port; by default any free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address only; do not open a browser.")
+@click.option("-q", "--quiet", is_flag=True, help="Show neither notes nor progress.")
+def explore(data: str, **options: Any) -> None:
+    """Open DATA in a page, give labels and pairs by hand, and watch the ranking follow.
+
+    The page is shown by the browser of this machine. It can be reached only from this machine, with the address that is
+    printed. Answers are kept in DATA.fiedler.json, and the next start goes on from there. The command ends when the
+    page has been closed for a minute, or with Ctrl-C.
+    """
+    screen = Screen(options["quiet"])
+    with screen.warnings_as_notes():
+        from . import exploring
+
+        exploring.check_early(data, options)
+        job, criterion = _prepare(data, options, screen)
+        exploring.explore(data, job, criterion, screen)
 
 
 @main.command()

@@ -47,6 +47,9 @@ _FLAGS = {
     "transpose": "--transpose",
     "sheet": "--sheet",
     "memory": "--memory",
+    "session": "--session",
+    "port": "--port",
+    "image": "--image",
 }
 
 

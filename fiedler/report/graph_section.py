@@ -9,16 +9,15 @@ embedding and drawn at the border of the picture.
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
 from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
+from ..plots.placing import at_border, placed, stretched, subgraph
 from ..plots.svg import SvgFigure
 from ..supervision import Supervision
 from ..words import number, printable
@@ -27,9 +26,7 @@ from .section import Section, class_colours, class_key
 
 MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is taken among the first 20, as in φ3
-_MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
-_CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
-_BORDER, _APART, _NAMED, _SHOWN_LOOSE = 1.12, 0.09, 5, 60
+_NAMED, _SHOWN_LOOSE = 5, 60  # loose rows that are named, and that are drawn
 
 
 def compute_graph(case: Case) -> dict[str, Any]:
@@ -118,21 +115,16 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
     nodes = np.flatnonzero(graph.components == 0)
     if len(nodes) < 4:
         return about | {"note": "The largest component has fewer than four rows, too few to draw."}
-    nodes, placed, loose = _placed(graph, nodes, vectors if len(nodes) == graph.n_nodes else None)
-    if placed.shape[1] < 2:
+    nodes, places, loose = placed(graph, nodes, vectors if len(nodes) == graph.n_nodes else None)
+    if places.shape[1] < 2:
         return about | {"note": "The graph has too few eigenvectors to draw."}
     shown = np.linspace(0, len(nodes) - 1, min(len(nodes), _POINTS)).astype(np.intp)
     if len(shown) < len(nodes):
         case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(nodes):,} rows.")
-    scale = np.abs(placed).max(axis=0)
-    placed = placed / np.where(scale > 0, scale, 1.0)
-    crowded = [at for at, axis in enumerate(placed.T) if _is_crowded(axis)]
-    for at in crowded:
-        placed[:, at] = (placed[:, at] + 2 * (rankdata(placed[:, at]) - 0.5) / len(nodes) - 1) / 2
-    about["stretched"] = bool(crowded)
+    places, about["stretched"] = stretched(places)
     about["loose"] = {"n": len(loose), "rows": loose[:_NAMED]}
     far = loose[:_SHOWN_LOOSE]
-    places = np.concatenate([placed[shown], _at_border(graph, far, nodes, placed)])
+    places = np.concatenate([places[shown], at_border(graph, far, nodes, places)])
     rows = np.concatenate([nodes[shown], far])
     about["embedding"] = _embedding(case, rows, places, len(far)) | {"edges": _drawn_edges(case, graph, rows)}
     return about
@@ -164,88 +156,7 @@ def _is_number_of_classes(known: Supervision, n: int) -> bool:
         return False
 
 
-# -------------------------------------------------------------------- where the rows are placed
-
-
-def _placed(
-    graph: Graph, nodes: np.ndarray, vectors: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of the picture, their first two coordinates, and the loose rows, the loosest first."""
-    most, loose = _MOST_LOOSE * len(nodes), np.empty(0, dtype=np.intp)
-    part = _part(graph, nodes)
-    placed = _coordinates(part, vectors)
-    for _ in range(_ROUNDS):
-        out = next((far for far in map(_far, placed.T) if far.any()), None)
-        if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
-            break
-        # Rows that were connected to the largest part only through loose rows are loose as well.
-        kept = nodes[~out]
-        rest = _part(graph, kept)
-        kept = kept[rest.components == 0]
-        if len(nodes) + len(loose) - len(kept) > most or len(kept) < 4:
-            break
-        loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
-        nodes, part = kept, rest if len(kept) == rest.n_nodes else _part(graph, kept)
-        placed = _coordinates(part)
-    for axis in placed.T:  # if too many rows are far away to be left out, they are moved to the border
-        low, high = _fence(axis)
-        axis.clip(low, high, out=axis)
-    return nodes, placed, loose
-
-
-def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
-    vectors = graph.spectrum(3)[1] if vectors is None else vectors
-    return graph.inverse_root_degree[:, None] * vectors[:, 1:3]
-
-
-def _fence(axis: np.ndarray) -> tuple[float, float]:
-    """The range of the middle 90 %, extended by its length on either side."""
-    low, high = np.quantile(axis, [0.05, 0.95])
-    return 2 * low - high, 2 * high - low
-
-
-def _far(axis: np.ndarray) -> np.ndarray:
-    low, high = _fence(axis)
-    tolerance = 1e-9 * np.abs(axis).max()
-    return (axis < low - tolerance) | (axis > high + tolerance)
-
-
-def _is_crowded(axis: np.ndarray) -> bool:
-    """Whether half of the rows lie in a small part of an axis; then the axis is stretched towards ranks."""
-    low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
-    return bool(q3 - q1 < _CROWDED * (high - low))
-
-
-def _part(graph: Graph, nodes: np.ndarray) -> Graph:
-    """The subgraph of some nodes, in their order."""
-    if np.array_equal(nodes, np.arange(graph.n_nodes)):
-        return graph
-    if graph.storage == "dense":
-        return Graph.from_weights(graph.toarray()[np.ix_(nodes, nodes)])
-    place = np.full(graph.n_nodes, -1)
-    place[nodes] = np.arange(len(nodes))
-    i, j, w = graph.edges
-    inside = (place[i] >= 0) & (place[j] >= 0)
-    return Graph.from_edges(place[i[inside]], place[j[inside]], w[inside], len(nodes))
-
-
-def _at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
-    """Positions of the loose rows on a square around the picture, each in the direction of its neighbours."""
-    if not len(loose):
-        return np.empty((0, 2))
-    where = np.zeros((graph.n_nodes, 2))
-    where[nodes] = placed
-    chosen = np.zeros((graph.n_nodes, len(loose)))
-    chosen[loose, np.arange(len(loose))] = 1.0
-    ties = graph.dot(chosen)
-    ties /= np.maximum(np.abs(ties).max(axis=0), np.finfo(float).tiny)  # some weights are as small as 1e-170
-    direction = ties.T @ where
-    angle = np.arctan2(direction[:, 1], direction[:, 0])
-    order = np.argsort(angle, kind="stable")
-    for before, at in pairwise(order):
-        angle[at] = max(angle[at], angle[before] + _APART)
-    ends = np.column_stack([np.cos(angle), np.sin(angle)])
-    return _BORDER * ends / np.abs(ends).max(axis=1, keepdims=True)
+# -------------------------------------------------------------------- the picture
 
 
 def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -> dict[str, Any]:
@@ -261,7 +172,7 @@ def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -
 
 def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
     """Edges between the points of a picture: all edges, or the strongest edges of each row."""
-    W = np.abs(np.triu(_part(graph, rows).toarray(), 1))
+    W = np.abs(np.triu(subgraph(graph, rows).toarray(), 1))
     i, j = np.nonzero(W)
     if len(i) <= _EDGES:
         return np.column_stack([i, j])

@@ -1,0 +1,186 @@
+"""What the page exports: pairs, labels and the ranking as CSV, a command line and a script that repeat the selection.
+
+Rows are named by their ids if the table has ids, and by their numbers from 0 otherwise, as the command line reads them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..data.write import ranking_text
+from ..syntax import short_text
+from ..version import __version__
+from .answers import Known
+from .live import Ranked, Settings
+
+KINDS = ("pairs", "labels", "ranking", "command", "script", "report")
+_FILES = {"pairs": "pairs.csv", "labels": "labels.csv", "ranking": "ranking.csv"}
+_FILES |= {"command": "command.sh", "script": "selection.py", "report": "report.html"}
+_FLAGS = {"labels": "--labels", "names": "--names", "layer": "--layer", "sheet": "--sheet", "scale": "--scale"}
+_FLAGS |= {"unlabeled": "--unlabeled", "impute": "--impute"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the data come from: a file with the options of ``fiedler explore``, or arrays in memory.
+
+    Parameters
+    ----------
+    data : str, optional
+        Path of the file; None for arrays.
+    options : dict
+        Options of the command line that change how the file is read.
+    """
+
+    data: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def file_name(what: str) -> str:
+    """The name of the exported file."""
+    return _FILES[what]
+
+
+def pairs_text(known: Known, name: Any) -> str:
+    """All known pairs as CSV: two rows, and must or cannot."""
+    pairs = sorted((i, j, link) for (i, j), (link, _) in known.pairs.items())
+    columns = {"first": [name(i) for i, _, _ in pairs], "second": [name(j) for _, j, _ in pairs]}
+    return ranking_text({**_objects(columns), "link": _object([link for _, _, link in pairs])})
+
+
+def labels_text(known: Known, name: Any) -> str:
+    """All known labels as CSV: row and label."""
+    rows = sorted(known.labels)
+    return ranking_text(_objects({"row": [name(i) for i in rows], "label": [known.labels[i] for i in rows]}))
+
+
+def ranking_csv(ranked: Ranked, names: list[str]) -> str:
+    """The ranking as CSV: feature, score, rank, whether it is selected, and the share explained by sets."""
+    order = ranked.order
+    columns: dict[str, Any] = {"feature": _object([names[j] for j in order]), "score": ranked.scores[order]}
+    columns["rank"] = np.arange(1, len(order) + 1)
+    columns["selected"] = (np.arange(len(order)) < ranked.n_selected).astype(int)
+    if ranked.explained is not None:
+        columns["explained"] = np.r_[ranked.explained, np.full(len(order), np.nan)][: len(order)]
+    return ranking_text(columns)
+
+
+def command_text(origin: Origin, known: Known, settings: Settings, names: list[str]) -> str:
+    """A shell command that repeats the ranking from the files pairs.csv and labels.csv."""
+    options, words = dict(origin.options), ["fiedler", "rank", origin.data or "DATA.csv"]
+    drop = [*(options.get("drop") or ()), *(names[j] for j in sorted(known.banned))]
+    if _labels_changed(known):
+        if options.get("target") is not None:
+            drop.append(options["target"])
+        options |= {"target": None, "labels": _FILES["labels"], "unlabeled": None}
+    if options.get("target") is not None:
+        words += ["--target", str(options["target"])]
+    for column in options.get("id_columns") or ():
+        words += ["--id", str(column)]
+    for option, flag in _FLAGS.items():
+        if options.get(option) is not None:
+            words += [flag, str(options[option])]
+    if options.get("header") is not None:
+        words.append("--header" if options["header"] else "--no-header")
+    words += ["--numeric-only"] * bool(options.get("numeric_only"))
+    if options.get("task", "auto") != "auto":
+        words += ["--task", options["task"]]
+    for column in drop:
+        words += ["--drop", str(column)]
+    if known.pairs:
+        words += ["--pairs", _FILES["pairs"]]
+    for feature in known.pinned:
+        words += ["--include", names[feature]]
+    words += [
+        "-m",
+        short_text(settings.criterion()),
+        "--top",
+        str(max(settings.n_features, len(known.pinned))),
+        "--out",
+        _FILES["ranking"],
+    ]
+    files = [_FILES["labels"]] * _labels_changed(known) + [_FILES["pairs"]] * bool(known.pairs)
+    comment = f"# Export {' and '.join(files)} to the same folder first.\n" if files else ""
+    return comment + shlex.join(words) + "\n"
+
+
+def script_text(origin: Origin, known: Known, settings: Settings, names: list[str]) -> str:
+    """A Python script that repeats the selection; answers are written into it."""
+    changed, links = _labels_changed(known), known.links()
+    in_memory = [f"names = {names!r}", "# X and y are the data of the session; y is None without labels."]
+    reading = _reading(origin) if origin.data else [*in_memory, f"problem = Problem.read(X){_scaled(origin)}"]
+    lines = [
+        f'"""The selection of a session of fiedler explore (fiedler {__version__})."""',
+        "",
+        "import numpy as np",
+        "",
+        "from fiedler import Problem, SpectralSelector",
+        "from fiedler.data.features import Prepared",
+        "from fiedler.io import as_labels, fill_missing, read_table",
+        "",
+        *reading,
+    ]
+    if changed:
+        lines.append(f"labels = {dict(sorted(known.labels.items()))!r}  # row number: label")
+        lines.append(f"y = as_labels([labels.get(row) for row in range({known.given.n_samples})])")
+    for kind, pairs in links.items():
+        lines.append(f"{kind} = np.array({np.asarray(pairs).tolist()!r}, dtype=int).reshape(-1, 2)")
+    columns = [j for j in range(len(names)) if j not in set(known.banned)]
+    number = min(max(settings.n_features, len(known.pinned)), len(columns))
+    told = "".join(f", {kind}={kind}" for kind in links)
+    lines += [
+        f"pinned, banned = {known.pinned!r}, {sorted(known.banned)!r}  # numbers of features",
+        "kept = np.setdiff1d(np.arange(problem.n_features), banned)",
+        "selector = SpectralSelector(",
+        f"    {short_text(settings.criterion())!r},",
+        f"    n_features_to_select={number},",
+        f"    unlabeled={known.y()[1]!r},",
+        "    include=np.searchsorted(kept, pinned).tolist() or None,",
+        ")",
+        "part = problem.take_columns(np.isin(np.arange(problem.n_features), kept))",
+        f"selector.fit(part, y{told})",
+        f"selected = [str(names[j]) for j in kept[selector.order_[:{number}]]]",
+        "print(*selected, sep='\\n')",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _reading(origin: Origin) -> list[str]:
+    """Lines that read the table as the command line did."""
+    options = origin.options
+    given = {name: options.get(name) for name in ("target", "labels", "names", "layer", "header", "sheet")}
+    marker = options.get("unlabeled")
+    given["unlabeled"] = None if marker is None or str(marker).lower() == "none" else marker
+    given["id_column"] = list(options.get("id_columns") or ()) or None
+    given["drop"] = list(options.get("drop") or ()) or None
+    given["numeric_only"] = options.get("numeric_only") or None
+    words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+    return [
+        f"table = read_table({origin.data!r}{words})",
+        f"X = fill_missing(table, {options['impute']!r})" if options.get("impute") else "X = table.X",
+        f"problem = Problem.read(Prepared(X, table.groups), table.feature_names){_scaled(origin)}",
+        "y, names = table.y, table.feature_names",
+    ]
+
+
+def _scaled(origin: Origin) -> str:
+    scale = origin.options.get("scale")
+    return f".scaled({scale!r})" if scale not in (None, "none", "keep") else ""
+
+
+def _labels_changed(known: Known) -> bool:
+    return bool(known.labelled_by)
+
+
+def _object(values: list[Any]) -> np.ndarray:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _objects(columns: dict[str, list[Any]]) -> dict[str, np.ndarray]:
+    return {name: _object(values) for name, values in columns.items()}

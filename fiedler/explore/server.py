@@ -1,0 +1,345 @@
+"""The page on this machine: one session behind http://127.0.0.1:PORT/TOKEN/, for nobody else.
+
+    GET  /TOKEN/             the page          GET  /TOKEN/page/NAME    its modules and styles
+    POST /TOKEN/message      one message       GET  /TOKEN/events       a stream that is open while the page is open
+
+Who gets in: only this machine can connect, only who knows the random token, and only pages of this server (the headers
+Host and Origin are checked, so that another page in the same browser can neither read nor send). The page runs no
+inline script and asks no other server. Messages have a largest size, and nothing can be uploaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import queue
+import secrets
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ..errors import ParameterError
+from .session import Session
+
+LARGEST_MESSAGE = 2**20  # bytes
+_IDLE, _NEVER_OPENED, _TICK, _PING = 60.0, 900.0, 0.2, 10.0  # seconds
+_PAGE = Path(__file__).parent / "page"
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Worker:
+    """A thread that handles the messages one after the other, so that the server can answer meanwhile.
+
+    It is a daemon: Ctrl-C ends the program without waiting for a computation.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self._run, daemon=True, name="fiedler-explore").start()
+
+    def _run(self) -> None:
+        while True:
+            loop, future, work = self._jobs.get()
+            try:
+                result, error = work(), None
+            except BaseException as raised:
+                result, error = None, raised
+            with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
+                loop.call_soon_threadsafe(_finish, future, result, error)
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """The result of some work.
+
+        Parameters
+        ----------
+        work : callable
+            Without arguments.
+
+        Returns
+        -------
+        result : object
+            What it returns.
+        """
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._jobs.put((loop, future, work))
+        return await future
+
+
+def _finish(future: asyncio.Future, result: Any, error: BaseException | None) -> None:
+    if future.cancelled():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
+
+
+class Host:
+    """One session as a web application.
+
+    Parameters
+    ----------
+    session : Session
+        The session.
+    port : int
+        The port on 127.0.0.1, for the check of the headers.
+    save : callable, optional
+        Called with the session after every message, before the reply is sent.
+    idle : float, default=60.0
+        Seconds without an open page after which the server stops.
+
+    Attributes
+    ----------
+    token : str
+        The random part of the address.
+    app : Starlette
+        The application.
+    stopping : bool
+        Whether the server should stop.
+    """
+
+    def __init__(self, session: Session, port: int, save: Callable[[Session], None] | None = None, idle: float = _IDLE):
+        self.session, self.port, self.idle = session, port, idle
+        self._save = save or (lambda session: None)
+        self.token = secrets.token_urlsafe(32)
+        self.stopping = False
+        self._worker = Worker()
+        self._pages, self._ever, self._since = 0, False, time.monotonic()
+        self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
+        routes = [
+            Route("/{token}/", self._index, methods=["GET"]),
+            Route("/{token}/page/{name}", self._file, methods=["GET"]),
+            Route("/{token}/message", self._message, methods=["POST"]),
+            Route("/{token}/events", self._events, methods=["GET"]),
+        ]
+        self.app = Starlette(routes=routes)
+        self.guarded = Guard(self.app, self)
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with the token."""
+        return f"http://127.0.0.1:{self.port}/{self.token}/"
+
+    @property
+    def quiet_for(self) -> float:
+        """Seconds since the last page was closed; 0 while one is open."""
+        return 0.0 if self._pages else time.monotonic() - self._since
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the page has been closed for a while, or was never opened for a long time."""
+        return self.quiet_for > (self.idle if self._ever else max(self.idle, _NEVER_OPENED))
+
+    async def _index(self, request: Request) -> Response:
+        return Response(self._files["index.html"], media_type="text/html")
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._files or name == "index.html":
+            return PlainTextResponse("There is no such file.", 404)
+        return Response(self._files[name], media_type=_KINDS[Path(name).suffix])
+
+    async def _message(self, request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return PlainTextResponse("A message is JSON.", 415)
+        body = bytearray()
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST_MESSAGE:
+                    return PlainTextResponse(f"A message has at most {LARGEST_MESSAGE} bytes.", 413)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        try:
+            message = json.loads(bytes(body).decode("utf-8"))
+        except (ValueError, RecursionError):
+            return PlainTextResponse("A message is JSON.", 400)
+        text = await self._worker.run(lambda: self._handled(message))
+        return Response(text, media_type="application/json")
+
+    def _handled(self, message: Any) -> str:
+        """The reply as text; answers are on disk before it is sent."""
+        try:
+            reply = self.session.handle(message)
+            self._save(self.session)
+        except Exception as error:  # a defect, or a full disk: the page shows it and goes on
+            reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
+        return json.dumps(reply, allow_nan=False, ensure_ascii=False)
+
+    async def _events(self, request: Request) -> Response:
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncIterator[str]:
+        """The version of the session whenever it changes; the open connection says that a page is open."""
+        self._pages, self._ever = self._pages + 1, True
+        seen, told = -1, time.monotonic()
+        try:
+            while not self.stopping:
+                if self.session.version != seen:
+                    seen, told = self.session.version, time.monotonic()
+                    yield f"data: {seen}\n\n"
+                elif time.monotonic() - told > _PING:  # a closed page is noticed when one writes to it
+                    told = time.monotonic()
+                    yield ": still here\n\n"
+                await asyncio.sleep(_TICK)
+            yield "event: stop\ndata: 0\n\n"
+        finally:
+            self._pages -= 1
+            self._since = time.monotonic()
+
+
+class Guard:
+    """Lets in requests with the token, the right Host, and no foreign Origin; adds the headers to every reply.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is behind the guard.
+    host : Host
+        Token and port.
+    """
+
+    def __init__(self, app: Any, host: Host):
+        self.app, self.host = app, host
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return  # no websockets, no lifespan
+        refusal = self._refusal(scope)
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message = message | {"headers": [*message.get("headers", []), *added]}
+            await send(message)
+
+        if refusal is not None:
+            status, text = refusal
+            await PlainTextResponse(text, status)(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
+
+    def _refusal(self, scope: Any) -> tuple[int, str] | None:
+        given: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            given.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        names = {f"{name}:{self.host.port}" for name in ("127.0.0.1", "localhost")}
+        if len(given.get("host", [])) != 1 or given["host"][0] not in names:
+            return 421, "This server answers only under its own address on this machine."
+        origins = given.get("origin", [])
+        if any(origin not in {f"http://{name}" for name in names} for origin in origins):
+            return 403, "Other pages may not ask this server."
+        if scope["method"] == "POST" and not origins:
+            return 403, "A message needs the header Origin."
+        visits = given.get("sec-fetch-mode") == ["navigate"]  # an address that was opened, with the token in it
+        if not visits and any(site not in ("same-origin", "none") for site in given.get("sec-fetch-site", [])):
+            return 403, "Other pages may not ask this server."
+        token = scope["path"].split("/")[1].encode("utf-8", "replace")
+        if not secrets.compare_digest(token, self.host.token.encode()):
+            return 403, "The address has no token, or a wrong one. Use the address that fiedler explore printed."
+        return None
+
+
+def open_port(port: int = 0) -> socket.socket:
+    """A socket on 127.0.0.1.
+
+    Parameters
+    ----------
+    port : int, default=0
+        The port; 0 is any free one.
+
+    Returns
+    -------
+    bound : socket
+        The bound socket.
+    """
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(("127.0.0.1", port))
+    except OSError as error:
+        bound.close()
+        raise ParameterError(
+            f"port={port} cannot be used: {error.strerror}; choose another one, or 0 for any free port.",
+            parameter="port",
+            value=port,
+        ) from None
+    return bound
+
+
+def serve(
+    session: Session,
+    *,
+    port: int = 0,
+    save: Callable[[Session], None] | None = None,
+    idle: float = _IDLE,
+    opened: Callable[[str], Any] | None = None,
+) -> None:
+    """Serve a session until its page has been closed for a while, or until Ctrl-C.
+
+    Parameters
+    ----------
+    session : Session
+        The session.
+    port : int, default=0
+        The port on 127.0.0.1; 0 is any free one.
+    save : callable, optional
+        Called with the session after every message.
+    idle : float, default=60.0
+        Seconds without an open page after which the server stops.
+    opened : callable, optional
+        Called with the address when the server answers.
+    """
+    import uvicorn
+
+    with open_port(port) as bound:
+        host = Host(session, bound.getsockname()[1], save, idle)
+        config = uvicorn.Config(
+            host.guarded,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+
+        async def run() -> None:
+            serving = asyncio.ensure_future(server.serve(sockets=[bound]))
+            while not server.started and not serving.done():
+                await asyncio.sleep(0.01)
+            if opened is not None and not serving.done():
+                opened(host.address)
+            while not serving.done():
+                if host.abandoned:
+                    server.should_exit = True
+                host.stopping = server.should_exit
+                await asyncio.wait([serving], timeout=_TICK)
+            await serving
+
+        asyncio.run(run())

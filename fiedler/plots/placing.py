@@ -1,0 +1,124 @@
+"""Where the samples of a graph are drawn: by eigenvectors of 𝓛, with loose rows at the border.
+
+Sample i is placed at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
+eigenmaps). A few rows may have almost no weight to the others; these are called loose. They would dominate the first
+eigenvectors, so that all other rows coincide. Therefore they are left out of the embedding and drawn at the border.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..graphs import Graph
+
+_MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
+_CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
+_BORDER, _APART, _AT_ONCE = 1.12, 0.09, 60
+
+
+def placed(
+    graph: Graph, nodes: np.ndarray, vectors: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of the picture, their first two coordinates, and the loose rows, the loosest first."""
+    most, loose = _MOST_LOOSE * len(nodes), np.empty(0, dtype=np.intp)
+    part = subgraph(graph, nodes)
+    placed = _coordinates(part, vectors)
+    for _ in range(_ROUNDS):
+        out = next((far for far in map(_far, placed.T) if far.any()), None)
+        if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
+            break
+        # Rows that were connected to the largest part only through loose rows are loose as well.
+        kept = nodes[~out]
+        rest = subgraph(graph, kept)
+        kept = kept[rest.components == 0]
+        if len(nodes) + len(loose) - len(kept) > most or len(kept) < 4:
+            break
+        loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
+        nodes, part = kept, rest if len(kept) == rest.n_nodes else subgraph(graph, kept)
+        placed = _coordinates(part)
+    for axis in placed.T:  # if too many rows are far away to be left out, they are moved to the border
+        low, high = _fence(axis)
+        axis.clip(low, high, out=axis)
+    return nodes, placed, loose
+
+
+def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
+    vectors = graph.spectrum(3)[1] if vectors is None else vectors
+    return graph.inverse_root_degree[:, None] * vectors[:, 1:3]
+
+
+def _fence(axis: np.ndarray) -> tuple[float, float]:
+    """The range of the middle 90 %, extended by its length on either side."""
+    low, high = np.quantile(axis, [0.05, 0.95])
+    return 2 * low - high, 2 * high - low
+
+
+def _far(axis: np.ndarray) -> np.ndarray:
+    low, high = _fence(axis)
+    tolerance = 1e-9 * np.abs(axis).max()
+    return (axis < low - tolerance) | (axis > high + tolerance)
+
+
+def _is_crowded(axis: np.ndarray) -> bool:
+    """Whether half of the rows lie in a small part of an axis; then the axis is stretched towards ranks."""
+    low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
+    return bool(q3 - q1 < _CROWDED * (high - low))
+
+
+def subgraph(graph: Graph, nodes: np.ndarray) -> Graph:
+    """The subgraph of some nodes, in their order."""
+    if np.array_equal(nodes, np.arange(graph.n_nodes)):
+        return graph
+    if graph.storage == "dense":
+        return Graph.from_weights(graph.toarray()[np.ix_(nodes, nodes)])
+    place = np.full(graph.n_nodes, -1)
+    place[nodes] = np.arange(len(nodes))
+    i, j, w = graph.edges
+    inside = (place[i] >= 0) & (place[j] >= 0)
+    return Graph.from_edges(place[i[inside]], place[j[inside]], w[inside], len(nodes))
+
+
+def at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
+    """Positions of the loose rows on a square around the picture, each in the direction of its neighbours."""
+    if not len(loose):
+        return np.empty((0, 2))
+    where = np.zeros((graph.n_nodes, 2))
+    where[nodes] = placed
+    chosen = np.zeros((graph.n_nodes, len(loose)))
+    chosen[loose, np.arange(len(loose))] = 1.0
+    ties = graph.dot(chosen)
+    ties /= np.maximum(np.abs(ties).max(axis=0), np.finfo(float).tiny)  # some weights are as small as 1e-170
+    direction = ties.T @ where
+    angle = np.arctan2(direction[:, 1], direction[:, 0])
+    order = np.argsort(angle, kind="stable")
+    for before, at in pairwise(order):
+        angle[at] = max(angle[at], angle[before] + _APART)
+    ends = np.column_stack([np.cos(angle), np.sin(angle)])
+    return _BORDER * ends / np.abs(ends).max(axis=1, keepdims=True)
+
+
+def stretched(places: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Places scaled to [-1, 1]; a crowded axis is moved half-way to ranks. Also whether an axis was crowded."""
+    scale = np.abs(places).max(axis=0)
+    places = places / np.where(scale > 0, scale, 1.0)
+    crowded = [at for at, axis in enumerate(places.T) if _is_crowded(axis)]
+    for at in crowded:
+        places[:, at] = (places[:, at] + 2 * (rankdata(places[:, at]) - 0.5) / len(places) - 1) / 2
+    return places, bool(crowded)
+
+
+def placed_part(graph: Graph) -> np.ndarray:
+    """Places of all rows of a connected graph in [-1, 1]²; loose rows are at the border."""
+    everywhere = np.zeros((graph.n_nodes, 2))
+    nodes, places, loose = placed(graph, np.arange(graph.n_nodes))
+    if places.shape[1] < 2:
+        return everywhere
+    places, _ = stretched(places)
+    everywhere[nodes] = places
+    for start in range(0, len(loose), _AT_ONCE):
+        some = loose[start : start + _AT_ONCE]
+        everywhere[some] = at_border(graph, some, nodes, places)
+    return everywhere / _BORDER
