@@ -430,3 +430,19 @@ def test_the_report_names_levels(tmp_path):
     page = render_html(summary)
     assert "3 levels" in page
     assert "Numbers are standardised" in page
+
+
+def test_numbers_in_another_notation_are_no_ids(tmp_path, rng):
+    frame = pd.DataFrame({"price": [f"${x:,.2f}" for x in rng.random(N) * 5000], "a": rng.normal(size=N)})
+    frame["seen"] = [f"{1 + i % 12}/{1 + i % 28}/2024" for i in range(N)]
+    frame["name"] = [f"Plant {i}" for i in range(N)]
+    found = fiedler.look(frame)
+    assert [line.role for line in found.columns] == ["text", "feature", "text", "id"]
+    assert "no plain numbers or dates: 'price' ('$" in repr(found)
+    assert found.guesses["drop"] == ("price", "seen")
+
+
+def test_dates_with_dots(tmp_path):
+    days = [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(N)]
+    column = fiedler.look(pd.DataFrame({"a": np.arange(N) % 7, "day": days})).columns[1]
+    assert (column.kind, column.role) == ("date", "feature")
