@@ -156,7 +156,9 @@ class Look:
         missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
         if missing:
             holed = sum(column.missing > 0 for column in self.columns)
-            lines.append(f"{missing:,} of {cells:,} cells are missing ({missing / cells:.1%}), in {holed} columns")
+            lines.append(
+                f"{missing:,} of {cells:,} cells are missing ({missing / cells:.1%}), in {holed} column{'s' * (holed > 1)}"
+            )
         return lines
 
     def _rows(self) -> list[list[str]]:
@@ -303,8 +305,8 @@ def _layout(kind: str, contents: Contents, options: dict[str, Any]) -> str:
     """Format, encoding, delimiter and header in words."""
     dialect = contents.layout.get("dialect")
     if dialect is None:
-        skipped = contents.layout.get("skip", 0)
-        return f"{kind} file" + (f", names in line {skipped + 1}" if skipped else "")
+        line = contents.layout.get("names_in")
+        return f"{kind} file" + (f", names in line {line}" if line else "")
     encoding = {None: "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(dialect.encoding, dialect.encoding)
     header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
     comma = ", decimal commas" if dialect.decimal_comma else ""
@@ -348,11 +350,17 @@ def _judged(
     used = [column for column, line in zip(columns, found, strict=True) if line.role in ("feature", "copy")]
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
     counted = {id(column): count for column, count in zip(columns, levels, strict=True)}
+    odd = [column for column, line in zip(columns, found, strict=True) if line.role == "text" and _is_odd(column)]
+    if odd:
+        shown = ", ".join(f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd[:3]) + ", ..." * (
+            len(odd) > 3
+        )
+        remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
     codes = [str(column.name) for column in used if 3 <= counted[id(column)] <= _CODES and _holds_whole_numbers(column)]
     if codes:
         shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
         remarks.append(
-            f"few whole numbers in {len(codes)} columns ({shown}): if they are codes without an order, use "
+            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({shown}): if they are codes without an order, use "
             f"{ways['codes']}"
         )
     if any(column.kind == "category" for column in used):
@@ -432,7 +440,15 @@ def _is_id(column: Column, levels: int) -> bool:
 
 
 def _is_unique_text(column: Column) -> bool:
-    return column.kind == "text" and len(column.levels) == len(column.values)
+    return column.kind == "text" and len(column.levels) == len(column.values) and not _is_odd(column)
+
+
+def _is_odd(column: Column) -> bool:
+    """Whether a text holds numbers with signs such as % or $, or dates: mostly digits, and hardly a letter."""
+    some = column.levels[:100]
+    digits = sum(sum(map(str.isdigit, level)) >= 2 * sum(map(str.isalpha, level)) + 1 for level in some)
+    signs = sum(any(sign in level for sign in "%$€£,/") for level in some)
+    return column.kind == "text" and 2 * min(digits, signs) > len(some)
 
 
 def _filled(values: np.ndarray) -> np.ndarray:

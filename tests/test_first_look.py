@@ -84,7 +84,7 @@ def test_text_frame_and_html(csv):
     text = repr(found)
     assert "40 rows, 9 columns; UTF-8 text with commas, names in line 1" in text
     assert "1 id, 4 features, 1 constant, 1 copy, 1 text, 1 target candidate" in text
-    assert "6 of 360 cells are missing (1.7%), in 1 columns" in text
+    assert "6 of 360 cells are missing (1.7%), in 1 column" in text
     assert "copy of the size" in text
     assert found.frame()["role"].tolist() == list(ROLES.values())
     page = found._repr_html_()
@@ -216,7 +216,7 @@ TITLES = "Results of 2020\n\nMade by hand;;\n"
 @pytest.mark.parametrize("title", [TITLES, "Results\n", "Results of 2020,,\n", "# a comment\n# another\n"])
 def test_titles_above_a_csv_table(title, write):
     body = "a,b,c\n1,2,3\n4,5,6\n7,8,10\n"
-    with pytest.warns(UserWarning, match=r"title and skipped; use skip_rows=0 if it belongs"):
+    with pytest.warns(UserWarning, match=r"title and (is|are) skipped; use skip_rows=0 if this belongs"):
         found = read_table(write(title + body))
     assert found.feature_names.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(found.X, [[1, 2, 3], [4, 5, 6], [7, 8, 10]])
@@ -236,6 +236,15 @@ def test_lines_are_counted_from_the_top_of_the_file(write):
 def test_a_ragged_table_has_no_title(write):
     with pytest.raises(ValueError, match="line 3 has 3 cells, but the header has 2"):
         read_table(write("a,b\n1,2\n3,4,5\n6,7,8\n"))
+
+
+def test_a_single_name_of_r_is_no_title(write):
+    found = read_table(write("a\nr1,1\nr2,2\nr3,4\n"))
+    assert found.feature_names.tolist() == ["a"]
+    assert found.row_ids.tolist() == ["r1", "r2", "r3"]
+    with pytest.warns(UserWarning, match="the first line is a title"):
+        found = read_table(write("A title\nx,z\n1,2\n3,4\n"))
+    assert found.feature_names.tolist() == ["x", "z"]
 
 
 def test_titles_above_a_sheet(tmp_path):
@@ -376,7 +385,7 @@ def test_codes_are_declared_as_categories(tmp_path):
     frame.loc[5, "code"] = np.nan
     frame.to_csv(tmp_path / "t.csv", index=False)
     found = fiedler.look(tmp_path / "t.csv")
-    assert "few whole numbers in 1 columns ('code'): if they are codes without an order, use --category COL" in repr(
+    assert "few whole numbers in 1 column ('code'): if they are codes without an order, use --category COL" in repr(
         found
     )
     assert "astype('category')" in repr(fiedler.look(frame))
@@ -430,3 +439,19 @@ def test_the_report_names_levels(tmp_path):
     page = render_html(summary)
     assert "3 levels" in page
     assert "Numbers are standardised" in page
+
+
+def test_numbers_in_another_notation_are_no_ids(tmp_path, rng):
+    frame = pd.DataFrame({"price": [f"${x:,.2f}" for x in rng.random(N) * 5000], "a": rng.normal(size=N)})
+    frame["seen"] = [f"{1 + i % 12}/{1 + i % 28}/2024" for i in range(N)]
+    frame["name"] = [f"Plant {i}" for i in range(N)]
+    found = fiedler.look(frame)
+    assert [line.role for line in found.columns] == ["text", "feature", "text", "id"]
+    assert "no plain numbers or dates: 'price' ('$" in repr(found)
+    assert found.guesses["drop"] == ("price", "seen")
+
+
+def test_dates_with_dots(tmp_path):
+    days = [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(N)]
+    column = fiedler.look(pd.DataFrame({"a": np.arange(N) % 7, "day": days})).columns[1]
+    assert (column.kind, column.role) == ("date", "feature")

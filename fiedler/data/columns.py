@@ -554,7 +554,7 @@ def read_xlsx(request: Request) -> Contents:
         found = read_transposed(request, cells, as_number, _shown)
     else:
         found = read_rows(request, names, partial(padded, int(header)), _shown)
-    found.layout |= {"sheet": request.sheet, "skip": skip}
+    found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
     found.notes = notes + [f"{path}: {note}"] * bool(note) + found.notes
     return found
 

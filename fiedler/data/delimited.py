@@ -208,8 +208,8 @@ def sniff(
 
 def title_note(path: Path, skip: int) -> str:
     """The note about lines above a table."""
-    what = "line is a title" if skip == 1 else f"{skip} lines are a title"
-    return f"{path}: the first {what} and skipped; use skip_rows=0 if it belongs to the table."
+    what = "line is a title and is" if skip == 1 else f"{skip} lines are a title and are"
+    return f"{path}: the first {what} skipped; use skip_rows=0 if this belongs to the table."
 
 
 def _titles(lines: list[str], tabs_first: bool) -> int:
@@ -224,6 +224,8 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
             filled = [[cell for cell in row if cell.strip()] for row in (_cells(lines[:count], delimiter) or [])]
             if any(len(cells) > 1 for cells in filled):
                 return 0
+            if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
+                return 0  # R writes one name less than there are columns
             while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
                 rows, count = rows[1:], count + 1
             return count

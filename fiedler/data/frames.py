@@ -29,6 +29,7 @@ LEAST_KNOWN = 5  # a column with fewer known values is left out
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
 _NAMED = 5  # columns named in a note
 _ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
 USED = ("number", "boolean", "ordered", "category", "date")
 
@@ -260,6 +261,8 @@ def _days(value: Any) -> float | None:
     if isinstance(value, timedelta):
         return value.total_seconds() / _DAY
     if isinstance(value, str):
+        dotted = _DOTTED.fullmatch(value.strip())
+        value = value if dotted is None else f"{dotted[3]}-{dotted[2]}-{dotted[1]}"
         if not _ISO.fullmatch(value.strip()):
             return None
         try:
