@@ -26,7 +26,8 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 
 Equation numbers in the docstrings refer to these papers: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
 2007; [DV] Doquire & Verleysen 2011 (SLS, SSLS); [KA] Kalakech et al. 2011 (constraint scores); [EV] Jiang & Ren, ICML
-2011 (EVSC).
+2011 (EVSC); [MCFS] Cai, Zhang & He, KDD 2010; [MRSF] Zhao, Wang & Liu, AAAI 2010; [NIE] Nie et al., AAAI 2008 (trace
+ratio).
 """
 
 from importlib import import_module

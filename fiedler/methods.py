@@ -19,9 +19,11 @@ from .criteria import (
     Phi,
     Ratio,
     Rayleigh,
+    Regressed,
     Relevance,
     Scorer,
     Sensitivity,
+    TraceDifference,
 )
 from .criteria.cut import AutoLambda, semi_supervised
 from .criteria.energy import per_feature
@@ -82,6 +84,11 @@ class Method(Criterion):
 
     def null(self) -> Null:
         return self.formula().null()
+
+    def sized(self, n_features: int) -> Criterion:
+        inside = self.formula()
+        found = inside.sized(n_features)
+        return self if found is inside else found
 
     def _recipe(self, name: str) -> Recipe:
         """The graph parameter ``name`` as a recipe; None stands for the class attribute ``_default_<name>``."""
@@ -394,6 +401,114 @@ class EVSC(Method):
 
     def formula(self) -> Criterion:
         return Sensitivity(self._recipe("graph"), self.n_eigenvalues, self.mode)
+
+
+class MCFS(Method):
+    """Multi-cluster feature selection ([MCFS] algorithm 1): the largest coefficient in a lasso of each eigenvector.
+
+        Ly_k = λ Dy_k,   a_k = argmin ½‖y_k - Ca‖² + λ_k ‖a‖₁ with ``n_nonzero`` coefficients,   score_j = max_k |a_kj|
+
+    Unsupervised, large is good. Features share the work of explaining an eigenvector, so near-duplicates get no
+    coefficient. Features without any coefficient score 0 and keep the order of the columns. Here columns and
+    eigenvectors are centred, eigenvectors have length 1, the trivial eigenvector has no part, and features are not
+    rescaled. ``subset`` explains all features instead of a few eigenvectors and needs no number of clusters; the page
+    "The field under two judges" has the measured difference.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN(5)
+        The graph with the eigenvectors.
+    n_clusters : int, optional
+        Number of eigenvectors; by default the number of classes in y, or the largest eigengap among the first 20.
+    n_nonzero : int, optional
+        Number of coefficients of each eigenvector; by default the number of features that are selected, as in the
+        paper, or 50 if it is not known.
+
+    Examples
+    --------
+    >>> from fiedler import MCFS
+    >>> MCFS(n_clusters=5).formula()
+    Regressed(KNN(n_neighbors=5), n_clusters=5)
+    """
+
+    _default_graph = staticmethod(lambda: KNN(5))
+
+    def __init__(self, graph: Recipe | None = None, n_clusters: int | None = None, n_nonzero: int | None = None):
+        self.graph, self.n_clusters, self.n_nonzero = graph, n_clusters, n_nonzero
+
+    def formula(self) -> Criterion:
+        return Regressed(self._recipe("graph"), "lasso", self.n_clusters, self.n_nonzero)
+
+
+class MRSF(Method):
+    """Minimum redundancy spectral feature selection ([MRSF]): rows of a group lasso of the leading eigenvectors.
+
+        A = argmin ½‖Y - ĈA‖² + λ Σ_j ‖a_j‖₂ with ``n_nonzero`` rows that are not 0,   score_j = ‖a_j‖₂
+
+    Unsupervised, large is good. Y holds the leading eigenvectors ξ_k of 𝓛, the trivial one left out, times √(2 - λ_k).
+    Ĉ holds D^½f̃ of every feature f, of length 1, as SPEC does, so that the units of the columns matter for the graph
+    only. All eigenvectors choose the same features, and near-duplicates share one place. Features without coefficients
+    score 0 and keep the order of the columns. ``subset`` explains all features instead of a few eigenvectors and needs no
+    number of clusters; the page "The field under two judges" has the measured difference.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN(5)
+        The graph with the eigenvectors; ``ClassGraph()`` for classes.
+    n_clusters : int, optional
+        Number of eigenvectors; by default the number of classes in y, or the largest eigengap among the first 20.
+    n_nonzero : int, optional
+        Number of features with coefficients, or a few more; by default the number of features that are selected, or 50
+        if it is not known.
+
+    Examples
+    --------
+    >>> from fiedler import MRSF
+    >>> MRSF(n_nonzero=20).formula()
+    Regressed(KNN(n_neighbors=5), penalty='group lasso', n_nonzero=20)
+    """
+
+    _default_graph = staticmethod(lambda: KNN(5))
+
+    def __init__(self, graph: Recipe | None = None, n_clusters: int | None = None, n_nonzero: int | None = None):
+        self.graph, self.n_clusters, self.n_nonzero = graph, n_clusters, n_nonzero
+
+    def formula(self) -> Criterion:
+        return Regressed(self._recipe("graph"), "group lasso", self.n_clusters, self.n_nonzero)
+
+
+class TraceRatio(Method):
+    """Trace ratio ([NIE] algorithm 1): the set of features with the best ratio of sums, mass over energy.
+
+        λ* = max_S Σ_{j in S} f̃_j'Df̃_j / Σ_{j in S} f_j'Lf_j,   score_j = f̃_j'Df̃_j - λ* f_j'Lf_j
+
+    S runs over all sets of ``n_features`` features.
+    Large is good. The best scores are the set that attains λ*, the best of all sets of this size. With one feature it
+    is the Laplacian score. ``TraceRatio(ClassGraph())`` is the paper's ratio of Fisher scores: its mass is the total
+    scatter, and total / within = between / within + 1 has the same best sets. Features are not rescaled, and their
+    spread matters. Near-duplicates get neighbouring ranks; ``subset`` and ``redundancy=True`` avoid them.
+
+    Parameters
+    ----------
+    graph : Recipe, default=KNN()
+        The graph of the energies.
+    n_features : int, optional
+        Size of the set; by default the number of features that are selected, or half of all if it is not known.
+
+    Examples
+    --------
+    >>> from fiedler import TraceRatio
+    >>> TraceRatio().formula()
+    TraceDifference(KNN())
+    """
+
+    _default_graph = KNN
+
+    def __init__(self, graph: Recipe | None = None, n_features: int | None = None):
+        self.graph, self.n_features = graph, n_features
+
+    def formula(self) -> Criterion:
+        return TraceDifference(self._recipe("graph"), self.n_features)
 
 
 class ReliefF(Method):

@@ -43,7 +43,21 @@ EV = Paper(
     *("EV", "Jiang & Ren, ICML 2011 (EVSC)", "Y. Jiang, J. Ren"),
     *("Eigenvalue sensitive feature selection", _ICML, 2011),
 )
-PAPERS = {paper.key: paper for paper in (ZL, SPEC, DV, KA, EV)}
+MCFS = Paper(
+    *("MCFS", "Cai, Zhang & He, KDD 2010", "D. Cai, C. Zhang, X. He"),
+    "Unsupervised feature selection for multi-cluster data",
+    *("ACM SIGKDD International Conference on Knowledge Discovery and Data Mining", 2010),
+)
+MRSF = Paper(
+    *("MRSF", "Zhao, Wang & Liu, AAAI 2010", "Z. Zhao, L. Wang, H. Liu"),
+    "Efficient spectral feature selection with minimum redundancy",
+    *("AAAI Conference on Artificial Intelligence", 2010),
+)
+NIE = Paper(
+    *("NIE", "Nie et al., AAAI 2008 (trace ratio)", "F. Nie, S. Xiang, Y. Jia, C. Zhang, S. Yan"),
+    *("Trace ratio criterion for feature selection", "AAAI Conference on Artificial Intelligence", 2008),
+)
+PAPERS = {paper.key: paper for paper in (ZL, SPEC, DV, KA, EV, MCFS, MRSF, NIE)}
 
 
 def cited(text: str) -> list[Paper]:

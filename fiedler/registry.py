@@ -29,6 +29,9 @@ METHODS = (
     Entry("constraint", "ConstraintScore", "[KA] eq. 9, 10, 12, 13"),
     Entry("evsc", "EVSC", "[EV] eq. 15"),
     Entry("subset", "SmoothSubset"),
+    Entry("mcfs", "MCFS", "[MCFS] algorithm 1"),
+    Entry("mrsf", "MRSF", "[MRSF]"),
+    Entry("trace_ratio", "TraceRatio", "[NIE] algorithm 1"),
 )
 RECIPES = (
     Entry("knn", "KNN", "[ZL] 4, [SPEC] 4.2"),
@@ -53,6 +56,8 @@ PRIMITIVES = (
     Entry("sensitivity", "Sensitivity", "[EV] eq. 12 and 15"),
     Entry("explained", "Explained"),
     Entry("relevance", "Relevance"),
+    Entry("regressed", "Regressed", "[MCFS], [MRSF]"),
+    Entry("tracedifference", "TraceDifference", "[NIE]"),
 )
 
 

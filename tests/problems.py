@@ -20,7 +20,7 @@ CRITERIA: dict[str, Criterion] = {name: method() for name, method in METHODS.ite
     "sselect on labels": SSelect(lam=0.0),
     "evsc on kNN": EVSC(KNN(6)),
 }
-NOT_SCALE_INVARIANT = {"subset", "variance", "relieff", "C2", "evsc", "evsc on kNN"}
+NOT_SCALE_INVARIANT = {"subset", "variance", "relieff", "C2", "evsc", "evsc on kNN", "mcfs", "trace_ratio"}
 NOT_SHIFT_INVARIANT = {"phi1", "phi3", "phi1 of exp"}
 
 

@@ -1,12 +1,13 @@
 """Literal, slow reference of every graph and every score: one loop per sum sign, nothing shared with the library.
 
-Papers: [ZL] sSelect, [DV] LS / SLS / SSLS, [SPEC], [KA] constraint scores, [EV] EVSC. Features are 1-D arrays f, graphs
-dense n x n arrays W with the diagonal each formula gives. Unknown classes are -1, unknown targets NaN, pairs lists of
-(i, j). Sums go through math.fsum and features are shifted by their first value before any mean, so that an offset of
-1e8 on the features costs no accuracy.
+Papers: [ZL] sSelect, [DV] LS / SLS / SSLS, [SPEC], [KA] constraint scores, [EV] EVSC, [MCFS], [MRSF], [NIE]. Features
+are 1-D arrays f, graphs dense n x n arrays W with the diagonal each formula gives. Unknown classes are -1, unknown
+targets NaN, pairs lists of (i, j). Sums go through math.fsum and features are shifted by their first value before any
+mean, so that an offset of 1e8 on the features costs no accuracy.
 """
 
 import functools
+import itertools
 import math
 
 import numpy as np
@@ -437,3 +438,116 @@ def evsc(W, delta, f, n_eigenvalues=None):
                 derivative.append(g * ((q[i] - q[j]) ** 2 - lam * (q[i] ** 2 + q[j] ** 2)))
         total.append(abs(math.fsum(derivative)))
     return math.fsum(total)
+
+
+# ------------------------------------------------------------------------------------------- sets and regressions
+
+
+def largest_gap(W):
+    """Number of clusters: k with the largest λ_k - λ_{k-1}, k >= 2, among the first 20 eigenvalues."""
+    values = [0.0, *spectrum(W)[2]][:21]
+    return max(range(2, len(values)), key=lambda k: values[k] - values[k - 1])
+
+
+def trace_difference(W, X, k):
+    """mass - λ* energy of every feature, λ* the best Σ mass / Σ energy over all sets of k features ([NIE] eq. 4, 8)."""
+    masses = [mass(W, f) for f in np.asarray(X).T]
+    energies = [energy(W, f) for f in np.asarray(X).T]
+    best = max(
+        math.fsum(masses[j] for j in chosen) / math.fsum(energies[j] for j in chosen)
+        for chosen in itertools.combinations(range(len(masses)), k)
+    )
+    return np.array([masses[j] - best * energies[j] for j in range(len(masses))])
+
+
+def shifted_columns(X):
+    """Columns minus their means, from values minus the first one."""
+    C = np.array(X, dtype=float)
+    for j in range(C.shape[1]):
+        C[:, j] -= C[0, j]
+        C[:, j] -= math.fsum(C[:, j]) / len(C)
+    return C
+
+
+def lasso_path(C, y, n_nonzero):
+    """Coefficients along the path of ½‖y - Ca‖² + λ ‖a‖₁, where n_nonzero features have entered and one more would.
+
+    From event to event: features in the model keep |c_j'(y - Ca)| = λ; a feature enters where it reaches λ, and leaves
+    where its coefficient reaches 0.
+    """
+    m = C.shape[1]
+    a, inside = [0.0] * m, []
+    left = [math.fsum(C[:, j] * y) for j in range(m)]
+    lam = max(abs(c) for c in left)
+    entering = max(range(m), key=lambda j: abs(left[j]))
+    inside.append(entering)
+    while True:
+        signs = np.array([math.copysign(1.0, left[j]) for j in inside])
+        G = np.array([[math.fsum(C[:, i] * C[:, j]) for j in inside] for i in inside])
+        move = np.linalg.solve(G, signs)  # of the coefficients, as λ falls by 1
+        falls = [math.fsum(C[:, j] * (C[:, inside] @ move)) for j in range(m)]
+        step, event = lam, None
+        for j in range(m):
+            if j in inside:
+                continue
+            for sign in (1.0, -1.0):  # sign (left_j - s falls_j) = lam - s
+                if 1.0 - sign * falls[j] > ROUNDING:
+                    at = (lam - sign * left[j]) / (1.0 - sign * falls[j])
+                    if ROUNDING * lam < at < step:
+                        step, event = at, ("enter", j)
+        for place, j in enumerate(inside):
+            if a[j] * move[place] < 0 and -a[j] / move[place] < step:
+                step, event = -a[j] / move[place], ("leave", j)
+        for place, j in enumerate(inside):
+            a[j] += step * move[place]
+        lam -= step
+        residual = y - C @ np.array(a)
+        left = [math.fsum(C[:, j] * residual) for j in range(m)]
+        if event is None or (event[0] == "enter" and len(inside) >= n_nonzero):
+            return np.array(a)
+        if event[0] == "enter":
+            inside.append(event[1])
+        else:
+            a[event[1]] = 0.0
+            inside.remove(event[1])
+
+
+def mcfs(W, X, k, n_nonzero):
+    """max_k |a_kj| in the lasso of k eigenvectors of Ly = λDy, which have mean 0 and length 1 ([MCFS] algorithm 1)."""
+    rows, d, _, vectors = spectrum(W)
+    C = shifted_columns(np.asarray(X)[rows])
+    scores = np.zeros(C.shape[1])
+    for xi in vectors[:k]:
+        y = shifted_columns((xi / np.sqrt(d))[:, None])[:, 0]
+        y = y / math.sqrt(math.fsum(y**2))
+        scores = np.maximum(scores, np.abs(lasso_path(C, y, n_nonzero)))
+    return scores
+
+
+def group_lasso(C, Y, lam):
+    """argmin ½‖Y - CA‖² + λ Σ_j ‖a_j‖, one row after the other."""
+    A = np.zeros((C.shape[1], Y.shape[1]))
+    for _ in range(100_000):
+        before = A.copy()
+        for j in range(len(A)):
+            without = Y - C @ A + np.outer(C[:, j], A[j])
+            z = C[:, j] @ without
+            length, square = math.sqrt(math.fsum(z**2)), math.fsum(C[:, j] ** 2)
+            A[j] = (1.0 - lam / length) * z / square if length > lam else 0.0
+        if np.abs(A - before).max() <= 1e-16 + 1e-15 * np.abs(A).max():
+            break
+    return A
+
+
+def mrsf(W, X, k, n_nonzero):
+    """‖a_j‖ in the group lasso of √(2 - λ_k) ξ_k on D^½f̃ of length 1; λ falls by 5 % until n_nonzero rows are left."""
+    rows, d, values, vectors = spectrum(W)
+    C = np.column_stack([np.sqrt(d) * centred(f, d) for f in np.asarray(X)[rows].T])
+    C = C / np.array([math.sqrt(math.fsum(c**2)) for c in C.T])
+    Y = np.column_stack([math.sqrt(2.0 - values[j]) * vectors[j] for j in range(k)])
+    lam = max(math.sqrt(math.fsum((c @ Y) ** 2)) for c in C.T)
+    while True:
+        lam *= 0.95
+        A = group_lasso(C, Y, lam)
+        if np.count_nonzero(A.any(axis=1)) >= n_nonzero:
+            return np.array([math.sqrt(math.fsum(a**2)) for a in A])

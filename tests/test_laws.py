@@ -172,7 +172,9 @@ def test_blocks_equal_whole(name):
 def test_memory_order_and_dtype_do_not_matter(name):
     data = make(name, 4)
     expected = evaluate(CRITERIA[name], data)
-    close(evaluate(CRITERIA[name], data, np.asfortranarray(data.X)), expected, rtol=1e-11)
+    # The coefficient of the feature that enters a sparse regression last is a difference that nearly cancels.
+    rounding = 1e-14 * np.abs(expected).max()
+    close(evaluate(CRITERIA[name], data, np.asfortranarray(data.X)), expected, rtol=1e-11, atol=rounding)
     single = data.X.astype(np.float32)
     close(evaluate(CRITERIA[name], data, single), evaluate(CRITERIA[name], data, single.astype(float)), rtol=1e-9)
     close(evaluate(CRITERIA[name], data, single), expected, rtol=1e-4)

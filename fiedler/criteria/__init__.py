@@ -4,6 +4,7 @@ Energy(G)        f'Lf                                    Rayleigh(G)     f'Lf / 
 Ratio(G, H)      f'L_G f / f'L_H f                       Phi(G)          [SPEC] eq. 9-11
 Disagreement(G)  1 - NMI(sign(f̃), y), [ZL] eq. 3.8       Sensitivity(G)  Σ_r |dλ_r/dw_t|, [EV] eq. 15
 Explained(G)     tr[(C_S'C_S)⁻¹ C_S'K C_S] of a set S    Relevance(G)    agreement with labels, targets or pairs
+Regressed(G)     coefficients of eigenvectors on f       TraceDifference(G)  f̃'Df̃ - λ* f'Lf of the best set
 
 ``criterion`` has the base class and the algebra, ``order`` turns scores into an order, ``nulls`` states how a score is
 tested, and ``cut`` tunes λ. This room may import ``sets``, ``graphs`` and everything below them.
@@ -17,5 +18,7 @@ from .energy import Energy, Ratio, Rayleigh
 from .explained import Explained
 from .nulls import FeatureOrders, LabelOrders, NoTest, Quotient
 from .phi import Phi
+from .regressed import Regressed
 from .relevance import Relevance
 from .sensitivity import Sensitivity
+from .trace import TraceDifference

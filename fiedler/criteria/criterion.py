@@ -321,6 +321,21 @@ class Criterion(BaseEstimator):
         """
         return None
 
+    def sized(self, n_features: int) -> Criterion:
+        """The criterion for a selection of a known size.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features that will be selected.
+
+        Returns
+        -------
+        criterion : Criterion
+            This criterion, unless its scores depend on the size of the selection.
+        """
+        return self
+
     def null(self) -> Null:
         """How to test whether a feature scores better than by chance.
 
@@ -421,6 +436,9 @@ class Sum(Criterion):
     def nonnegative(self) -> bool:
         return self.left.nonnegative and self.right.nonnegative
 
+    def sized(self, n_features: int) -> Criterion:
+        return Sum(self.left.sized(n_features), self.right.sized(n_features))
+
     def _checked(self) -> Sum:
         _check_directions("add", self.left, self.right)
         self.set_formula()
@@ -473,6 +491,9 @@ class Product(Criterion):
     @property
     def greater_is_better(self) -> bool:
         return self.left.greater_is_better
+
+    def sized(self, n_features: int) -> Criterion:
+        return Product(self.left.sized(n_features), self.right.sized(n_features))
 
     def _checked(self) -> Product:
         _check_directions("multiply", self.left, self.right)
@@ -527,6 +548,9 @@ class Scaled(Criterion):
     @property
     def nonnegative(self) -> bool:
         return self.criterion.nonnegative and self.factor >= 0
+
+    def sized(self, n_features: int) -> Criterion:
+        return Scaled(self.factor, self.criterion.sized(n_features))
 
     def set_formula(self) -> SetFormula | None:
         sets = self.criterion.set_formula()

@@ -54,7 +54,7 @@ def rank(
         most = problem.n_features if n_features is None else n_features
         ranking = Ranking(*forward(sets, problem, most, share, among, first=first))
     else:
-        ranking = _ranked(criterion, problem)
+        ranking = _ranked(criterion if n_features is None else criterion.sized(n_features), problem)
     if among is None and not len(first):
         return ranking
     place = np.ones(problem.n_features) if among is None else np.where(among, 1.0, 2.0)
