@@ -421,8 +421,8 @@ class MCFS(Method):
     n_clusters : int, optional
         Number of eigenvectors; by default the number of classes in y, or the largest eigengap among the first 20.
     n_nonzero : int, optional
-        Number of coefficients of each eigenvector; by default the number of features that are selected, as in the
-        paper, or 50 if it is not known.
+        Number of coefficients of each eigenvector; by default ``n_features_to_select``, as in the paper, or 50 if it
+        is not stated.
 
     Examples
     --------
@@ -448,8 +448,8 @@ class MRSF(Method):
     Unsupervised, large is good. Y holds the leading eigenvectors ξ_k of 𝓛, the trivial one left out, times √(2 - λ_k).
     Ĉ holds D^½f̃ of every feature f, of length 1, as SPEC does, so that the units of the columns matter for the graph
     only. All eigenvectors choose the same features, and near-duplicates share one place. Features without coefficients
-    score 0 and keep the order of the columns. ``subset`` explains all features instead of a few eigenvectors and needs no
-    number of clusters; the page "The field under two judges" has the measured difference.
+    score 0 and keep the order of the columns. ``subset`` explains all features instead of a few eigenvectors and needs
+    no number of clusters; the page "The field under two judges" has the measured difference.
 
     Parameters
     ----------
@@ -458,8 +458,8 @@ class MRSF(Method):
     n_clusters : int, optional
         Number of eigenvectors; by default the number of classes in y, or the largest eigengap among the first 20.
     n_nonzero : int, optional
-        Number of features with coefficients, or a few more; by default the number of features that are selected, or 50
-        if it is not known.
+        Number of features with coefficients, or a few more; by default ``n_features_to_select``, or 50 if it is not
+        stated.
 
     Examples
     --------
@@ -493,7 +493,7 @@ class TraceRatio(Method):
     graph : Recipe, default=KNN()
         The graph of the energies.
     n_features : int, optional
-        Size of the set; by default the number of features that are selected, or half of all if it is not known.
+        Size of the set; by default ``n_features_to_select``, or half of the features if it is not stated.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Regressed(Criterion):
     n_clusters : int, optional
         Number of eigenvectors; by default as in :class:`fiedler.Phi`.
     n_nonzero : int, optional
-        Number of features with coefficients; by default the number of features that a selector selects, or 50.
+        Number of features with coefficients; by default the number that is stated for a selection, or 50.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _scores(X: np.ndarray, graph: Graph, targets: np.ndarray, n_nonzero: int, by
     hashes = column_hashes(X, np.arange(X.shape[1]))
     _, first, copies = np.unique(hashes, return_index=True, return_inverse=True)
     order = np.argsort(first)  # distinct columns in the order of X, so that ties go to the first
-    X, n_nonzero = X[:, first[order]], min(n_nonzero, np.count_nonzero(~constant[first]))
+    X, n_nonzero = X[:, first[order]], min(n_nonzero, int(np.sum(~constant[first])))
     if by_lasso:
         C = np.asfortranarray(_centred(X[graph.active]))
         distinct = np.max([np.abs(lasso_coefficients(C, y, n_nonzero)) for y in targets.T], axis=0)

@@ -29,7 +29,7 @@ class TraceDifference(Criterion):
         The graph of the energies: ``KNN()`` for the ratio of Laplacian scores, ``ClassGraph()`` for that of Fisher
         scores, where the mass is the total scatter and the energy is the scatter inside the classes.
     n_features : int, optional
-        Size of the set; by default the number of features that a selector selects, or half of all.
+        Size of the set; by default the number that is stated for a selection, or half of the features.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class TraceDifference(Criterion):
 
         def settle(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
             energy, mass = values
-            scored = np.count_nonzero(~np.isnan(mass))
+            scored = int(np.sum(~np.isnan(mass)))
             ratio = best_ratio(energy, mass, max(1, scored // 2) if k is None else k)
             return lambda some: _difference(some[0], some[1], ratio)
 

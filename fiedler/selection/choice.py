@@ -135,7 +135,9 @@ def _chosen(
             ranking = ranking._replace(gains=rank(criterion, problem, n, among=real, first=fixed.tolist()).gains)
     else:
         number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
-        ranking = rank(criterion, problem, number or m, np.inf if number else ENOUGH, first=fixed.tolist())
+        # The scores of a ranking may depend on a number that is stated, but not on the usual one.
+        size = None if wanted is None and not criterion.is_set else number or m
+        ranking = rank(criterion, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
         chosen = 0 if ranking.explained is None else len(ranking.explained)
         n, last = number or max(1, chosen), ranking.n_scored
     for name in ("explained", "gains", "relevance"):

@@ -46,8 +46,9 @@ def rank(
     """Score and order the features; infinite scores are ordered by the tie breaker of the criterion.
 
     A set criterion chooses n_features features (by default all), or stops when they reach a share of J(all features).
-    Features outside the mask ``among`` come after all features inside it. The features ``first`` come before all
-    others, in their order; a set is chosen given these.
+    For criteria that score features one by one, n_features matters only to those that are ``sized``. Features outside
+    the mask ``among`` come after all features inside it. The features ``first`` come before all others, in their order;
+    a set is chosen given these.
     """
     sets = criterion.set_formula()
     if sets is not None:
