@@ -7,7 +7,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells noise pages clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells noise field pages clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -72,6 +72,9 @@ cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite doc
 
 noise: $(READY)  ## real and made columns among noise, with and without a screen, rewrite docs/noise.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.noise
+
+field: $(READY)  ## selectors without labels under two judges, rewrite docs/benchmark.md (needs FIEDLER_DATA)
+	$(BIN)/python -W ignore -m benchmarks.field
 
 pages: $(READY)  ## fill the pages of the benchmarks again from their committed tables
 	$(BIN)/python -m benchmarks.pages

@@ -13,7 +13,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fiedler import EVSC, KNN, SPEC, Anchors, LaplacianScore, ReliefF, SmoothSubset, SpectralSelector, SSelect
+from fiedler import (
+    EVSC,
+    KNN,
+    MCFS,
+    SPEC,
+    Anchors,
+    ClassGraph,
+    LaplacianScore,
+    ReliefF,
+    SmoothSubset,
+    SpectralSelector,
+    SSelect,
+    TraceRatio,
+)
 from fiedler.problem import Problem
 
 from . import contenders as other
@@ -230,6 +243,28 @@ def refit(n: str, m: str) -> Contenders:
     }
 
 
+def multi_cluster(name: str, number: str) -> Contenders:
+    """MCFS with five eigenvectors."""
+    X = data.load(name)[0]
+    dense = X.toarray() if sp.issparse(X) else X
+    selector = SpectralSelector(MCFS(n_clusters=5), n_features_to_select=int(number), scale="keep")
+    return {
+        "fiedler": lambda: selector.fit(X).order_[: int(number)],
+        "skfeature-chappers": lambda: other.skfeature_mcfs(dense, int(number), 5),
+    }
+
+
+def best_of_sets(name: str, number: str) -> Contenders:
+    """Trace ratio on the graph of the classes."""
+    X, y = data.load(name)
+    dense = X.toarray() if sp.issparse(X) else X
+    selector = SpectralSelector(TraceRatio(ClassGraph()), n_features_to_select=int(number), scale="keep")
+    return {
+        "fiedler": lambda: selector.fit(X, y).order_[: int(number)],
+        "skfeature-chappers": lambda: other.skfeature_trace_ratio(dense, y, int(number)),
+    }
+
+
 def screening(name: str) -> Contenders:
     """The columns that agree with others, beside one Laplacian score; at most twelve times as long was promised."""
     from fiedler.evaluate import agreement
@@ -293,6 +328,8 @@ PREPARE: dict[str, Callable[..., Contenders]] = {
         evsc_trace,
         choosing,
         refit,
+        multi_cluster,
+        best_of_sets,
         screening,
         by_anchors,
         approximate,

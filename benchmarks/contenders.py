@@ -112,6 +112,20 @@ def skfeature_spec(X: np.ndarray, style: int) -> np.ndarray:
     return spec(X, style=style, W=skfeature_graph(X))
 
 
+def skfeature_mcfs(X: np.ndarray, number: int, n_clusters: int) -> np.ndarray:
+    """MCFS of skfeature-chappers, graph included; it ranks by max(a), where the paper has max(|a|)."""
+    from skfeature.function.sparse_learning_based.MCFS import mcfs
+
+    return mcfs(X, n_selected_features=number, mode="index", W=skfeature_graph(X, 5), n_clusters=n_clusters)[:number]
+
+
+def skfeature_trace_ratio(X: np.ndarray, y: np.ndarray, number: int) -> np.ndarray:
+    """Trace ratio of skfeature-chappers on Fisher's graphs; it searches among the best Fisher scores only."""
+    from skfeature.function.similarity_based.trace_ratio import trace_ratio
+
+    return trace_ratio(X, y, mode="index", n_selected_features=number, style="fisher")[:number]
+
+
 def itmo_laplacian(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Laplacian score of ITMO_FS; the release on PyPI adds edges inside the classes."""
     from ITMO_FS.filters.univariate import laplacian_score

@@ -28,6 +28,7 @@ FOLDERS = {
     DOCS / "is-it-real.md": HERE / "significance" / "results",
     DOCS / "noise.md": HERE / "noise" / "results",
     DOCS / "holes.md": HERE / "holes" / "results",
+    DOCS / "benchmark.md": HERE / "field" / "results",
     DOCS / "scaling.md": HERE / "scale" / "results",
     DOCS / "single-cells.md": HERE / "cells" / "results",
 }

@@ -157,3 +157,23 @@ def test_the_variance_is_ahead_on_both_sets_of_cells():
     for name in ("yan", "pbmc68k_reduced"):
         means = {row["genes chosen by"]: row["mean"] for row in table("single-cells.md", name)}
         assert means["variance"] > means["laplacian"]
+
+
+def test_the_page_of_the_field_says_what_its_tables_say():
+    for name in ("study", "fresh"):
+        rows = {row["selector"]: row for row in table("benchmark.md", name)}
+        near = {selector: float(row["1-NN"]) for selector, row in rows.items()}
+        clusters = {selector: float(row["k-means"]) for selector, row in rows.items()}
+        assert max(near, key=near.get) == "all"
+        ahead = {selector for selector, value in near.items() if value > near["subset"] + 0.0005} - {"all"}
+        assert ahead <= {"CUR", "FPS", "mrsf"}
+        assert near["mcfs"] < near["mrsf"] < near["subset"]
+        assert clusters["mcfs"] < clusters["subset"]
+        assert near["trace_ratio"] < near["mcfs"]
+        better = [row["k-means: sets better than subset : worse (p)"] for row in rows.values()]
+        assert not [cell for cell in better if "(" in cell and _wins(cell) and float(cell.split("(")[1][:-1]) < 0.05]
+
+
+def _wins(cell):
+    better, worse = cell.partition(" (")[0].split(" : ")
+    return int(better) > int(worse)

@@ -323,3 +323,58 @@ def test_diff_matches_features_by_name(X):
     twice.feature_names = list("aabcdef")
     with pytest.raises(ParameterError, match="same name"):
         diff(fitted(twice), fitted(X))
+
+
+# ------------------------------------------------------------------------------------------------ features of columns
+
+
+def test_groups_are_explained_as_features(rng):
+    """Three columns of each group count once, are named together, and resemble each other by the RV coefficient."""
+    base = np.repeat([0.0, 4.0], 30)[:, None] + rng.normal(size=(60, 3))
+    X = np.hstack([base, base + 0.01 * rng.normal(size=(60, 3)), rng.normal(size=(60, 2))])
+    labels = ["a", "a", "a", "b", "b", "b", "c", "d"]
+    selector = SpectralSelector("subset", n_features_to_select=2).fit(X, groups=labels)
+    told = selector.explain(X)
+    assert len(told.order) == 4
+    assert {"x0, x1, x2", "x3, x4, x5", "x6", "x7"} == set(told.feature_names)
+    chosen, copy = [name for name in told.feature_names[told.order] if "," in name]
+    assert told.copies(chosen)[0][0] == copy
+    assert told.beaten_by(copy) == chosen
+    assert told.correlation[told.feature_names == copy] > 0.99
+    np.testing.assert_allclose(np.cumsum(told.gains[told.chosen]), told.explained[told.chosen])
+    assert selector.gains_.shape == (8,)
+    assert len(set(selector.gains_[:3])) == 1
+    assert selector.explain().frame().shape[0] == 4
+    problem = Problem.of(X, groups=labels)
+    np.testing.assert_array_equal(selector.explain(problem).resembles, told.resembles)
+
+
+def test_categories_and_missing_values(rng):
+    """A category is one feature, and X is filled as in the fit."""
+    X = pd.DataFrame(rng.normal(size=(60, 3)) + np.repeat([0.0, 3.0], 30)[:, None], columns=list("abc"))
+    X["kind"] = np.where(X["a"] > 1.5, "high", "low")
+    X.loc[3, "b"] = np.nan
+    with pytest.warns(UserWarning, match="not purely numeric"):
+        selector = SpectralSelector("subset", n_features_to_select=2).fit(X)
+    told = selector.explain(X)
+    assert sorted(told.feature_names) == ["a", "b", "c", "kind"]
+    assert np.isfinite(told.gains).all()
+    assert np.isfinite(told.correlation[told.order[2:]]).all()
+
+
+def test_included_features_are_chosen_and_the_rest_is_explained_given_them(X):
+    selector = fitted(X, "subset", 2, include=["d"])
+    told = selector.explain(X)
+    assert told.feature_names[told.chosen[0]] == "d"
+    assert "chosen as number 1 of 2" in told.why("d")
+    ranked = fitted(X, "laplacian", 2, include=["d"]).explain(X)
+    best = str(ranked.feature_names[ranked.order[2]])
+    assert ranked.beaten_by(best) != "d"
+
+
+def test_the_scale_of_the_fit_counts(X, rng):
+    wide = X.drop(columns="still") * np.r_[1e4, np.ones(5)]
+    selector = fitted(wide, "subset", 3, scale="standard")
+    y = np.repeat([0, 1, 2], 20)
+    z = (wide - wide.mean()) / wide.std(ddof=0)
+    np.testing.assert_allclose(selector.explain(wide, y).relevance, Relevance().evaluate(z, y), rtol=1e-9)

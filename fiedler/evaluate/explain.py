@@ -37,7 +37,7 @@ class Difference:
     >>> from fiedler import SpectralSelector
     >>> from fiedler.evaluate import diff
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> diff(*(SpectralSelector(name, n_features_to_select=3).fit(X, y) for name in ("laplacian", "fisher")))
+    >>> diff(*(SpectralSelector(name, n_features_to_select=3).fit(X, y) for name in ("relieff", "fisher")))
     3 features before, 3 after: 2 shared (Jaccard 0.50)
       shared  proline, flavanoids
       lost    magnesium

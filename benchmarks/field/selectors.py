@@ -1,0 +1,52 @@
+"""The selectors of this page; each is ``select(X, k, random_state) -> order``, the k chosen columns, best first.
+
+A selector of your own: add a line to ``SELECTORS``, and run ``python -m benchmarks.field --methods NAME``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fiedler import KNN, Explained, SpectralSelector
+
+from ..noise.contenders import cur, fps
+
+Select = Callable[[Any, int, int], np.ndarray]
+
+
+def by_selector(criterion: Any, **options: Any) -> Select:
+    """The columns that a fitted selector chooses."""
+
+    def select(X: Any, k: int, random_state: int) -> np.ndarray:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return SpectralSelector(criterion, n_features_to_select=k, **options).fit(X).order_[:k]
+
+    return select
+
+
+def at_random(X: Any, k: int, random_state: int) -> np.ndarray:
+    return np.random.default_rng(random_state).permutation(X.shape[1])[:k]
+
+
+SELECTORS: dict[str, Select] = {
+    "subset": by_selector("subset"),
+    "Explained(KNN(5), of='graph', power=1)": by_selector(Explained(KNN(5), of="graph", power=1)),
+    "mcfs": by_selector("mcfs"),
+    "mrsf": by_selector("mrsf"),
+    "trace_ratio": by_selector("trace_ratio"),
+    "laplacian": by_selector("laplacian"),
+    "laplacian, redundancy=True": by_selector("laplacian", redundancy=True),
+    "spec[gamma=4]": by_selector("spec[gamma=4]"),
+    "evsc": by_selector("evsc"),
+    "variance": by_selector("variance"),
+    "variance, redundancy=True": by_selector("variance", redundancy=True),
+    "CUR": lambda X, k, random_state: cur(X, k),
+    "FPS": lambda X, k, random_state: fps(X, k),
+    "random": at_random,
+}
+DRAWS = {"random": 10}  # how often a selector with chance in it is run
