@@ -536,3 +536,93 @@ def test_x_is_never_changed(blobs):
     run(["sselect"], X, y, n_labels=6)
     np.testing.assert_array_equal(X, before)
     assert validate_X(X) is X
+
+
+# ---------------------------------------------------------------- judges
+
+
+def test_a_judge_is_a_choice_of_metrics(blobs):
+    X, y = blobs
+    options = {"n_features": [2, 4], "n_draws": 2, "n_labels": 6, "n_jobs": 1}
+    both = compare(["laplacian"], X, y, judge="both", **options)
+    named = compare(["laplacian"], X, y, metrics=["accuracy", "kmeans_accuracy", "kmeans_nmi"], **options)
+    assert both.settings["metrics"] == named.settings["metrics"]
+    np.testing.assert_array_equal(both.table["value"], named.table["value"])
+    assert compare(["laplacian"], X, y, judge="clusters", **options).settings["metrics"] == [
+        "kmeans_accuracy",
+        "kmeans_nmi",
+    ]
+    assert compare(["laplacian"], X, y, judge="neighbors", **options).settings["metrics"] == ["accuracy"]
+    assert compare(["laplacian"], X, judge="neighbors", n_features=[2], n_jobs=1).settings["metrics"] == ["jaccard"]
+    target = compare(["laplacian"], X, X[:, 0], judge="neighbors", n_features=[2], n_draws=1, n_jobs=1)
+    assert target.settings["metrics"] == ["rmse"]
+
+
+def test_means_over_starts_are_below_the_best_start(blobs):
+    X, y = blobs
+    metrics = ["clustering_accuracy", "kmeans_accuracy", "nmi", "kmeans_nmi"]
+    found = compare(["variance"], X, y, metrics=metrics, n_features=[2, 4], n_draws=3, n_labels=6, n_jobs=1)
+    for best, mean in (metrics[:2], metrics[2:]):
+        assert (found.values("variance", best) >= found.values("variance", mean)).all()
+        assert (found.values("variance", best) > found.values("variance", mean)).any()
+
+
+def test_standardised_columns_are_judged_but_not_ranked(blobs):
+    """Fisher's ranking has no scale, so that its values are those on standardised columns; the variance's has one."""
+    X, y = blobs
+    X = X * np.geomspace(1, 1000, X.shape[1])
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"n_features": [2, 4], "n_draws": 2, "n_labels": 6, "n_jobs": 1, "judge": "both"}
+    judged = compare(["fisher"], X, y, standardize=True, **options)
+    scaled = compare(["fisher"], Z, y, **options)
+    plain = compare(["fisher"], X, y, **options)
+    for metric in ("accuracy", "kmeans_accuracy"):
+        for name in ("fisher", "random", "all"):
+            np.testing.assert_allclose(judged.values(name, metric), scaled.values(name, metric), atol=1e-12)
+        assert not np.array_equal(judged.values("fisher", metric), plain.values("fisher", metric))
+    assert judged.settings["standardize"] is True
+    np.testing.assert_array_equal(judged.orders["variance"], plain.orders["variance"])
+
+
+def test_standardised_cells_are_not_those_of_other_runs(blobs, tmp_path):
+    X, y = blobs
+    X = X * np.geomspace(1, 1000, X.shape[1])
+    options = {"n_features": [3], "n_draws": 1, "n_labels": 6, "n_jobs": 1, "resume_from": tmp_path / "cells"}
+    found = [compare(["fisher"], X, y, standardize=how, **options).values("fisher") for how in (False, True, False)]
+    np.testing.assert_array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[1])
+
+
+def test_no_labels_are_needed_for_the_choice(blobs):
+    X, y = blobs
+    options = {"n_features": [2, 4], "n_draws": 2, "n_jobs": 1}
+    judged = compare(["subset", "laplacian"], X, y, n_labels=0, judge="both", **options)
+    free = SpectralSelector("subset", n_features_to_select=4).fit(X)
+    assert all(order == free.order_[:4].tolist() for order in judged.orders["subset"])
+    with pytest.raises(ValueError, match="n_labels=0 shows no labels, but 'fisher' requires classes"):
+        compare(["fisher"], X, y, n_labels=0, **options)
+
+
+def test_wrong_judges(blobs):
+    X, y = blobs
+    with pytest.raises(ValueError, match="judge"):
+        compare(["variance"], X, y, judge="svm")
+    with pytest.raises(ValueError, match="judge='clusters' compares clusters with classes, but there is no y"):
+        compare(["variance"], X, judge="clusters")
+    with pytest.raises(ValueError, match="a real target in y; use judge='neighbors'"):
+        compare(["variance"], X, X[:, 0], judge="both")
+    with pytest.raises(ValueError, match="omit one"):
+        compare(["variance"], X, y, judge="both", metrics=["nmi"])
+
+
+def test_the_report_shows_both_judges(blobs):
+    pytest.importorskip("jinja2")
+    from fiedler.report import render_html, summarize
+
+    X, y = blobs
+    comparison = compare(["laplacian"], X, y, judge="both", n_features=[2, 4], n_draws=2, n_labels=6, n_jobs=1)
+    selector = SpectralSelector("laplacian", n_features_to_select=2).fit(X)
+    page = render_html(summarize(selector, X, y, comparison=comparison))
+    assert "Accuracy by number of features" in page
+    assert "Accuracy of k-means by number of features" in page
+    assert "NMI of k-means by number of features" in page

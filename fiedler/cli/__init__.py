@@ -403,15 +403,21 @@ def select(data: str, **options: Any) -> None:
 @click.option(
     "--shown",
     metavar="N",
-    type=click.IntRange(min=1),
-    help="Number of labels that methods see in a draw; by default all but those of the fold to predict.",
+    type=click.IntRange(min=0),
+    help="Number of labels that methods see in a draw, or 0; by default all but those of the fold to predict.",
 )
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
-    help="Measure: accuracy, clustering_accuracy, nmi, rmse or jaccard. Can be repeated.",
+    help="Measure: accuracy, clustering_accuracy, nmi, kmeans_accuracy, kmeans_nmi, rmse or jaccard. Can be repeated.",
 )
+@click.option(
+    "--judge",
+    type=click.Choice(["neighbors", "clusters", "both"]),
+    help="Judge features by predictions from neighbours, by clusters of k-means, or by both, instead of --metric.",
+)
+@click.option("--standardize", is_flag=True, help="Standardise the chosen columns before they are judged.")
 @click.option(
     "--out",
     type=_file,

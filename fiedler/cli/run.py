@@ -303,6 +303,8 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
             n_draws=options["draws"],
             n_labels=options["shown"],
             metrics=options["metrics"] or None,
+            judge=options["judge"],
+            standardize=options["standardize"],
             unlabeled=job.unlabeled,
             task=options["task"],
             **job.pairs,

@@ -34,6 +34,7 @@ _FLAGS = {
     "n_labels": "--shown",
     "n_draws": "--draws",
     "metrics": "--metric",
+    "judge": "--judge",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
     "unlabeled": "--unlabeled",

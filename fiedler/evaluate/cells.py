@@ -32,6 +32,7 @@ from ..validation import is_sparse
 from ..version import software
 from .curves import Target, clustered, folds, jaccard_curve, nearest_class, predicted, prepared, whole_seed
 
+CLUSTERS = ("clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi")  # measures of k-means
 RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
 _TREE, _ALL_PAIRS = 15, 5000  # limits: columns for scikit-learn's tree search, rows for storing all distances
 _CELL = re.compile(r"(\.\d+\.part\.)?[0-9a-f]{32}\.json")  # a file of a cell, complete or not
@@ -54,12 +55,18 @@ class Plan:
     scored_rows: str
     unscored: str
     seed: int
+    standardize: bool = False
     pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, if they are given
     squared: np.ndarray | None = None  # distances between all rows on all features, for repeated 1-NN
 
     @property
     def X(self) -> Any:
         return self.problem.X
+
+    @property
+    def judged(self) -> Problem:
+        """The columns on which a choice is judged."""
+        return self.problem.scaled("standard") if self.standardize else self.problem
 
     @property
     def labels(self) -> Target:
@@ -99,7 +106,7 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
     start = time.perf_counter()
     if order is not None:
         orders = [np.array(order)]
-    elif isinstance(criterion, str) or plan.target is None:
+    elif isinstance(criterion, str) or plan.target is None or plan.n_labels == 0:
         orders = [_ranking(plan, criterion, None, number)]
     else:
         held_out = plan.n_labels is None and plan.predicts
@@ -120,11 +127,11 @@ def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np
         if of_all and plan.squared is not None:
             found[target.metric] = nearest_class(plan.squared, target, draw.splits, draw.counted)
         else:
-            found[target.metric] = predicted(plan.problem, target, orders, sizes, draw.splits, draw.model, draw.counted)
+            found[target.metric] = predicted(plan.judged, target, orders, sizes, draw.splits, draw.model, draw.counted)
     if "jaccard" in plan.metrics:
-        found["jaccard"] = jaccard_curve(plan.problem, whole, n_features=sizes.tolist()).mean
-    if {"clustering_accuracy", "nmi"} & set(plan.metrics):
-        found |= clustered(plan.problem, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
+        found["jaccard"] = jaccard_curve(plan.judged, whole, n_features=sizes.tolist()).mean
+    if set(CLUSTERS) & set(plan.metrics):
+        found |= clustered(plan.judged, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
     return [
         [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
     ]
@@ -245,9 +252,11 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
             if sets is not None and not sets.supervised:
                 with suppress(Exception):
                     sets.kernel(plan.problem)
+        if plan.standardize:
+            _ = plan.judged
         usual = plan.predicts and plan.estimator is None and plan.labels.metric == "accuracy"
         if "all" in criteria and usual and m > _TREE and n <= _ALL_PAIRS and plan.squared is None:
-            return replace(plan, squared=row_distances(plan.X).matrix())
+            return replace(plan, squared=row_distances(plan.judged.X).matrix())
     return plan
 
 

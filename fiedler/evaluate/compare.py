@@ -29,13 +29,14 @@ from ..supervision import Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .cells import Cells, Plan, run_cells
+from .cells import CLUSTERS, Cells, Plan, run_cells
 from .checked import check_reads
 from .curves import Target, check_sizes, prepared, read_target, spread
 from .measures import top_k_overlap
 
 BASELINES = ("random", "variance", "all")
-_METRICS = {"accuracy": ("accuracy", "clustering_accuracy", "nmi", "jaccard"), "rmse": ("rmse", "jaccard")}
+_METRICS = {"accuracy": ("accuracy", *CLUSTERS, "jaccard"), "rmse": ("rmse", "jaccard")}
+JUDGES = ("neighbors", "clusters", "both")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,6 +163,8 @@ def compare(
     must_link: Any = None,
     cannot_link: Any = None,
     metrics: Sequence[str] | None = None,
+    judge: str | None = None,
+    standardize: bool = False,
     estimator: Any = None,
     n_folds: int = 5,
     scored_rows: str = "all",
@@ -195,7 +198,8 @@ def compare(
         Number of random draws of labels. Random features get at least 20 draws. Without y there is only one.
     n_labels : int, optional
         Number of labels shown in a draw, equally many in each class; a remainder goes to randomly chosen classes. By
-        default all labels except those of the fold to be predicted.
+        default all labels except those of the fold to be predicted. 0 shows none: features are chosen without labels,
+        and the labels only judge the choice.
     n_pairs : int, optional
         Number of pairs for methods that read pairs, drawn from the shown labels, half must-link and half cannot-link.
         By default all pairs of shown labels are used.
@@ -203,8 +207,15 @@ def compare(
         Pairs of rows that belong together, and pairs that do not. Methods that read pairs get them in every draw,
         whichever rows are predicted, and no pairs from labels.
     metrics : sequence of str, optional
-        "accuracy", "clustering_accuracy", "nmi", "jaccard" for classes; "rmse", "jaccard" for a target; "jaccard"
-        without y. By default the first of these.
+        "accuracy", "clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi", "jaccard" for classes; "rmse",
+        "jaccard" for a target; "jaccard" without y. By default the first of these. "clustering_accuracy" and "nmi" are
+        those of the best of ten starts of k-means, as in [EV]; the best start is chosen by the classes.
+        "kmeans_accuracy" and "kmeans_nmi" are means over the ten starts.
+    judge : {"neighbors", "clusters", "both"}, optional
+        The metrics by name: predictions from neighbours ("accuracy", "rmse", or "jaccard" without y), clusters of
+        k-means ("kmeans_accuracy" and "kmeans_nmi", which need classes in y), or both. It replaces ``metrics``.
+    standardize : bool, default=False
+        Whether the chosen columns are standardised before they are judged. The methods rank unstandardised columns.
     estimator : classifier or regressor, optional
         The model for predictions; by default 1-NN for classes and 5-NN for a real target. With a regressor, integer y
         is a target.
@@ -260,6 +271,7 @@ def compare(
             parameter=("must_link", "cannot_link"),
         )
     given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
     plan = Plan(
@@ -268,16 +280,19 @@ def compare(
         check_sizes(n_features, problem.n_features),
         _check_labels(n_labels, target),
         n_pairs,
-        _check_metrics(metrics, target),
+        _check_metrics(_metrics_of(judge, metrics, target), target),
         estimator,
         n_folds,
         scored_rows,
         unscored,
         random_state,
+        standardize,
         {kind: pairs for kind, pairs in given.items() if pairs is not None},
     )
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, target, known.has_pairs)
+    if plan.n_labels == 0:
+        _check_label_free(criteria, known.has_pairs)
     results = run_cells(plan, criteria, n_draws, Cells(resume_from, plan), n_jobs, progress)
     _warn_once(results)
     settings = {
@@ -294,6 +309,7 @@ def compare(
         "scored_rows": scored_rows,
         "unscored": unscored,
         "scale": scale,
+        "standardize": standardize,
         "random_state": random_state,
     }
     formulas = {name: None if isinstance(c, str) else repr(c) for name, c in criteria.items()}
@@ -463,6 +479,32 @@ def _named(methods: Any, target: Target | None, has_pairs: bool) -> dict[str, Cr
     return named | {"random": "random", "all": "all"}
 
 
+def _metrics_of(judge: str | None, metrics: Any, target: Target | None) -> Any:
+    """The metrics of a judge, or those that are given."""
+    if judge is None:
+        return metrics
+    check_choice("judge", judge, JUDGES)
+    if metrics is not None:
+        message = f"judge={judge!r} chooses the metrics, but metrics={metrics!r} is given; omit one."
+        raise ParameterError(message, parameter=("judge", "metrics"), value=judge)
+    near = ("jaccard" if target is None else target.metric,)
+    if judge == "neighbors":
+        return near
+    if target is None or target.metric != "accuracy":
+        y = "no y" if target is None else "a real target in y"
+        message = f"judge={judge!r} compares clusters with classes, but there is {y}; use judge='neighbors'."
+        raise ParameterError(message, parameter="judge", value=judge)
+    return ("kmeans_accuracy", "kmeans_nmi") if judge == "clusters" else (*near, "kmeans_accuracy", "kmeans_nmi")
+
+
+def _check_label_free(criteria: Mapping[str, Any], has_pairs: bool) -> None:
+    for name, criterion in criteria.items():
+        reads = set() if isinstance(criterion, str) else criterion.reads - ({"pairs"} if has_pairs else set())
+        if reads:
+            message = f"n_labels=0 shows no labels, but {name!r} requires {' and '.join(sorted(reads))}; show some."
+            raise ParameterError(message, parameter="n_labels", value=0)
+
+
 def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
     allowed = ("jaccard",) if target is None else _METRICS[target.metric]
     chosen = allowed[:1] if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
@@ -478,7 +520,8 @@ def _check_labels(n_labels: Any, target: Target | None) -> int | None:
     """The number of labels shown in a draw, after a check that enough labels are known."""
     if n_labels is None or target is None:
         return None
-    check_integer("n_labels", n_labels, 1)
+    if check_integer("n_labels", n_labels, 0) == 0:
+        return 0
     wrong = _too_few_targets(n_labels, target) if target.metric == "rmse" else _too_few_per_class(n_labels, target)
     if wrong:
         raise ParameterError(f"n_labels={n_labels} {wrong}.", parameter="n_labels", value=n_labels)

@@ -37,12 +37,13 @@ class Difference:
     >>> from fiedler import SpectralSelector
     >>> from fiedler.evaluate import diff
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> diff(*(SpectralSelector(name, n_features_to_select=3).fit(X, y) for name in ("relieff", "fisher")))
+    >>> X = (X - X.mean()) / X.std()
+    >>> diff(*(SpectralSelector(name, n_features_to_select=3).fit(X, y) for name in ("subset", "fisher")))
     3 features before, 3 after: 2 shared (Jaccard 0.50)
-      shared  proline, flavanoids
-      lost    magnesium
+      shared  flavanoids, proline
+      lost    color_intensity
       gained  od280/od315_of_diluted_wines
-      moved   flavanoids 3 -> 1, proline 1 -> 2
+      moved   proline 3 -> 2
     """
 
     feature_names: np.ndarray

@@ -30,6 +30,8 @@ METRICS = {
     "rmse": "RMSE",
     "clustering_accuracy": "clustering accuracy",
     "nmi": "normalised mutual information",
+    "kmeans_accuracy": "accuracy of k-means",
+    "kmeans_nmi": "NMI of k-means",
     "jaccard": "Jaccard index of neighbourhoods",
 }
 BINS = 20  # number of bins of a histogram of p-values
