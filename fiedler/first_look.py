@@ -156,9 +156,8 @@ class Look:
         missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
         if missing:
             holed = sum(column.missing > 0 for column in self.columns)
-            lines.append(
-                f"{missing:,} of {cells:,} cells are missing ({missing / cells:.1%}), in {holed} column{'s' * (holed > 1)}"
-            )
+            where = f"in {holed} column{'s' * (holed > 1)}"
+            lines.append(f"{missing:,} of {cells:,} cells are missing ({missing / cells:.1%}), {where}")
         return lines
 
     def _rows(self) -> list[list[str]]:
@@ -360,8 +359,8 @@ def _judged(
     if codes:
         shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
         remarks.append(
-            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({shown}): if they are codes without an order, use "
-            f"{ways['codes']}"
+            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({shown}): if they are codes without an "
+            f"order, use {ways['codes']}"
         )
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):

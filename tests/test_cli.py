@@ -277,6 +277,20 @@ def test_compare(data):
     assert json.loads(Path("summary.json").read_text())["settings"]["n_draws"] == 2
 
 
+def test_compare_by_both_judges(data):
+    options = common("-m", "laplacian", "--features", "2,4", "--draws", 2, "--shown", 0, "--jobs", 1)
+    code, out, err = run("compare", data, *options, "--judge", "both", "--standardize", "--out", "both.json")
+    assert code == 0, err
+    settings = json.loads(Path("both.json").read_text())["settings"]
+    assert settings["metrics"] == ["accuracy", "kmeans_accuracy", "kmeans_nmi"]
+    assert (settings["standardize"], settings["n_labels"]) == (True, 0)
+    assert rows(out)[0][2] == "best_accuracy"
+    code, _, err = run("compare", data, *options, "--judge", "both", "--metric", "nmi")
+    assert code != 0
+    assert "--judge" in err
+    assert "omit one" in err
+
+
 def test_compare_without_labels_judges_neighbourhoods(data):
     options = ("--id", "id", "--id", "kind", "--features", "2,4", "--jobs", 1)
     code, out, err = run("compare", data, *options, "-m", "subset", "-m", "laplacian")

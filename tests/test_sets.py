@@ -616,3 +616,32 @@ def test_a_power_of_two_changes_no_set(exponent):
     scaled = SpectralSelector("subset", n_features_to_select=6).fit(np.ldexp(X, exponent))
     np.testing.assert_array_equal(scaled.order_, usual.order_)
     np.testing.assert_array_equal(scaled.explained_, usual.explained_)
+
+
+def test_a_path_ends_where_every_feature_lowers_what_is_explained(rng):
+    """A kernel that is not positive: features beyond the path follow by what they take away, and a warning says so."""
+    X = rng.normal(size=(24, 40))
+    criterion = Explained(KNN(5), "walk", of="graph", power=1)
+    graph = KNN(5).build(X)
+    with pytest.warns(UserWarning, match=r"only the first \d+ of the 30 selected features add .*lower n_features"):
+        selector = SpectralSelector(criterion, n_features_to_select=30).fit(X)
+    path = len(selector.explained_)
+    assert 0 < path < 30
+    d, W = graph.degree, graph.toarray()
+    C = np.sqrt(d)[:, None] * (X - d @ X / d.sum())
+    A = W / np.sqrt(np.outer(d, d))
+    u = np.sqrt(d / d.sum())
+    K = A - np.outer(u, u)
+    chosen = selector.order_[:path].tolist()
+
+    def explained(columns):
+        return np.trace(np.linalg.pinv(C[:, columns].T @ C[:, columns]) @ C[:, columns].T @ K @ C[:, columns])
+
+    losses = {j: explained([*chosen, j]) - explained(chosen) for j in selector.order_[path:].tolist()}
+    live = [
+        j for j in losses if np.abs(C[:, j] - C[:, chosen] @ np.linalg.lstsq(C[:, chosen], C[:, j])[0]).max() > 1e-6
+    ]
+    assert max(losses[j] for j in live) <= 1e-12
+    assert [losses[j] for j in live] == sorted((losses[j] for j in live), reverse=True)
+    few = SpectralSelector(criterion, n_features_to_select=path).fit(X)  # no warning
+    np.testing.assert_array_equal(few.order_[:path], selector.order_[:path])

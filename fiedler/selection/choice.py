@@ -13,7 +13,7 @@ from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.forward import ENOUGH
 from ..significance.testing import discover
-from .ranking import rank
+from .ranking import Ranking, rank
 from .redundancy import limit_of, prune
 from .screens import Screened, level, screened
 
@@ -133,6 +133,7 @@ def _chosen(
         ranking = rank(criterion, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
         chosen = 0 if ranking.explained is None else len(ranking.explained)
         n, last = number or max(1, chosen), ranking.n_scored
+        _warn_of_losses(ranking, n)
     for name in ("explained", "gains", "relevance"):
         if getattr(ranking, name) is not None:
             found[name] = getattr(ranking, name)
@@ -156,6 +157,19 @@ def _chosen(
             warnings.warn(warning, stacklevel=4)
         n = kept if as_many_as_pass else n
     return Choice(ranking.scores, order, n, found)
+
+
+def _warn_of_losses(ranking: Ranking, n: int) -> None:
+    """Warn if a set has more features than its path, and those beyond lower what it explains."""
+    if ranking.explained is None or ranking.gains is None:
+        return
+    path = len(ranking.explained)
+    if (ranking.gains[ranking.order[path:n]] < 0.0).any():
+        message = (
+            f"only the first {path} of the {n} selected features add to what the set explains: after these every "
+            "feature lowers it. The others follow in the order of what they take away; lower n_features_to_select."
+        )
+        warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=5)
 
 
 def _reaching(share: float, explained: np.ndarray) -> int:

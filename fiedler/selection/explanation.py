@@ -167,7 +167,7 @@ class Explanation:
         facts = [f"chosen as number {place} of {self.n_chosen}"]
         if self.gains is not None and self.explained is not None:
             after = "" if place == 1 else " to those before it"
-            facts.append(f"adds {_percent(self.gains[j])}{after}")
+            facts.append(f"adds {self._gain(j)}{after}")
             facts += [f"{_percent(self.explained[j])} explained so far"] * bool(np.isfinite(self.explained[j]))
         else:
             facts.append(f"score {_number(self.scores[j])}")
@@ -291,7 +291,7 @@ class Explanation:
             return "it has no score (constant on the rows that were read, or 0/0)"
         if self.qvalues is not None and not self.qvalues[j] <= self.alpha:
             return f"not significant (q = {_number(self.qvalues[j])}, above {self.alpha:g})"
-        left = "" if self.gains is None else f"it would still add {_percent(self.gains[j])}"
+        left = "" if self.gains is None else f"it would still add {self._gain(j)}"
         by = self._beaten_by(j)
         if by < 0:
             return left or f"score {_number(self.scores[j])}"
@@ -320,7 +320,7 @@ class Explanation:
         """Header and rows of the chosen features as text."""
         values: list[tuple[str, np.ndarray, Any]] = []
         if self.gains is not None and self.explained is not None:
-            values += [("gain", self.gains, _percent), ("explained", self.explained, _percent)]
+            values += [("gain", self.gains, self._gain_text), ("explained", self.explained, _percent)]
         else:
             values += [("score", self.scores, _number), ("lead", np.asarray(self.lead), _number)]
         values += [(name, column, _number) for name, column in self._measures()]
@@ -330,6 +330,14 @@ class Explanation:
             cells = [text(column[j]) for _, column, text in values]
             rows.append([str(place), self._name(j), *cells, _listed(self.copies(j))])
         return header, rows
+
+    def _gain(self, j: int) -> str:
+        return "" if self.gains is None else self._gain_text(self.gains[j])
+
+    def _gain_text(self, gain: float) -> str:
+        """A gain as a share, or as a number if there is no total that it is a share of."""
+        shares = self.explained is not None and np.isfinite(self.explained[self.chosen]).any()
+        return _percent(gain) if shares else _number(gain)
 
     def _name(self, j: int) -> str:
         return printable(self.feature_names[j], _LONGEST)

@@ -21,10 +21,11 @@ from ..engine.distances import check_range
 from ..problem import Problem
 from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula
-from .kernel import Kernel, Search, Steps, gains
+from .kernel import Kernel, Search, Steps
 from .rounds import choose_in_rounds
 from .samples import RowKernel
 
+_ROUNDING = 1e-12  # a smaller gain, relative to the largest, is rounding error
 ENOUGH = 0.9  # a set is large enough at this share of J(all features); this is a convention
 
 
@@ -36,8 +37,8 @@ class Path(NamedTuple):
     scores : ndarray of shape (m,)
         Scores of the first step; NaN for constant columns.
     order : ndarray of shape (m,)
-        First the path, then the other features by their remaining gain, then features without a residual, and last
-        the constant ones.
+        First the path, which ends where no feature has a positive gain, then the other features by their remaining
+        gain, then features without a residual, and last the constant ones.
     explained : ndarray of shape (length of the path,)
         Share of J(all features) reached by the first k features of ``order``; NaN if J(all features) is not positive.
     gains : ndarray of shape (m,)
@@ -83,7 +84,9 @@ def forward(
     scores = sets.gains_of(kernel, problem, relevance)
     # A kernel that is not positive, such as that of filter="walk", may give a J(all features) that is not positive.
     explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
-    return Path(scores, _order(steps, search, scores), explained, _added(steps, search, kernel), factors)
+    added = _added(steps, search, kernel)
+    gained = added / kernel.total if kernel.total > 0.0 else added
+    return Path(scores, _order(steps, search, scores, added), explained, gained, factors)
 
 
 def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
@@ -91,16 +94,21 @@ def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
     live = steps.den > search.floor
     num, den, before = np.where(live, steps.num, 0.0), np.where(live, steps.den, 0.0), kernel.den
     if search.groups is not None:
-        num, den, before = (search.groups.sum(values) for values in (np.maximum(num, 0.0), den, before))
-    added = np.where(den > 0.0, gains(num, np.where(den > 0.0, den, 1.0), 1.0, None), 0.0)
+        num, den, before = (search.groups.sum(values) for values in (num, den, before))
+    added = np.divide(num, den, out=np.zeros(len(num)), where=den > 0.0)
+    added[np.abs(added) <= _ROUNDING * np.abs(added).max(initial=0.0)] = 0.0
     added[steps.picked] = steps.gained
     added[before <= 0.0] = np.nan
-    return added / kernel.total if kernel.total > 0.0 else added
+    return added
 
 
-def _order(steps: Steps, search: Search, scores: np.ndarray) -> np.ndarray:
-    """The path, then columns with a residual by remaining score, those without by first score, then constants."""
+def _order(steps: Steps, search: Search, scores: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """The path, then columns with a residual by remaining score, those without by first score, then constants.
+
+    Under a kernel that is not positive, features may lower J. They follow in the order of what they take away.
+    """
     left = search.scores(steps.num, steps.den)
+    left = np.where(left == 0.0, np.minimum(np.nan_to_num(added), 0.0), left)
     left[steps.picked] = -np.inf
     mantissa, exponent = np.frexp(left)
     left = np.ldexp(np.round(mantissa * 2.0**30), exponent)  # nine digits; smaller differences are ties
