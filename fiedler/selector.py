@@ -200,7 +200,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen, groups), y, **known)
-        criterion.check_problem(problem)
+        criterion.check_problem(problem, self.criterion)
         if self.scale is not None:
             problem = problem.scaled(check_scale(self.scale))
         elif criterion.depends_on_scale:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import keyword
 import math
 import operator
+import re
 from typing import Any
 
 from . import criteria, graphs, registry
@@ -101,6 +103,19 @@ def as_criterion(criterion: Any) -> Criterion:
 # -------------------------------------------------------------------- from text
 
 
+def _check_reserved(text: str) -> None:
+    """Raise an error if a parameter has the name of a keyword of Python, such as lambda, which cannot be read."""
+    for word in keyword.kwlist:
+        found = re.search(rf"(\w+)[\[(](?:[^\[\]()]*,)?\s*{word}\s*=", text)
+        if found:
+            name = found[1]
+            known = inspect.signature(CRITERIA[name.lower()]).parameters if name.lower() in CRITERIA else {}
+            hint, listed = did_you_mean(word, known), ", ".join(known) or "none"
+            raise ValueError(
+                f"{name} has no parameter {word!r} in criterion={text!r}; {hint}Known: {listed}."
+            ) from None
+
+
 def _tree(text: str) -> ast.expr:
     problem = "it is too long"
     if len(text) <= _LONGEST:
@@ -110,6 +125,7 @@ def _tree(text: str) -> ast.expr:
         except (SyntaxError, ValueError, MemoryError) as error:
             if not set(text) & set("[]()+-*=,"):
                 raise _unknown_method(text, text) from None
+            _check_reserved(text)
             column = getattr(error, "offset", None)
             problem = f"near character {column}" if column else str(error)
     raise ValueError(f"criterion={text[:200]!r} cannot be read ({problem}); write name[param=value,...].")

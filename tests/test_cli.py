@@ -482,7 +482,7 @@ def test_bad_labels(folder):
         Path("t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 3},{c}\n" for i, c in enumerate(labels)))
         fails(message, "rank", "t.csv", "--target", "y", "-m", "fisher")
     fails(
-        "FisherScore() requires --target or --labels: it reads class labels.",
+        "fisher requires --target or --labels: it reads class labels.",
         "rank",
         "t.csv",
         "--id",

@@ -2,6 +2,7 @@
 
 import contextlib
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,7 +95,8 @@ def test_what_has_no_text():
         ("sselect[graph=knnn]", r"'knnn' .* is not a graph; did you mean 'knn'\?"),
         ("sselect[graph=3]", "'3' is not a valid value"),
         ("sselect[lam=1", r"cannot be read \(near character"),
-        ("sselect[lambda=1]", r"cannot be read \(near character"),
+        ("sselect[lambda=1]", r"sselect has no parameter 'lambda' .*; did you mean 'lam'\? Known: graph, lam"),
+        ("0.5 * sselect[graph=knn, lambda=0.1]", "no parameter 'lambda'"),
         ("energy", r"energy in criterion='energy' needs graph; write energy\[graph=\.\.\.\]"),
         ("laplacian + 3", "numbers can only multiply"),
         ("3", "is a number, not a method"),
@@ -154,3 +156,11 @@ def test_a_number_too_large_for_a_float_is_refused():
         parse("sselect[lam=1e400]")
     with pytest.raises(ValueError, match="cannot be written as text: lam"):
         unparse(SSelect(lam=float("inf")))
+
+
+def test_errors_call_a_method_as_the_user_did():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(ValueError, match=r"^sselect\[lam=0\.3\] requires y"):
+        SpectralSelector("sselect[lam=0.3]").fit(X)
+    with pytest.raises(ValueError, match=r"^SSelect\(lam=0\.3\) requires y"):
+        SpectralSelector(SSelect(lam=0.3)).fit(X)

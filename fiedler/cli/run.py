@@ -55,7 +55,7 @@ class Job:
         options |= {name: self.options.get(name) for name in ("alpha", "screen")}
         options["include"] = self.included or None
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
-        selector = SpectralSelector(criterion, n_features_to_select=n_features, **options)
+        selector = SpectralSelector(_as_text(criterion), n_features_to_select=n_features, **options)
         return selector.fit(self.problem, self.y, **self.pairs)
 
     @property
@@ -156,6 +156,15 @@ def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
         return {}
     must, cannot = (np.concatenate(part) for part in zip(*read, strict=True))
     return {"must_link": must, "cannot_link": cannot}
+
+
+def _as_text(criterion: Criterion) -> Criterion | str:
+    """The criterion as text if this says all of it, so that messages call it as the command line does."""
+    text = text_of(criterion)
+    try:
+        return text if repr(as_criterion(text)) == repr(criterion) else criterion
+    except ValueError:
+        return criterion
 
 
 def choose(method: str | None, job: Job, screen: Screen) -> Criterion:

@@ -205,15 +205,18 @@ class Criterion(BaseEstimator):
         scores = self.evaluate(X, y)
         return scores if self.greater_is_better else -scores
 
-    def check_problem(self, problem: Problem) -> None:
+    def check_problem(self, problem: Problem, called: Any = None) -> None:
         """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
 
         Parameters
         ----------
         problem : Problem
             X, its labels and pairs, and the graph that was passed as ``graph=``.
+        called : str or Criterion, optional
+            What the user called the criterion, for messages; by default its repr.
         """
-        self._check_features(problem)
+        name = called if isinstance(called, str) else repr(self)
+        self._check_features(problem, name)
         known = problem.supervision
         if known.y is None and (self.reads - {"pairs"} or (self.reads and not known.has_pairs)):
             what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
@@ -223,29 +226,30 @@ class Criterion(BaseEstimator):
                 pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
             # scikit-learn's checks expect the words of the first clause.
             absent = "y to be passed, but the target y is None"
-            message = f"{self!r} requires {absent}: it reads {reads}{pairs}."
+            message = f"{name} requires {absent}: it reads {reads}{pairs}."
             raise ParameterError(message, parameter=("y", "must_link", "cannot_link"), way_out={absent: ("y", ...)})
         if known.y is not None:  # read here, so that an error names the whole formula
             if "target" in self.reads:
-                known.target(repr(self))
+                known.target(name)
             if "classes" in self.reads or ("pairs" in self.reads and not known.has_pairs):
-                known.classes(repr(self))
+                known.classes(name)
         if problem.given is None:
             return
         if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):
             raise ValueError(
-                f"graph= was passed, but {self!r} does not use it; put Precomputed() into the formula, for "
+                f"graph= was passed, but {name} does not use it; put Precomputed() into the formula, for "
                 "example LaplacianScore(Precomputed())."
             )
 
-    def _check_features(self, problem: Problem) -> None:
+    def _check_features(self, problem: Problem, name: str) -> None:
         """Raise an error if a part of the formula has no form for groups of columns, or for missing values."""
         inside = [part for part in self.walk() if isinstance(part, Criterion)]
         leaves = [part for part in inside if not any(isinstance(inner, Criterion) for inner in part.parts())]
         lost = next((part for part in leaves if problem.groups is not None and not part.accepts_groups), None)
         if lost is not None:
+            why = f", because of {lost!r}" if isinstance(self, (Sum, Product, Scaled)) else ""
             raise ParameterError(
-                f"{self!r} has no form for features of several columns (categories or groups), because of {lost!r}; "
+                f"{name} has no form for features of several columns (categories or groups){why}; "
                 "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
                 "pass numeric columns only.",
                 parameter="criterion",
@@ -255,7 +259,7 @@ class Criterion(BaseEstimator):
         lost = next((part for part in leaves if problem.known is not None and not part.accepts_holes), None)
         if lost is not None:
             raise ParameterError(
-                f"{self!r} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
+                f"{name} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
                 "'laplacian' or 'subset'.",
                 parameter="criterion",
                 value=self,

@@ -126,9 +126,9 @@ def stability(
     'proline'
     """
     check_choice("resample", resample, ("rows", "labels", "pairs"))
-    criterion = as_criterion(criterion)
+    called, criterion = criterion, as_criterion(criterion)
     problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-    criterion.check_problem(problem)
+    criterion.check_problem(problem, called)
     m, known = problem.n_features, problem.supervision
     check_sizes([check_integer("k", k, 1)], m)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]

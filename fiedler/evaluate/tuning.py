@@ -314,10 +314,10 @@ def suggest_n_features(
     >>> suggest_n_features("fisher", X / X.std(axis=0), y, n_features=[2, 4, 6, 8, 10]).n_features
     (7, 8, 6)
     """
-    criterion = as_criterion(criterion)
+    called, criterion = criterion, as_criterion(criterion)
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
-    criterion.check_problem(problem)
+    criterion.check_problem(problem, called)
     ranking = checked_ranking(criterion, problem)
     if ranking.explained is not None:  # only one feature was chosen so far; a set needs the largest number
         ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
