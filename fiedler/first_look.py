@@ -272,6 +272,8 @@ def _look_at_file(path: Path, options: dict[str, Any]) -> Look:
         flipped = _look_at_file(path, options | {"transpose": True})
         object.__setattr__(flipped, "rows_are", "features")
         return flipped
+    if not columns:
+        remarks = ("the columns are not looked at one by one, because the matrix is large",)
     guesses["transpose"] = options["transpose"]
     n_columns = len(columns) or contents.X.shape[1]
     command = _command(path, options, guesses)

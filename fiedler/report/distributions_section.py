@@ -124,8 +124,10 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     parts = [part for about in section["features"] for part in about.get("groups", ())]
     drawn = ["histograms"] * any("counts" in part for part in parts)
     drawn += ["single values"] * any("values" in part for part in parts)
+    quartiles = any("levels" not in about for about in section["features"])
+    below = ", with the interquartile range and the median below" * quartiles
     what = {
-        "classes": f"in each class: {' or '.join(drawn)}, with the interquartile range and the median below",
+        "classes": f"in each class: {' or '.join(drawn)}{below}",
         "target": "against the target",
         "none": "as histograms",
     }[kind]
