@@ -17,6 +17,7 @@ from .state import Message, State
 from .views import copies, feature_values, histograms
 
 _VALUES = 8  # values shown of a row
+_MOST_VALUES = 4e6  # of X, up to which near copies and relevance are computed to explain a selection
 _LONGEST_AXIS = 20_000  # features of a row that is drawn as a spectrum or an image
 
 
@@ -59,7 +60,7 @@ def _why(state: State, feature: int) -> str | None:
         told.pop("unlabeled")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the ranking has given them
-            found = selector.explain(problem, **told)
+            found = selector.explain(problem, **told) if problem.X.size <= _MOST_VALUES else selector.explain()
         names = np.array([state.feature_names[j] for j in kept], dtype=object)
         state.explanation = state.revision, replace(found, feature_names=names)
     return state.explanation[1].why(int(np.searchsorted(kept, feature)))

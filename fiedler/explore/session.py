@@ -25,6 +25,7 @@ from .state import Message, State
 
 FORMAT = 1  # of saved sessions
 _MOST_HISTORY = 1000
+_LARGE = 1e6  # values, above which a draw of the stability takes seconds
 
 
 class Session(State):
@@ -135,6 +136,7 @@ class Session(State):
             "n_samples": n,
             "n_features": m,
             "sampled": self.sampled,
+            "large": len(self.rows) * m > _LARGE,
             "image": self.image,
             "axis": self.axis,
             "feature_names": self.feature_names,
