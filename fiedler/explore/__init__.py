@@ -6,9 +6,10 @@
 One state, two hosts: :class:`Session` holds the answers and the ranking, and answers messages without any network or
 file. The hosts carry messages between a session and the front end in ``page/``, which is plain ES modules and CSS.
 
-- ``session.py`` messages;  ``answers.py`` what the expert said;  ``live.py`` the ranking that follows
-- ``layout.py`` where rows are drawn;  ``views.py`` one feature;  ``asking.py`` which row or pair to ask next
-- ``final.py`` the ranking on all rows;  ``exports.py`` files, command line and script;  ``saving.py`` the session file
+- ``state.py`` what is known;  ``session.py`` messages;  ``answers.py`` what the expert said
+- ``live.py`` the ranking that follows;  ``final.py`` the ranking on all rows;  ``quality.py`` accuracy and stability
+- ``layout.py`` where rows are drawn;  ``asking.py`` which row or pair next;  ``looking.py``, ``views.py`` details
+- ``exports.py`` files, command line and script;  ``saving.py`` the session file;  ``plain.py`` numbers for messages
 - ``server.py`` the page on 127.0.0.1;  ``widget.py`` the notebook
 
 This room may import every other room except the command line.
@@ -20,7 +21,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .exports import Origin
+from .origin import Origin
 from .session import Session
 
 if TYPE_CHECKING:

@@ -6,16 +6,19 @@ Rows are named by their ids if the table has ids, and by their numbers from 0 ot
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..data.write import ranking_text
+from ..errors import ParameterError
 from ..syntax import short_text
 from ..version import __version__
 from .answers import Known
 from .live import Ranked, Settings
+from .origin import Origin
+from .state import Message, State
 
 KINDS = ("pairs", "labels", "ranking", "command", "script", "report")
 _FILES = {"pairs": "pairs.csv", "labels": "labels.csv", "ranking": "ranking.csv"}
@@ -24,25 +27,44 @@ _FLAGS = {"labels": "--labels", "names": "--names", "layer": "--layer", "sheet":
 _FLAGS |= {"unlabeled": "--unlabeled", "impute": "--impute"}
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where the data come from: a file with the options of ``fiedler explore``, or arrays in memory.
-
-    Parameters
-    ----------
-    data : str, optional
-        Path of the file; None for arrays.
-    options : dict
-        Options of the command line that change how the file is read.
-    """
-
-    data: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+def export(state: State, what: Any) -> Message:
+    """One of the files, as a message."""
+    if what not in KINDS:
+        raise ParameterError(f"what must be one of {', '.join(KINDS)}, got {what!r}.", parameter="what")
+    return {"type": "export", "what": what, "name": _FILES[what], "text": _exported(state, what)}
 
 
-def file_name(what: str) -> str:
-    """The name of the exported file."""
-    return _FILES[what]
+def _exported(state: State, what: str) -> str:
+    if what == "pairs":
+        return pairs_text(state.known, state.row_name)
+    if what == "labels":
+        return labels_text(state.known, state.row_name)
+    if what == "command":
+        return command_text(state.origin, state.known, state.settings, state.feature_names)
+    if what == "script":
+        return script_text(state.origin, state.known, state.settings, state.feature_names)
+    final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
+    if state.ranked.trouble is not None:
+        raise ParameterError(f"there is no ranking to export: {state.ranked.trouble}")
+    if what == "ranking":
+        return ranking_csv(final or state.ranked, state.feature_names)
+    return _report(state)
+
+
+def _report(state: State) -> str:
+    """The HTML report about the rows that are shown."""
+    from ..report import render_html, summarize
+
+    told = state.supervision(state.rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page shows them
+        selector, problem = state.live.fit_kept(state.settings, state.known, told)
+    told.pop("unlabeled")
+    banned = set(state.known.banned)
+    names = [name for j, name in enumerate(state.feature_names) if j not in banned]
+    source = state.origin.data or "data in memory"
+    summary = summarize(selector, problem, feature_names=names, source=source, **told)
+    return render_html(summary)
 
 
 def pairs_text(known: Known, name: Any) -> str:
@@ -129,8 +151,7 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
         lines.append(f"y = as_labels([labels.get(row) for row in range({known.given.n_samples})])")
     for kind, pairs in links.items():
         lines.append(f"{kind} = np.array({np.asarray(pairs).tolist()!r}, dtype=int).reshape(-1, 2)")
-    columns = [j for j in range(len(names)) if j not in set(known.banned)]
-    number = min(max(settings.n_features, len(known.pinned)), len(columns))
+    number = min(max(settings.n_features, len(known.pinned)), len(names) - len(known.banned))
     told = "".join(f", {kind}={kind}" for kind in links)
     lines += [
         f"pinned, banned = {known.pinned!r}, {sorted(known.banned)!r}  # numbers of features",

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..data.keep import Run
+from ..errors import ParameterError
 from .answers import Known
 from .live import Live, Ranked, Settings
+from .plain import significant
+from .state import Message, State
 
 
 class _Cancelled(Exception):  # noqa: N818 - it reports no error
@@ -122,3 +125,35 @@ class Final:
     def _check(self) -> None:
         if self._cancelled.is_set():
             raise _Cancelled
+
+
+def start(state: State) -> Message:
+    """Start a ranking on all rows."""
+    if state.final is not None and state.final[1].running:
+        raise ParameterError("a ranking on all rows is running; cancel it first.")
+    live = Live(state.problem.with_supervision(), state.scale)
+    work = Final(live, state.settings, state.known, state.supervision())
+    state.final = state.revision, work.start()
+    return status(state)
+
+
+def status(state: State) -> Message:
+    """How far it is, and the ranking at the end."""
+    if state.final is None:
+        raise ParameterError("no ranking on all rows was started.")
+    revision, work = state.final
+    reply = {"type": "final", "current": revision == state.revision, "ranking": None, **work.to_json()}
+    if work.ranked is not None:
+        order = work.ranked.order
+        agreeing = len(set(work.ranked.selected.tolist()) & set(state.ranked.selected.tolist()))
+        found = {"order": order.tolist(), "n_selected": work.ranked.n_selected, "n_shared": agreeing}
+        reply["ranking"] = found | {"scores": significant(work.ranked.scores[order])}
+    return reply
+
+
+def cancel(state: State) -> Message:
+    """Drop the ranking on all rows."""
+    if state.final is None:
+        raise ParameterError("no ranking on all rows was started.")
+    state.final[1].cancel()
+    return status(state)

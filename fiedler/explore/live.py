@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from ..methods import METHODS, SSelect
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..syntax import as_criterion, short_text
-from .answers import Known
+from .answers import Given, Known
 
 MOST_NEIGHBORS = 100
 _SLOW = 1e10  # operations of a method of n³ m steps that are too many for a page
@@ -275,6 +276,23 @@ class Live:
             None,
             time.perf_counter() - begun,
         )
+
+    def warm_up(self, settings: Settings) -> None:
+        """Build what the first labels need, such as mid-ranks, before they are given.
+
+        Parameters
+        ----------
+        settings : Settings
+            The settings of the first ranking.
+        """
+        n = self.problem.n_samples
+        if n < 5 or isinstance(settings.criterion(), SSelect):  # nothing to build, or terms that would be replaced
+            return
+        y = np.full(n, None, dtype=object)
+        y[:4] = ["a", "a", "b", "b"]
+        with warnings.catch_warnings(), suppress(ValueError, TypeError):
+            warnings.simplefilter("ignore")  # the first ranking tells them
+            self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
         """A fitted selector over all features; pinned features come first in its order and banned ones last.

@@ -68,7 +68,18 @@ class Worker:
             except BaseException as raised:
                 result, error = None, raised
             with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
-                loop.call_soon_threadsafe(_finish, future, result, error)
+                if loop is not None:
+                    loop.call_soon_threadsafe(_finish, future, result, error)
+
+    def start(self, work: Callable[[], Any]) -> None:
+        """Do some work after what is waiting; nobody waits for its result.
+
+        Parameters
+        ----------
+        work : callable
+            Without arguments.
+        """
+        self._jobs.put((None, None, work))
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """The result of some work.
@@ -127,6 +138,7 @@ class Host:
         self._save = save or (lambda session: None)
         self.token = secrets.token_urlsafe(32)
         self.stopping = False
+        self._warm = False
         self._worker = Worker()
         self._pages, self._ever, self._since = 0, False, time.monotonic()
         self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
@@ -179,6 +191,9 @@ class Host:
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
         text = await self._worker.run(lambda: self._handled(message))
+        if not self._warm:  # after the first reply, so that the page opens at once
+            self._warm = True
+            self._worker.start(lambda: self.session.live.warm_up(self.session.settings))
         return Response(text, media_type="application/json")
 
     def _handled(self, message: Any) -> str:

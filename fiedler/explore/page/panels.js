@@ -171,6 +171,7 @@ export class SettingsPanel {
     this.k.max = String(Math.min(50, table.rows.length - 1));
     set(this.lam, this.lamText, state.knobs.lam);
     set(this.k, this.kText, state.knobs.n_neighbors);
+    this.stabilityButton.textContent = table.large ? "Stability (takes minutes)" : "Stability";
     this.drawCharts();
   }
 

@@ -1,0 +1,284 @@
+"""What a session knows: the table, the rows that are shown, the answers, the settings and the ranking.
+
+:mod:`fiedler.explore.session` changes a state by messages. The modules ``looking``, ``quality``, ``final`` and
+``exports`` read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from ..data.source import Source
+from ..errors import ParameterError
+from ..problem import Problem
+from ..selector import SpectralSelector
+from ..supervision import Pairs, Supervision
+from ..syntax import as_criterion, parse, short_text
+from ..validation import check_choice, check_integer
+from .answers import Answer, Given, Known, parse_answer
+from .asking import Asking
+from .layout import positions
+from .live import Live, Ranked, Settings
+from .origin import Origin
+from .plain import rounded
+
+_MOST_CELLS = 2e7  # values of the rows that are ranked live
+
+Message = dict[str, Any]
+
+
+class State:
+    """The table, the rows that are shown, the answers, the settings and the ranking.
+
+    The parameters are those of :class:`fiedler.explore.Session`.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        feature_names: Any = None,
+        row_ids: Any = None,
+        method: Any = "subset",
+        n_features: int | None = None,
+        unlabeled: Any = -1,
+        scale: str | None = None,
+        image: tuple[int, int] | None = None,
+        most_rows: int = 5000,
+        origin: Origin | None = None,
+    ):
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
+        self.problem = Problem.of(X, y, reuse=True, **told)
+        self.problem.reuse = True  # also if X is a problem
+        if scale is not None:
+            check_choice("scale", scale, ("standard", "minmax", "keep"))
+            self.problem = self.problem.scaled(scale)
+        self.scale = None if scale is None else "keep"  # X is scaled by now
+        n, m = self.problem.n_samples, self.problem.n_features
+        known = self.problem.supervision
+        self.given = Given(n, known.y, known.must_link, known.cannot_link, unlabeled)
+        self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
+        self.row_ids = None if row_ids is None else _names("row_ids", row_ids, None, n)
+        self.origin = origin or Origin(options={} if scale in (None, "keep") else {"scale": scale})
+        self.image = _checked_image(image, m)
+        self.axis = None if self.image else _axis(self.feature_names)
+        self.rows = self._sample(check_integer("most_rows", most_rows, 2))
+        self.sampled = len(self.rows) < n
+        shown = self.problem
+        if isinstance(self.problem.X, Source):
+            shown = Problem.of(self.problem.X[self.rows], reuse=True)
+        elif self.sampled:
+            shown = self.problem.take_rows(self.rows)
+        self.live = Live(shown, self.scale)
+        number = n_features if n_features is not None else min(10, max(1, m // 2))
+        start = Settings(n_features=1)
+        self.settings = start.changed({"method": _as_text(method), "n_features": number}, len(self.rows), m)
+        self.answers: tuple[Answer, ...] = ()
+        self.snapshots: dict[str, dict[str, Any]] = {}
+        self.revision = 0  # of answers and settings together
+        self.version = 0  # of everything that is saved
+        self._past: list[tuple[Answer, ...]] = []
+        self._future: list[tuple[Answer, ...]] = []
+        self._before: np.ndarray | None = None  # order before the last change
+        self.asking: Asking | None = None
+        self.explanation: tuple[int, Any] | None = None
+        self._places: np.ndarray | None = None
+        self.draws: tuple[int, list[np.ndarray]] = (0, [])
+        self.final: Any = None  # the ranking on all rows, and the revision that it belongs to
+        self.known = Known(self.given, ())
+        self.ranked = self.rank()
+
+    def _sample(self, most_rows: int) -> np.ndarray:
+        """Rows to show: all, or those that are known and random others."""
+        n, m = self.problem.n_samples, self.problem.n_features
+        most = int(min(most_rows, max(200, _MOST_CELLS // m)))
+        if n <= most:
+            return np.arange(n)
+        rng = np.random.default_rng(0)
+        first = np.zeros(n)
+        first[list(Known(self.given, ()).labels)] = 1.0
+        for pairs in (self.given.must_link, self.given.cannot_link):
+            if pairs is not None:
+                first[np.asarray(pairs).ravel()] = 2.0
+        return np.sort(np.argsort(-(first + rng.random(n)), kind="stable")[:most])
+
+    def supervision(self, rows: np.ndarray | None = None) -> dict[str, Any]:
+        """What is known, as arguments of ``SpectralSelector.fit``, and the marker ``unlabeled``.
+
+        Parameters
+        ----------
+        rows : ndarray of int, optional
+            Some rows; by default all.
+
+        Returns
+        -------
+        known : dict
+            ``y``, ``unlabeled``, and ``must_link`` and ``cannot_link`` if there are pairs.
+        """
+        y, unlabeled = self.known.y()
+        links = self.known.links()
+        if rows is not None and len(rows) < self.given.n_samples:
+            y = None if y is None else np.asarray(y)[rows]
+            links = {kind: Pairs(pairs, self.given.n_samples)[rows].pairs for kind, pairs in links.items()}
+        if not any(len(pairs) for pairs in links.values() if pairs is not None):
+            links = {}
+        return {"y": y, "unlabeled": unlabeled, **links}
+
+    def rank(self) -> Ranked:
+        """The ranking for the current answers and settings.
+
+        Returns
+        -------
+        ranked : Ranked
+            The ranking of the rows that are shown.
+        """
+        return self.live.rank(self.settings, self.known, self.supervision(self.rows))
+
+    @property
+    def pairs(self) -> dict[str, np.ndarray]:
+        """All known pairs: ``must_link`` and ``cannot_link``, arrays of row numbers of shape (p, 2)."""
+        empty = {f"{link}_link": np.empty((0, 2), dtype=np.intp) for link in ("must", "cannot")}
+        return {**empty, **self.known.links()}  # type: ignore[dict-item]
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """All known labels by row number."""
+        return dict(sorted(self.known.labels.items()))
+
+    @property
+    def selector(self) -> SpectralSelector:
+        """A selector fitted to all rows with the current answers; pinned features are first, banned ones last."""
+        live = Live(self.problem, self.scale) if self.sampled else self.live
+        return live.fit(self.settings, self.known, self.supervision())
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the shown rows are drawn, from all features; shape (n_shown, 2)."""
+        if self._places is None:
+            self._places = positions(self.live.problem)
+        return self._places
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the shape, the feature names and the row ids."""
+        about = [self.given.n_samples, self.feature_names, self.row_ids]
+        return hashlib.blake2b(repr(about).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+    def map_labels(self) -> Message:
+        """What the rows of the map are known to be.
+
+        Returns
+        -------
+        labels : dict
+            ``kind`` ("classes", "target" or "none"), ``names`` of the classes, ``values`` of the shown rows (codes, or
+            targets), the number ``n_known``, and the rows ``own`` that the expert labelled.
+        """
+        y, unlabeled = self.known.y()
+        own = sorted(row for row in self.known.labelled_by if row in self.known.labels)
+        if y is None or not self.known.labels:
+            return {"kind": "none", "names": [], "values": [], "n_known": 0, "own": own}
+        known = Supervision(self.given.n_samples, y, unlabeled=unlabeled)
+        if known.task() == "target":
+            values = np.where(known.labelled, np.asarray(known.y, dtype=float), np.nan)[self.rows]
+            about = {"kind": "target", "names": [], "values": rounded(values, 5)}
+            return about | {"n_known": len(self.known.labels), "own": own}
+        names = sorted(set(self.known.labels.values()), key=_natural)
+        code = {name: at for at, name in enumerate(names)}
+        codes = [code.get(self.known.labels.get(int(row), ""), -1) for row in self.rows]
+        return {"kind": "classes", "names": names, "values": codes, "n_known": len(self.known.labels), "own": own}
+
+    @property
+    def reads_target(self) -> bool:
+        """Whether the labels of the data are a real target."""
+        y = self.given.y
+        return y is not None and Supervision(self.given.n_samples, y, unlabeled=self.given.unlabeled).task() == "target"
+
+    def parsed(self, given: Message) -> Answer:
+        """An answer, after a check that its rows or its feature exist.
+
+        Parameters
+        ----------
+        given : dict
+            ``kind``, ``subjects`` and ``value``.
+
+        Returns
+        -------
+        answer : Answer
+            The answer.
+        """
+        return parse_answer(given, self.given.n_samples, self.problem.n_features)
+
+    def row_name(self, row: int) -> str:
+        """The id of a row, or its number.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row.
+
+        Returns
+        -------
+        name : str
+            As in exported files.
+        """
+        return str(row) if self.row_ids is None else self.row_ids[row]
+
+
+def _as_text(method: Any) -> str:
+    text = short_text(as_criterion(method))
+    try:
+        parse(text)
+    except ValueError:
+        raise ParameterError(
+            f"method={method!r} cannot be written as text, which a page needs; use a name or a formula of names.",
+            parameter="method",
+            value=method,
+        ) from None
+    return text
+
+
+def _names(what: str, given: Any, found: Any, length: int) -> list[str]:
+    names = found if given is None else given
+    names = [f"x{j}" for j in range(length)] if names is None else names
+    if len(names) != length:
+        raise ParameterError(f"{what} has {len(names)} names, but X needs {length}.", parameter=what)
+    return [str(name) for name in names]
+
+
+def _checked_image(image: Any, n_features: int) -> list[int] | None:
+    if image is None:
+        return None
+    height, width = (check_integer("image", side, 1) for side in image)
+    if height * width != n_features:
+        raise ParameterError(
+            f"image={height}x{width} has {height * width} pixels, but X has {n_features} features.",
+            parameter="image",
+            value=image,
+        )
+    return [height, width]
+
+
+def _axis(names: list[str]) -> list[float] | None:
+    """Feature names as an ascending or descending axis, such as wavelengths; None if they are no numbers."""
+    try:
+        axis = np.array([float(name) for name in names])
+    except ValueError:
+        return None
+    steps = np.diff(axis)
+    if len(axis) < 8 or not np.isfinite(axis).all() or not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    return axis.tolist()
+
+
+def _natural(name: str) -> tuple[int, float, str]:
+    """Numbers in their order, then words."""
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, 0.0, name
