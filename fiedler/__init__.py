@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # type checkers see what the rooms show; at run time _HOME de
     from .report import summarize, write_html
     from .selector import SpectralSelector
     from .supervision import Pairs, Supervision, pairs_from_labels
+    from .version import show_versions
 
 # The module of each public name. Modules are imported at first use, because importing scikit-learn takes seconds.
 _HOME = {
@@ -63,6 +64,7 @@ _HOME = {
     "report": ["summarize", "write_html"],
     "selector": ["SpectralSelector"],
     "supervision": ["Pairs", "Supervision", "pairs_from_labels"],
+    "version": ["show_versions"],
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from .distinct import Distinct
 from .errors import ParameterError
 from .validation import check_choice
+from .words import did_you_mean
 
 _MOST_CLASSES = 100  # largest number of different integers that are read as classes
 
@@ -48,6 +49,46 @@ class Pairs:
         self.n_samples = int(n_samples)
         self.pairs = check_pairs(pairs, self.n_samples, "pairs")
         self.shape = (self.n_samples,)
+
+    @classmethod
+    def of(cls, ids: Any, pairs: Any) -> Pairs:
+        """Pairs of rows that are named by their ids instead of their numbers.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_samples,)
+            The id of every row, such as the index of a frame; ids must be different.
+        pairs : array-like of shape (n_pairs, 2)
+            Pairs of ids.
+
+        Returns
+        -------
+        pairs : Pairs
+            The pairs as row numbers.
+
+        Examples
+        --------
+        >>> from fiedler import Pairs
+        >>> Pairs.of(["ann", "bob", "eve"], [["eve", "ann"]]).pairs
+        array([[2, 0]])
+        """
+        names = list(ids)
+        place = {name: row for row, name in enumerate(names)}
+        if len(place) < len(names):
+            twice = next(name for row, name in enumerate(names) if place[name] != row)
+            raise ParameterError(
+                f"ids: {twice!r} names two rows; give every row an id of its own.", parameter="ids", value=twice
+            )
+        numbers = []
+        for pair in pairs:
+            members = list(pair)
+            unknown = next((name for name in members if name not in place), None)
+            if unknown is not None or len(members) != 2:
+                what = f"{pair!r} is not a pair" if len(members) != 2 else f"{unknown!r} is not the id of a row"
+                hint = "" if unknown is None else did_you_mean(str(unknown), map(str, place), 0.6)
+                raise ParameterError(f"pairs: {what}; {hint}give two ids of rows.", parameter="pairs", value=unknown)
+            numbers.append([place[name] for name in members])
+        return cls(np.array(numbers, dtype=np.intp).reshape(-1, 2), len(names))
 
     def __len__(self) -> int:
         return self.n_samples

@@ -429,6 +429,13 @@ def select(data: str, **options: Any) -> None:
     type=click.Choice(["neighbors", "clusters", "both"]),
     help="Judge features by predictions from neighbours, by clusters of k-means, or by both, instead of --metric.",
 )
+@click.option(
+    "--estimator",
+    type=click.Choice(["knn", "logistic", "ridge", "pls", "svm", "forest"]),
+    default="knn",
+    show_default=True,
+    help="Model that predicts the labels or the target from the chosen features.",
+)
 @click.option("--standardize", is_flag=True, help="Standardise the chosen columns before they are judged.")
 @click.option(
     "--out",

@@ -313,6 +313,7 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
             n_labels=options["shown"],
             metrics=options["metrics"] or None,
             judge=options["judge"],
+            estimator=options["estimator"],
             standardize=options["standardize"],
             unlabeled=job.unlabeled,
             task=options["task"],

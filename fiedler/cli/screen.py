@@ -35,6 +35,7 @@ _FLAGS = {
     "n_draws": "--draws",
     "metrics": "--metric",
     "judge": "--judge",
+    "estimator": "--estimator",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
     "unlabeled": "--unlabeled",

@@ -32,6 +32,7 @@ from ..words import to_frame
 from .cells import CLUSTERS, Cells, Plan, run_cells
 from .checked import check_reads
 from .curves import Target, check_sizes, prepared, read_target, spread
+from .estimators import named_estimator
 from .measures import top_k_overlap
 
 BASELINES = ("random", "variance", "all")
@@ -216,9 +217,9 @@ def compare(
         k-means ("kmeans_accuracy" and "kmeans_nmi", which need classes in y), or both. It replaces ``metrics``.
     standardize : bool, default=False
         Whether the chosen columns are standardised before they are judged. The methods rank unstandardised columns.
-    estimator : classifier or regressor, optional
-        The model for predictions; by default 1-NN for classes and 5-NN for a real target. With a regressor, integer y
-        is a target.
+    estimator : {"knn", "logistic", "ridge", "pls", "svm", "forest"}, classifier or regressor, optional
+        The model for predictions, by name (:mod:`fiedler.evaluate.estimators`) or as an object. By default "knn": 1-NN
+        for classes and 5-NN for a real target. With a regressor object, integer y is a target.
     n_folds : int, default=5
         Number of cross-validation folds.
     scored_rows : {"all", "hidden"}
@@ -263,7 +264,12 @@ def compare(
     problem = Problem.of(X)
     scale = "keep" if scale == "none" else scale
     problem = problem.scaled(check_scale(scale))
-    target = None if y is None else read_target(y, problem.n_samples, estimator, unlabeled, task)
+    judge_name = estimator if isinstance(estimator, str) else None
+    target = (
+        None if y is None else read_target(y, problem.n_samples, None if judge_name else estimator, unlabeled, task)
+    )
+    if target is not None:
+        estimator = named_estimator(estimator, "target" if target.metric == "rmse" else "classes")
     known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
     if known.has_pairs and n_pairs is not None:
         raise ParameterError(
