@@ -70,7 +70,7 @@ class Pairs:
         --------
         >>> from fiedler import Pairs
         >>> Pairs.of(["ann", "bob", "eve"], [["eve", "ann"]]).pairs
-        array([[2, 0]])
+        array([[0, 2]])
         """
         names = list(ids)
         place = {name: row for row, name in enumerate(names)}

@@ -55,7 +55,7 @@ def test_partial_least_squares_takes_as_many_components_as_it_can():
 
 def test_pairs_by_id():
     links = Pairs.of(["a", "b", "c"], [("c", "a"), ("b", "c")])
-    assert links.pairs.tolist() == [[2, 0], [1, 2]]
+    assert links.pairs.tolist() == [[0, 2], [1, 2]]
     assert len(links) == 3
     assert len(Pairs.of([1, 2], []).pairs) == 0
     with pytest.raises(ValueError, match=r"'annn' is not the id of a row; did you mean 'ann'\?"):

@@ -264,10 +264,8 @@ def compare(
     problem = Problem.of(X)
     scale = "keep" if scale == "none" else scale
     problem = problem.scaled(check_scale(scale))
-    judge_name = estimator if isinstance(estimator, str) else None
-    target = (
-        None if y is None else read_target(y, problem.n_samples, None if judge_name else estimator, unlabeled, task)
-    )
+    model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
+    target = None if y is None else read_target(y, problem.n_samples, model, unlabeled, task)
     if target is not None:
         estimator = named_estimator(estimator, "target" if target.metric == "rmse" else "classes")
     known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)

@@ -35,6 +35,8 @@ class PartialLeastSquares(PLSRegression):
         Largest number of components.
     """
 
+    n_components: int
+
     def __init__(self, n_components: int = _COMPONENTS):
         super().__init__(n_components=n_components)
 
@@ -81,9 +83,9 @@ def named_estimator(estimator: Any, task: str) -> Any:
     if not isinstance(estimator, str):
         return estimator
     if estimator not in ESTIMATORS:
+        hint, known = did_you_mean(estimator, ESTIMATORS), ", ".join(ESTIMATORS)
         raise ParameterError(
-            f"estimator={estimator!r} is not known; {did_you_mean(estimator, ESTIMATORS)}Known: {', '.join(ESTIMATORS)}, "
-            "or a classifier or regressor of scikit-learn.",
+            f"estimator={estimator!r} is not known; {hint}Known: {known}, or a classifier or regressor of scikit-learn.",
             parameter="estimator",
             value=estimator,
         )
