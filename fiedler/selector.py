@@ -365,6 +365,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if X is not None:
             known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
             problem = Problem.of(self._read_again(X), y, **known)
+            problem = problem if self.scale is None else problem.scaled(self.scale)
         fitted = by_feature(self)
         found = {name: vars(fitted)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(fitted)}
         choice = Choice(fitted.scores_, fitted.order_, int(fitted.n_features_), found)

@@ -329,15 +329,15 @@ def test_diff_matches_features_by_name(X):
 
 
 def test_groups_are_explained_as_features(rng):
-    """Three columns of each group count once, are named together, and resemble each other by the RV coefficient."""
+    """Three columns of a group count once, and groups resemble each other by the RV coefficient."""
     base = np.repeat([0.0, 4.0], 30)[:, None] + rng.normal(size=(60, 3))
     X = np.hstack([base, base + 0.01 * rng.normal(size=(60, 3)), rng.normal(size=(60, 2))])
     labels = ["a", "a", "a", "b", "b", "b", "c", "d"]
     selector = SpectralSelector("subset", n_features_to_select=2).fit(X, groups=labels)
     told = selector.explain(X)
     assert len(told.order) == 4
-    assert {"x0, x1, x2", "x3, x4, x5", "x6", "x7"} == set(told.feature_names)
-    chosen, copy = [name for name in told.feature_names[told.order] if "," in name]
+    assert set(told.feature_names) == set("abcd")
+    chosen, copy = [name for name in told.feature_names[told.order] if name in "ab"]
     assert told.copies(chosen)[0][0] == copy
     assert told.beaten_by(copy) == chosen
     assert told.correlation[told.feature_names == copy] > 0.99
