@@ -620,9 +620,12 @@ def test_the_report_shows_both_judges(blobs):
     from fiedler.report import render_html, summarize
 
     X, y = blobs
-    comparison = compare(["laplacian"], X, y, judge="both", n_features=[2, 4], n_draws=2, n_labels=6, n_jobs=1)
+    options = {"n_features": [2, 4], "n_draws": 2, "n_jobs": 1}
+    comparison = compare(["laplacian"], X, y, judge="both", n_labels=0, standardize=True, **options)
     selector = SpectralSelector("laplacian", n_features_to_select=2).fit(X)
     page = render_html(summarize(selector, X, y, comparison=comparison))
     assert "Accuracy by number of features" in page
     assert "Accuracy of k-means by number of features" in page
     assert "NMI of k-means by number of features" in page
+    assert "no labels shown to the methods; predicted by KNeighborsClassifier" in page
+    assert "chosen columns standardised" in page

@@ -329,7 +329,7 @@ def test_diff_matches_features_by_name(X):
 
 
 def test_groups_are_explained_as_features(rng):
-    """Three columns of each group count once, are named together, and resemble each other by the RV coefficient."""
+    """Three columns of a group count once, and groups resemble each other by the RV coefficient."""
     base = np.repeat([0.0, 4.0], 30)[:, None] + rng.normal(size=(60, 3))
     X = np.hstack([base, base + 0.01 * rng.normal(size=(60, 3)), rng.normal(size=(60, 2))])
     labels = ["a", "a", "a", "b", "b", "b", "c", "d"]

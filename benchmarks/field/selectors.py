@@ -14,6 +14,7 @@ import numpy as np
 from fiedler import KNN, Explained, SpectralSelector
 
 from ..noise.contenders import cur, fps
+from .rivals import ndfs, pfa, udfs
 
 Select = Callable[[Any, int, int], np.ndarray]
 
@@ -47,6 +48,9 @@ SELECTORS: dict[str, Select] = {
     "variance, redundancy=True": by_selector("variance", redundancy=True),
     "CUR": lambda X, k, random_state: cur(X, k),
     "FPS": lambda X, k, random_state: fps(X, k),
+    "PFA": pfa,
+    "UDFS": udfs,
+    "NDFS": ndfs,
     "random": at_random,
 }
 DRAWS = {"random": 10}  # how often a selector with chance in it is run

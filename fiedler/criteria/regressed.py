@@ -57,7 +57,10 @@ class Regressed(Criterion):
     ):
         self.graph, self.penalty, self.n_clusters, self.n_nonzero = graph, penalty, n_clusters, n_nonzero
 
-    reads_scale = True
+    @property
+    def reads_scale(self) -> bool:  # type: ignore[override]
+        """Whether the units of the columns matter apart from the graph: the group lasso reads columns of length 1."""
+        return self.penalty == "lasso"
 
     @property
     def greater_is_better(self) -> bool:

@@ -85,7 +85,7 @@ def named_estimator(estimator: Any, task: str) -> Any:
     if estimator not in ESTIMATORS:
         hint, known = did_you_mean(estimator, ESTIMATORS), ", ".join(ESTIMATORS)
         raise ParameterError(
-            f"estimator={estimator!r} is not known; {hint}Known: {known}, or a classifier or regressor of scikit-learn.",
+            f"estimator={estimator!r} is not known; {hint}Known: {known}, or an estimator of scikit-learn.",
             parameter="estimator",
             value=estimator,
         )

@@ -24,8 +24,14 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
     words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
     if settings["estimator"]:
-        shown = f"{settings['n_labels']} labels shown in each draw" if settings["n_labels"] else ""
-        words += f", {shown or 'labels of the other folds shown'}; predicted by {settings['estimator']}"
+        n_labels = settings["n_labels"]
+        shown = "labels of the other folds shown" if n_labels is None else f"{n_labels} labels shown in each draw"
+        words += f", {shown if n_labels != 0 else 'no labels shown to the methods'}"
+        words += f"; predicted by {settings['estimator']}" * (
+            "accuracy" in settings["metrics"] or "rmse" in settings["metrics"]
+        )
+    if settings.get("standardize"):
+        words += "; chosen columns standardised"
     order, said = _order(comparison), {name: _method_words(name, about) for name, about in methods.items()}
     styles = curve_styles(methods).items()
     heads = [
