@@ -368,6 +368,8 @@ WRONG = [
     {"type": "label", "rows": [0], "label": 3},
     {"type": "label", "rows": [0], "label": "a\nb"},
     {"type": "label", "rows": [0], "label": "a" * 201},
+    {"type": "label", "rows": [0], "label": "NA"},
+    {"type": "label", "rows": [0], "label": "nan"},
     {"type": "label", "rows": {"0": 1}, "label": "a"},
     {"type": "pin", "feature": 6},
     {"type": "pin", "feature": "x0"},
@@ -780,6 +782,27 @@ def test_the_exported_command_repeats_the_ranking(file, tmp_path, method, answer
     for name, row, mine in zip(names, told[1:], ranked[1:], strict=False):
         assert name in row.replace('""', '"')
         assert name in mine.replace('""', '"')
+
+
+def test_ids_that_are_not_unique_are_replaced_by_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, _ = table(24, 4)
+    lines = ["id,a,b,c,d", *(f"s{i % 20},{','.join(map(repr, row.tolist()))}" for i, row in enumerate(X))]
+    (tmp_path / "twice.csv").write_text("\n".join(lines) + "\n")
+    ids = [f"s{i % 20}" for i in range(24)]
+    origin = Origin("twice.csv", {"id_columns": ("id",)})
+    session = Session(X, feature_names=list("abcd"), row_ids=ids, n_features=2, origin=origin)
+    ask(session, "label", rows=[0, 3], label="x")
+    state = ask(session, "label", rows=[1, 22], label="y")
+    assert ask(session, "row", row=22)["row_id"] == "s2"
+    text = ask(session, "export", what="labels")["text"]
+    assert text == "row,label\n0,x\n1,y\n3,x\n22,y\n"
+    (tmp_path / "labels.csv").write_text(text)
+    line = ask(session, "export", what="command")["text"].splitlines()[-1]
+    result = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+    told = [row.split(",")[0] for row in (tmp_path / "ranking.csv").read_text().splitlines()[1:]]
+    assert told == ["abcd"[j] for j in order(state)[:2]]
 
 
 @pytest.mark.parametrize("answers", [False, True])

@@ -40,7 +40,7 @@ def _exported(state: State, what: str) -> str:
     if what == "labels":
         return labels_text(state.known, state.row_name)
     if what == "command":
-        return command_text(state.origin, state.known, state.settings, state.feature_names)
+        return command_text(state)
     if what == "script":
         return script_text(state.origin, state.known, state.settings, state.feature_names)
     final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
@@ -91,8 +91,9 @@ def ranking_csv(ranked: Ranked, names: list[str]) -> str:
     return ranking_text(columns)
 
 
-def command_text(origin: Origin, known: Known, settings: Settings, names: list[str]) -> str:
+def command_text(state: State) -> str:
     """A shell command that repeats the ranking from the files pairs.csv and labels.csv."""
+    origin, known, settings, names = state.origin, state.known, state.settings, state.feature_names
     options, words = dict(origin.options), ["fiedler", "rank", origin.data or "DATA.csv"]
     drop = [*(options.get("drop") or ()), *(names[j] for j in sorted(known.banned))]
     if _labels_changed(known):
@@ -101,8 +102,11 @@ def command_text(origin: Origin, known: Known, settings: Settings, names: list[s
         options |= {"target": None, "labels": _FILES["labels"], "unlabeled": None}
     if options.get("target") is not None:
         words += ["--target", str(options["target"])]
-    for column in options.get("id_columns") or ():
-        words += ["--id", str(column)]
+    ids = [str(column) for column in options.get("id_columns") or ()]
+    if state.has_unique_ids:
+        words += [word for column in ids for word in ("--id", column)]
+    else:  # rows are named by their numbers in the exported files
+        drop += ids
     for option, flag in _FLAGS.items():
         if options.get(option) is not None:
             words += [flag, str(options[option])]
@@ -127,6 +131,8 @@ def command_text(origin: Origin, known: Known, settings: Settings, names: list[s
     ]
     files = [_FILES["labels"]] * _labels_changed(known) + [_FILES["pairs"]] * bool(known.pairs)
     comment = f"# Export {' and '.join(files)} to the same folder first.\n" if files else ""
+    if known.banned and state.problem.known is not None:
+        comment += "# Missing values are filled without the banned features, so scores can differ a little.\n"
     return comment + shlex.join(words) + "\n"
 
 
