@@ -14,6 +14,7 @@ from fiedler import KNN, SpectralSelector, SSelect
 from fiedler.cli import main
 from fiedler.explore import Origin, Session
 from fiedler.explore.asking import Asking
+from fiedler.explore.exports import READING
 from fiedler.explore.layout import place_graph, positions
 from fiedler.explore.session import HANDLERS
 from fiedler.problem import Problem
@@ -782,6 +783,42 @@ def test_the_exported_command_repeats_the_ranking(file, tmp_path, method, answer
     for name, row, mine in zip(names, told[1:], ranked[1:], strict=False):
         assert name in row.replace('""', '"')
         assert name in mine.replace('""', '"')
+
+
+def test_the_exports_know_every_option_that_reads_a_file():
+    """A new option of the command line must be part of the exported command and script."""
+    shared = {p.name for p in main.commands["rank"].params} & {p.name for p in main.commands["explore"].params}
+    elsewhere = {"data", "auto", "must_link", "cannot_link", "pairs", "method", "top", "quiet", "memory"}
+    assert shared - elsewhere == READING
+
+
+@pytest.mark.filterwarnings("ignore:t.csv is not purely numeric")
+def test_options_of_all_kinds_are_exported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, groups = table(24, 3)
+    X[:, 2] = groups
+    lines = [
+        "a title",
+        "id,a,b,code,note",
+        *(f"s{i},{r[0]!r},{r[1]!r},{int(r[2])},x" for i, r in enumerate(X.tolist())),
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    options = {"id_columns": ("id",), "drop": ("note",), "category": ("code",), "skip_rows": 1, "header": True}
+    from fiedler.data.features import Prepared
+    from fiedler.io import read_table
+
+    read = read_table("t.csv", id_column=["id"], drop=["note"], categories=["code"], skip_rows=1, header=True)
+    problem = Problem.read(Prepared(read.X, read.groups), read.feature_names)
+    about = {"feature_names": read.feature_names, "row_ids": read.row_ids, "origin": Origin("t.csv", options)}
+    session = Session(problem, n_features=2, scale="keep", **about)
+    line = ask(session, "export", what="command")["text"].splitlines()[-1]
+    assert "--skip-rows 1 --header --category code --drop note" in line
+    result = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+    told = [row.split(",")[0] for row in (tmp_path / "ranking.csv").read_text().splitlines()[1:]]
+    space = {}
+    exec(ask(session, "export", what="script")["text"], space)
+    assert told == space["selected"] == [read.feature_names[j] for j in order(session.state())[:2]]
 
 
 def test_ids_that_are_not_unique_are_replaced_by_numbers(tmp_path, monkeypatch):

@@ -23,8 +23,10 @@ from .state import Message, State
 KINDS = ("pairs", "labels", "ranking", "command", "script", "report")
 _FILES = {"pairs": "pairs.csv", "labels": "labels.csv", "ranking": "ranking.csv"}
 _FILES |= {"command": "command.sh", "script": "selection.py", "report": "report.html"}
-_FLAGS = {"labels": "--labels", "names": "--names", "layer": "--layer", "sheet": "--sheet", "scale": "--scale"}
-_FLAGS |= {"unlabeled": "--unlabeled", "impute": "--impute"}
+# How the command line reads a file: options with one value, switches, and options that can be repeated.
+_VALUES = ("labels", "names", "layer", "sheet", "skip_rows", "scale", "unlabeled", "impute", "task")
+_SWITCHES, _REPEATED = ("transpose", "numeric_only"), ("category", "drop")
+READING = {"target", "id_columns", "header", *_VALUES, *_SWITCHES, *_REPEATED}
 
 
 def export(state: State, what: Any) -> Message:
@@ -107,16 +109,14 @@ def command_text(state: State) -> str:
         words += [word for column in ids for word in ("--id", column)]
     else:  # rows are named by their numbers in the exported files
         drop += ids
-    for option, flag in _FLAGS.items():
-        if options.get(option) is not None:
-            words += [flag, str(options[option])]
+    options["drop"] = drop
+    for name in _VALUES:
+        if options.get(name) not in (None, "auto"):
+            words += [_flag(name), str(options[name])]
     if options.get("header") is not None:
         words.append("--header" if options["header"] else "--no-header")
-    words += ["--numeric-only"] * bool(options.get("numeric_only"))
-    if options.get("task", "auto") != "auto":
-        words += ["--task", options["task"]]
-    for column in drop:
-        words += ["--drop", str(column)]
+    words += [_flag(name) for name in _SWITCHES if options.get(name)]
+    words += [word for name in _REPEATED for column in options.get(name) or () for word in (_flag(name), str(column))]
     if known.pairs:
         words += ["--pairs", _FILES["pairs"]]
     for feature in known.pinned:
@@ -179,12 +179,13 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
 def _reading(origin: Origin) -> list[str]:
     """Lines that read the table as the command line did."""
     options = origin.options
-    given = {name: options.get(name) for name in ("target", "labels", "names", "layer", "header", "sheet")}
+    alike = ("target", "labels", "names", "layer", "header", "sheet", "skip_rows")
+    given = {name: options.get(name) for name in alike}
     marker = options.get("unlabeled")
     given["unlabeled"] = None if marker is None or str(marker).lower() == "none" else marker
-    given["id_column"] = list(options.get("id_columns") or ()) or None
-    given["drop"] = list(options.get("drop") or ()) or None
-    given["numeric_only"] = options.get("numeric_only") or None
+    given |= {name: options.get(name) or None for name in _SWITCHES}
+    for name, option in (("id_column", "id_columns"), ("drop", "drop"), ("categories", "category")):
+        given[name] = list(options.get(option) or ()) or None
     words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     return [
         f"table = read_table({origin.data!r}{words})",
@@ -192,6 +193,10 @@ def _reading(origin: Origin) -> list[str]:
         f"problem = Problem.read(Prepared(X, table.groups), table.feature_names){_scaled(origin)}",
         "y, names = table.y, table.feature_names",
     ]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _scaled(origin: Origin) -> str:
