@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fiedler import KNN, SpectralSelector, SSelect
 from fiedler.cli import main
@@ -226,11 +228,11 @@ def test_kinds_of_tables(kind):
 def test_copies_of_a_feature_are_named_with_their_correlation():
     X, _ = table()
     X = np.column_stack([X, -X[:, 0] + 0.01 * X[:, 3], np.ones(30)])
-    for given in (X, sp.csr_array(X)):
-        found = ask(Session(given, n_features=2), "feature", feature=0)["copies"]
+    for values in (X, sp.csr_array(X)):
+        found = ask(Session(values, n_features=2), "feature", feature=0)["copies"]
         assert found[0]["feature"] == 6
         assert found[0]["r"] == pytest.approx(np.corrcoef(X[:, 0], X[:, 6])[0, 1], abs=1e-3)
-        assert ask(Session(given, n_features=2), "feature", feature=7)["copies"] == []
+        assert ask(Session(values, n_features=2), "feature", feature=7)["copies"] == []
 
 
 @pytest.mark.filterwarnings("ignore::fiedler.errors.TableWarning")
@@ -416,6 +418,33 @@ def test_wrong_messages_are_answered_and_change_nothing():
         assert len(reply["message"]) > 15
     assert session.state() == before
     assert session.saved() == saved
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 40) | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+FIELDS = sorted({field for fields, _ in HANDLERS.values() for field in fields} - {"*"})
+FIELDS += ["method", "lam", "n_neighbors", "n_features"]
+# What starts a thread, or takes long, is not called at random.
+KINDS = sorted(set(HANDLERS) - {"final", "export", "stability", "curves"})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=2))))
+def test_no_message_breaks_a_session(messages):
+    session = Session(table(8, 3)[0], n_features=2, method="variance")
+    for kind, fields in messages:
+        wanted = HANDLERS[kind][0]
+        fitting = {name: value for name, value in fields.items() if name in wanted or "*" in wanted}
+        for message in ({"type": kind, **fields}, {"type": kind, **fitting}):
+            reply = session.handle(message)
+            json.dumps(reply, allow_nan=False)
+            assert reply["type"] == "error" or reply["type"] in {"state", *HANDLERS}
+    other = Session(table(8, 3)[0], n_features=2, method="variance")
+    other.restore(json.loads(json.dumps(session.saved(), allow_nan=False)))
+    assert without_history(other.state()) == without_history(session.state())
 
 
 def test_every_message_is_tested_above_or_below():
