@@ -5,8 +5,10 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -231,6 +233,23 @@ def test_it_stops_after_the_page_was_closed():
     while not host.abandoned:
         assert time.monotonic() < limit
         time.sleep(0.01)
+
+
+def test_the_process_ends_by_itself(tmp_path):
+    """A page comes and goes; nobody ends the server."""
+    code = "from fiedler.explore import Session\nfrom fiedler.explore.server import serve\n"
+    code += "serve(Session([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]), idle=0.3, opened=lambda a: print(a, flush=True))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        address = urlsplit(process.stdout.readline().strip())
+        with socket.create_connection(("127.0.0.1", address.port), timeout=60) as page:
+            page.sendall(f"GET {address.path}events HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+            assert b"200 OK" in page.recv(4096)
+            assert process.poll() is None
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
 
 
 def test_an_open_page_is_told_about_changes():

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fiedler import KNN, SpectralSelector, SSelect
 from fiedler.cli import main
 from fiedler.explore import Origin, Session
 from fiedler.explore.asking import Asking
+from fiedler.explore.exports import READING
 from fiedler.explore.layout import place_graph, positions
 from fiedler.explore.session import HANDLERS
 from fiedler.problem import Problem
@@ -225,11 +228,11 @@ def test_kinds_of_tables(kind):
 def test_copies_of_a_feature_are_named_with_their_correlation():
     X, _ = table()
     X = np.column_stack([X, -X[:, 0] + 0.01 * X[:, 3], np.ones(30)])
-    for given in (X, sp.csr_array(X)):
-        found = ask(Session(given, n_features=2), "feature", feature=0)["copies"]
+    for values in (X, sp.csr_array(X)):
+        found = ask(Session(values, n_features=2), "feature", feature=0)["copies"]
         assert found[0]["feature"] == 6
         assert found[0]["r"] == pytest.approx(np.corrcoef(X[:, 0], X[:, 6])[0, 1], abs=1e-3)
-        assert ask(Session(given, n_features=2), "feature", feature=7)["copies"] == []
+        assert ask(Session(values, n_features=2), "feature", feature=7)["copies"] == []
 
 
 @pytest.mark.filterwarnings("ignore::fiedler.errors.TableWarning")
@@ -368,6 +371,8 @@ WRONG = [
     {"type": "label", "rows": [0], "label": 3},
     {"type": "label", "rows": [0], "label": "a\nb"},
     {"type": "label", "rows": [0], "label": "a" * 201},
+    {"type": "label", "rows": [0], "label": "NA"},
+    {"type": "label", "rows": [0], "label": "nan"},
     {"type": "label", "rows": {"0": 1}, "label": "a"},
     {"type": "pin", "feature": 6},
     {"type": "pin", "feature": "x0"},
@@ -413,6 +418,33 @@ def test_wrong_messages_are_answered_and_change_nothing():
         assert len(reply["message"]) > 15
     assert session.state() == before
     assert session.saved() == saved
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 40) | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+FIELDS = sorted({field for fields, _ in HANDLERS.values() for field in fields} - {"*"})
+FIELDS += ["method", "lam", "n_neighbors", "n_features"]
+# What starts a thread, or takes long, is not called at random.
+KINDS = sorted(set(HANDLERS) - {"final", "export", "stability", "curves"})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=2))))
+def test_no_message_breaks_a_session(messages):
+    session = Session(table(8, 3)[0], n_features=2, method="variance")
+    for kind, fields in messages:
+        wanted = HANDLERS[kind][0]
+        fitting = {name: value for name, value in fields.items() if name in wanted or "*" in wanted}
+        for message in ({"type": kind, **fields}, {"type": kind, **fitting}):
+            reply = session.handle(message)
+            json.dumps(reply, allow_nan=False)
+            assert reply["type"] == "error" or reply["type"] in {"state", *HANDLERS}
+    other = Session(table(8, 3)[0], n_features=2, method="variance")
+    other.restore(json.loads(json.dumps(session.saved(), allow_nan=False)))
+    assert without_history(other.state()) == without_history(session.state())
 
 
 def test_every_message_is_tested_above_or_below():
@@ -780,6 +812,63 @@ def test_the_exported_command_repeats_the_ranking(file, tmp_path, method, answer
     for name, row, mine in zip(names, told[1:], ranked[1:], strict=False):
         assert name in row.replace('""', '"')
         assert name in mine.replace('""', '"')
+
+
+def test_the_exports_know_every_option_that_reads_a_file():
+    """A new option of the command line must be part of the exported command and script."""
+    shared = {p.name for p in main.commands["rank"].params} & {p.name for p in main.commands["explore"].params}
+    elsewhere = {"data", "auto", "must_link", "cannot_link", "pairs", "method", "top", "quiet", "memory"}
+    assert shared - elsewhere == READING
+
+
+@pytest.mark.filterwarnings("ignore:t.csv is not purely numeric")
+def test_options_of_all_kinds_are_exported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, groups = table(24, 3)
+    X[:, 2] = groups
+    lines = [
+        "a title",
+        "id,a,b,code,note",
+        *(f"s{i},{r[0]!r},{r[1]!r},{int(r[2])},x" for i, r in enumerate(X.tolist())),
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    options = {"id_columns": ("id",), "drop": ("note",), "category": ("code",), "skip_rows": 1, "header": True}
+    from fiedler.data.features import Prepared
+    from fiedler.io import read_table
+
+    read = read_table("t.csv", id_column=["id"], drop=["note"], categories=["code"], skip_rows=1, header=True)
+    problem = Problem.read(Prepared(read.X, read.groups), read.feature_names)
+    about = {"feature_names": read.feature_names, "row_ids": read.row_ids, "origin": Origin("t.csv", options)}
+    session = Session(problem, n_features=2, scale="keep", **about)
+    line = ask(session, "export", what="command")["text"].splitlines()[-1]
+    assert "--skip-rows 1 --header --category code --drop note" in line
+    result = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+    told = [row.split(",")[0] for row in (tmp_path / "ranking.csv").read_text().splitlines()[1:]]
+    space = {}
+    exec(ask(session, "export", what="script")["text"], space)
+    assert told == space["selected"] == [read.feature_names[j] for j in order(session.state())[:2]]
+
+
+def test_ids_that_are_not_unique_are_replaced_by_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, _ = table(24, 4)
+    lines = ["id,a,b,c,d", *(f"s{i % 20},{','.join(map(repr, row.tolist()))}" for i, row in enumerate(X))]
+    (tmp_path / "twice.csv").write_text("\n".join(lines) + "\n")
+    ids = [f"s{i % 20}" for i in range(24)]
+    origin = Origin("twice.csv", {"id_columns": ("id",)})
+    session = Session(X, feature_names=list("abcd"), row_ids=ids, n_features=2, origin=origin)
+    ask(session, "label", rows=[0, 3], label="x")
+    state = ask(session, "label", rows=[1, 22], label="y")
+    assert ask(session, "row", row=22)["row_id"] == "s2"
+    text = ask(session, "export", what="labels")["text"]
+    assert text == "row,label\n0,x\n1,y\n3,x\n22,y\n"
+    (tmp_path / "labels.csv").write_text(text)
+    line = ask(session, "export", what="command")["text"].splitlines()[-1]
+    result = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+    told = [row.split(",")[0] for row in (tmp_path / "ranking.csv").read_text().splitlines()[1:]]
+    assert told == ["abcd"[j] for j in order(state)[:2]]
 
 
 @pytest.mark.parametrize("answers", [False, True])

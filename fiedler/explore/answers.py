@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.delimited import MISSING
 from ..data.label_files import as_labels
 from ..errors import ParameterError
 from ..supervision import Supervision
@@ -93,6 +94,12 @@ def _label(value: Any) -> str | None:
     if not text or len(text) > LONGEST_LABEL or not text.isprintable():
         raise ParameterError(
             f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it.",
+            parameter="label",
+            value=value,
+        )
+    if text in MISSING:
+        raise ParameterError(
+            f"the label {text!r} means an unknown label in files; choose another word, or null to remove a label.",
             parameter="label",
             value=value,
         )

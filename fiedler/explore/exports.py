@@ -23,8 +23,10 @@ from .state import Message, State
 KINDS = ("pairs", "labels", "ranking", "command", "script", "report")
 _FILES = {"pairs": "pairs.csv", "labels": "labels.csv", "ranking": "ranking.csv"}
 _FILES |= {"command": "command.sh", "script": "selection.py", "report": "report.html"}
-_FLAGS = {"labels": "--labels", "names": "--names", "layer": "--layer", "sheet": "--sheet", "scale": "--scale"}
-_FLAGS |= {"unlabeled": "--unlabeled", "impute": "--impute"}
+# How the command line reads a file: options with one value, switches, and options that can be repeated.
+_VALUES = ("labels", "names", "layer", "sheet", "skip_rows", "scale", "unlabeled", "impute", "task")
+_SWITCHES, _REPEATED = ("transpose", "numeric_only"), ("category", "drop")
+READING = {"target", "id_columns", "header", *_VALUES, *_SWITCHES, *_REPEATED}
 
 
 def export(state: State, what: Any) -> Message:
@@ -40,7 +42,7 @@ def _exported(state: State, what: str) -> str:
     if what == "labels":
         return labels_text(state.known, state.row_name)
     if what == "command":
-        return command_text(state.origin, state.known, state.settings, state.feature_names)
+        return command_text(state)
     if what == "script":
         return script_text(state.origin, state.known, state.settings, state.feature_names)
     final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
@@ -91,8 +93,9 @@ def ranking_csv(ranked: Ranked, names: list[str]) -> str:
     return ranking_text(columns)
 
 
-def command_text(origin: Origin, known: Known, settings: Settings, names: list[str]) -> str:
+def command_text(state: State) -> str:
     """A shell command that repeats the ranking from the files pairs.csv and labels.csv."""
+    origin, known, settings, names = state.origin, state.known, state.settings, state.feature_names
     options, words = dict(origin.options), ["fiedler", "rank", origin.data or "DATA.csv"]
     drop = [*(options.get("drop") or ()), *(names[j] for j in sorted(known.banned))]
     if _labels_changed(known):
@@ -101,18 +104,19 @@ def command_text(origin: Origin, known: Known, settings: Settings, names: list[s
         options |= {"target": None, "labels": _FILES["labels"], "unlabeled": None}
     if options.get("target") is not None:
         words += ["--target", str(options["target"])]
-    for column in options.get("id_columns") or ():
-        words += ["--id", str(column)]
-    for option, flag in _FLAGS.items():
-        if options.get(option) is not None:
-            words += [flag, str(options[option])]
+    ids = [str(column) for column in options.get("id_columns") or ()]
+    if state.has_unique_ids:
+        words += [word for column in ids for word in ("--id", column)]
+    else:  # rows are named by their numbers in the exported files
+        drop += ids
+    options["drop"] = drop
+    for name in _VALUES:
+        if options.get(name) not in (None, "auto"):
+            words += [_flag(name), str(options[name])]
     if options.get("header") is not None:
         words.append("--header" if options["header"] else "--no-header")
-    words += ["--numeric-only"] * bool(options.get("numeric_only"))
-    if options.get("task", "auto") != "auto":
-        words += ["--task", options["task"]]
-    for column in drop:
-        words += ["--drop", str(column)]
+    words += [_flag(name) for name in _SWITCHES if options.get(name)]
+    words += [word for name in _REPEATED for column in options.get(name) or () for word in (_flag(name), str(column))]
     if known.pairs:
         words += ["--pairs", _FILES["pairs"]]
     for feature in known.pinned:
@@ -127,6 +131,8 @@ def command_text(origin: Origin, known: Known, settings: Settings, names: list[s
     ]
     files = [_FILES["labels"]] * _labels_changed(known) + [_FILES["pairs"]] * bool(known.pairs)
     comment = f"# Export {' and '.join(files)} to the same folder first.\n" if files else ""
+    if known.banned and state.problem.known is not None:
+        comment += "# Missing values are filled without the banned features, so scores can differ a little.\n"
     return comment + shlex.join(words) + "\n"
 
 
@@ -173,12 +179,13 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
 def _reading(origin: Origin) -> list[str]:
     """Lines that read the table as the command line did."""
     options = origin.options
-    given = {name: options.get(name) for name in ("target", "labels", "names", "layer", "header", "sheet")}
+    alike = ("target", "labels", "names", "layer", "header", "sheet", "skip_rows")
+    given = {name: options.get(name) for name in alike}
     marker = options.get("unlabeled")
     given["unlabeled"] = None if marker is None or str(marker).lower() == "none" else marker
-    given["id_column"] = list(options.get("id_columns") or ()) or None
-    given["drop"] = list(options.get("drop") or ()) or None
-    given["numeric_only"] = options.get("numeric_only") or None
+    given |= {name: options.get(name) or None for name in _SWITCHES}
+    for name, option in (("id_column", "id_columns"), ("drop", "drop"), ("categories", "category")):
+        given[name] = list(options.get(option) or ()) or None
     words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     return [
         f"table = read_table({origin.data!r}{words})",
@@ -186,6 +193,10 @@ def _reading(origin: Origin) -> list[str]:
         f"problem = Problem.read(Prepared(X, table.groups), table.feature_names){_scaled(origin)}",
         "y, names = table.y, table.feature_names",
     ]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _scaled(origin: Origin) -> str:

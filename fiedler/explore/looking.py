@@ -80,7 +80,7 @@ def row_reply(state: State, row: Any) -> Message:
     return {
         "type": "row",
         "row": row,
-        "row_id": state.row_name(row),
+        "row_id": str(row) if state.row_ids is None else state.row_ids[row],
         "label": state.known.labels.get(row),
         "values": [[state.feature_names[j], value] for j, value in zip(first.tolist(), values, strict=True)],
         "picture": significant(whole, 4) if drawn else None,

@@ -65,6 +65,7 @@ class State:
         self.given = Given(n, known.y, known.must_link, known.cannot_link, unlabeled)
         self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
         self.row_ids = None if row_ids is None else _names("row_ids", row_ids, None, n)
+        self.has_unique_ids = self.row_ids is None or len(set(self.row_ids)) == n
         self.origin = origin or Origin(options={} if scale in (None, "keep") else {"scale": scale})
         self.image = _checked_image(image, m)
         self.axis = None if self.image else _axis(self.feature_names)
@@ -215,7 +216,7 @@ class State:
         return parse_answer(given, self.given.n_samples, self.problem.n_features)
 
     def row_name(self, row: int) -> str:
-        """The id of a row, or its number.
+        """The id of a row, or its number if the rows have no ids, or ids that are not unique.
 
         Parameters
         ----------
@@ -227,7 +228,7 @@ class State:
         name : str
             As in exported files.
         """
-        return str(row) if self.row_ids is None else self.row_ids[row]
+        return self.row_ids[row] if self.row_ids is not None and self.has_unique_ids else str(row)
 
 
 def _as_text(method: Any) -> str:
