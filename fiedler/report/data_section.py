@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..engine.blocks import is_constant, map_columns
 from ..methods import METHODS, Method
 from ..papers import cited
 from ..syntax import short_text
-from ..validation import is_sparse
+from ..validation import call_repr, is_sparse
 from ..version import __version__
 from ..words import direction, printable
 from .case import Case
@@ -172,6 +173,7 @@ def _compute_run(case: Case) -> dict[str, Any]:
         "parameters": {
             k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()
         },
+        "python": _python_lines(case),
         "n_features_to_select": case.selector.n_features_to_select,
         "n_selected": case.n_selected,
         "unlabeled": None if case.selector.unlabeled is None else str(case.selector.unlabeled),
@@ -179,6 +181,16 @@ def _compute_run(case: Case) -> dict[str, Any]:
         "seed": 0 if case.seed is None and case.stability is None and drawn is not None else case.seed,
         "versions": _versions(),
     }
+
+
+def _python_lines(case: Case) -> list[str]:
+    """The lines of Python that repeat the selection, given X and what is known about its rows."""
+    known = case.problem.supervision
+    told = ["X"] + ["y"] * (known.y is not None)
+    told += [f"{name}={name}" for name in ("must_link", "cannot_link") if getattr(known, name) is not None]
+    imported = sorted({"SpectralSelector", *re.findall(r"\b[A-Z]\w*(?=\()", repr(case.selector.criterion))})
+    selector = call_repr(case.selector).replace("criterion=", "", 1)
+    return [f"from fiedler import {', '.join(imported)}", f"selector = {selector}.fit({', '.join(told)})"]
 
 
 def _read(case: Case) -> list[str]:
@@ -218,6 +230,7 @@ _RUN_TEMPLATE = """
 {%- for name, value in s.run.parameters.items() %}<code>{{ name }}={{ value }}</code>{{ ", " if not loop.last }}
 {%- else %}none{% endfor %}</dd>
 <dt>Seed</dt><dd>{{ seed }}</dd>
+{% if s.run.python %}<dt>In Python</dt><dd><pre><code>{{ s.run.python | join("\n") }}</code></pre></dd>{% endif %}
 <dt>Versions</dt><dd class="small">
 {%- for name, value in s.run.versions.items() %}{{ name }} {{ value }}{{ ", " if not loop.last }}{% endfor %}</dd>
 </dl>

@@ -170,6 +170,7 @@ def _embedded(s: dict[str, Any], columns: list[Column]) -> tuple[str, str]:
             break
         rows.append(row)
     about = {"rows": rows, "page": PAGE_ROWS, "selected": s["run"]["n_selected"], "total": total, "longest": _NAME}
+    about["value"] = "gain" if "gain" in features else "score"
     about["columns"] = [asdict(column) for column in columns]
     embedded = htmlsafe_json_dumps(about, dumps=partial(json.dumps, separators=(",", ":"), allow_nan=False))
     if len(rows) == total:

@@ -33,7 +33,7 @@ def page(summary: dict[str, Any], sections: Sequence[Section]) -> str:
     cards = [_card(environment, section, s) for section in there]
     text = environment.get_template("report.html.j2").render(
         s=s,
-        title=f"{s['run']['n_selected']:,} of {s['data']['n_features']:,} features selected",
+        title=title_of(s),
         words=data_words(s["data"]),
         tiles=[tile for section in there if section.tiles for tile in section.tiles(s)],
         sections=there,
@@ -42,6 +42,17 @@ def page(summary: dict[str, Any], sections: Sequence[Section]) -> str:
         script_hash=Markup(f"'sha256-{digest}'"),
     )
     return text.strip() + "\n"
+
+
+def title_of(s: dict[str, Any]) -> str:
+    """What was found, in one line: how many features are selected, and for a set how many would be enough."""
+    title = f"{s['run']['n_selected']:,} of {s['data']['n_features']:,} features selected"
+    rules = {item["rule"]: item["n_features"] for item in s.get("suggestions") or ()}
+    enough = rules.get("explained")
+    if enough is None or enough == s["run"]["n_selected"]:
+        return title
+    words = "would explain" if enough < s["run"]["n_selected"] else "are needed to explain"
+    return f"{title}; {enough:,} {words} 90 %"
 
 
 def _is_shown(section: Section, s: dict[str, Any]) -> bool:

@@ -106,6 +106,23 @@
     made.append(cell("td", "note", row.note || (row.rank <= data.selected ? "selected" : "")));
     return made;
   };
+  // All rows as CSV, in the order of the ranking. A cell that a spreadsheet would run as a formula gets a quote.
+  const quoted = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? "'" + text : text;
+    return /[",\n\r]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+  };
+  byId("download").addEventListener("click", () => {
+    const names = data.columns.map((column) => column.name);
+    const header = ["rank", "feature", data.value, ...names, "selected", "remark"];
+    const lines = rows.map((r) => [r.rank, r.name, r.score, ...names.map((n) => r[n]), r.rank <= data.selected, r.note]);
+    const text = [header, ...lines].map((cells) => cells.map(quoted).join(",")).join("\r\n") + "\r\n";
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = "ranking.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
   const draw = () => {
     const found = rows.filter((r) => (!state.only || r.rank <= data.selected) && r.text.includes(state.words));
     if (state.key !== "rank" || state.down) {
