@@ -455,3 +455,25 @@ def test_dates_with_dots(tmp_path):
     days = [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(N)]
     column = fiedler.look(pd.DataFrame({"a": np.arange(N) % 7, "day": days})).columns[1]
     assert (column.kind, column.role) == ("date", "feature")
+
+
+def test_what_a_page_exports_reads_the_file_in_the_same_way(tmp_path, monkeypatch):
+    from fiedler.explore import Origin, Session
+
+    monkeypatch.chdir(tmp_path)
+    frame = table()[["the size", "weight", "colour"]].assign(code=[0, 1, 2, 3] * 10)
+    (tmp_path / "t.csv").write_text("A title\n" + frame.to_csv(index=False))
+    with pytest.warns(UserWarning, match="each of them one feature: 'colour', 'code'"):
+        read = read_table("t.csv", skip_rows=1, categories=["code"])
+    problem = Problem.read(read.prepared, read.feature_names)
+    origin = Origin("t.csv", {"skip_rows": 1, "category": ("code",)})
+    session = Session(problem, feature_names=read.feature_names, n_features=2, origin=origin)
+    command = session.handle({"type": "export", "what": "command"})["text"].splitlines()[-1]
+    assert "--skip-rows 1" in command
+    assert "--category code" in command
+    assert run(*shlex.split(command)[1:]).exit_code == 0
+    space = {}
+    with pytest.warns(UserWarning, match="each of them one feature: 'colour', 'code'"):
+        exec(session.handle({"type": "export", "what": "script"})["text"], space)
+    ranked = pd.read_csv("ranking.csv")["feature"].tolist()
+    assert space["selected"] == ranked[: len(space["selected"])]
