@@ -170,8 +170,20 @@ def test_the_page_of_the_field_says_what_its_tables_say():
         assert near["mcfs"] < near["mrsf"] < near["subset"]
         assert clusters["mcfs"] < clusters["subset"]
         assert near["trace_ratio"] < near["mcfs"]
+        for rival in ("PFA", "UDFS", "NDFS"):
+            assert near[rival] < near["subset"]
+            assert clusters[rival] < clusters["subset"]
         better = [row["k-means: sets better than subset : worse (p)"] for row in rows.values()]
         assert not [cell for cell in better if "(" in cell and _wins(cell) and float(cell.split("(")[1][:-1]) < 0.05]
+
+
+def test_the_page_of_the_field_quotes_its_tables():
+    study, fresh = (
+        {row["selector"]: row["1-NN"] for row in table("benchmark.md", name)} for name in ("study", "fresh")
+    )
+    assert says("benchmark.md", f"study sets ({study['subset']}, CUR {study['CUR']}, `mrsf` {study['mrsf']})")
+    assert says("benchmark.md", f"fresh ones ({fresh['subset']}, {fresh['CUR']}, {fresh['FPS']})")
+    assert study["subset"] == max(value for name, value in study.items() if name != "all")
 
 
 def _wins(cell):
