@@ -110,7 +110,11 @@ def main() -> None:
             camera.take("narrow")
             driver.get("about:blank")
     small = [frame.resize((960, 960 * HEIGHT // WIDTH), Image.LANCZOS) for frame in camera.frames[:7]]
-    flat = [frame.quantize(96, dither=Image.Dither.NONE) for frame in small]
+    together = Image.new("RGB", (small[0].width, small[0].height * len(small)))  # one palette for all frames
+    for at, frame in enumerate(small):
+        together.paste(frame, (0, at * frame.height))
+    palette = together.quantize(255, method=Image.Quantize.MAXCOVERAGE, kmeans=3)
+    flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
     options = {"save_all": True, "append_images": flat[1:], "duration": 1800, "loop": 0, "optimize": True}
     flat[0].save(ROOT / "docs" / "explore.gif", **options)
 
