@@ -69,7 +69,7 @@ def test_cards_show_what_the_tables_show(compared):
     assert shown["Labelled rows"] == ["60", "3 classes"]
     assert sum(count for _, count in summary["data"]["labels"]["classes"]) == 60
     ranking = table_rows(section(page, "features"))
-    assert shown["Selected"] == [str(sum("selected" in row for row in ranking)), f"best: {ranking[0][1]}"]
+    assert shown["Selected"] == [str(summary["run"]["n_selected"]), f"best: {ranking[0][1]}"]
     assert f"overlap by {shown['Stability'][0]}" in text_of(section(page, "stability"))
     first = table_rows(section(page, "comparison"))[0]
     assert shown["Best method"][0] == first[0]

@@ -23,7 +23,7 @@ from ..data.frames import LEAST_KNOWN
 from ..errors import ParameterError
 from .compiled import kernels
 from .distances import budget
-from .smallest import closest, without_last_digits
+from .smallest import closest, within_reach, without_last_digits
 from .threads import for_each
 
 NEAREST = 5  # rows whose mean fills a hole
@@ -122,27 +122,28 @@ class _Table:
         C = (self.centred / scale).astype(dtype)
         some = ~self.known.all(axis=0)
         H, squares = (~self.known[:, some]).astype(dtype), C[:, some] ** 2
-        left = np.hstack([-2.0 * C, -squares, -H])
-        right = np.hstack([C, H, squares])
-        norms = np.einsum("ij,ij->i", C, C)
+        norms, one = np.einsum("ij,ij->i", C, C)[:, None], np.ones((self.n, 1), dtype=dtype)
+        left, right = np.hstack([-2.0 * C, -squares, -H, norms, one]), np.hstack([C, H, squares, one, norms])
         missing = (~self.features).astype(dtype)
-        n_missing = missing.sum(axis=1)
+        n_missing, most = missing.sum(axis=1, keepdims=True), self.features.shape[1]
+        left_common = np.hstack([missing, most - n_missing, -one])
+        right_common = np.hstack([missing, one, n_missing])
         step = max(1, min(1024, budget() // self.n))
         work = float(len(rows)) * self.n * self.p * 4.0
 
         def block(start: int) -> None:
             here = rows[start : start + step]
-            key = left[here] @ right.T
-            key += norms[here, None]
-            key += norms
-            common = missing[here] @ missing.T
-            common += self.features.shape[1] - n_missing[here, None] - n_missing
-            with np.errstate(divide="ignore", invalid="ignore"):
+            key, common = left[here] @ right.T, left_common[here] @ right_common.T
+            least = float(common.min())
+            if least > 0.0:
                 key /= common
-            key[common <= 0.0] = np.inf
+            else:
+                key = np.where(common > 0.0, key / np.maximum(common, 1.0), np.inf).astype(dtype)
             key[np.arange(len(here)), here] = np.inf
-            error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(float(common.min()), 1.0)
-            place, near = _smallest(key, k, error)
+            error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(least, 1.0)
+            place, near = within_reach(key, np.full(len(here), error), np.zeros(self.n), k, False, len(rows))
+            met = np.isfinite(key[place, near])
+            place, near = place[met], near[met]
             use(here, place, near)
 
         for_each(block, range(0, len(rows), step), work)
@@ -236,9 +237,3 @@ class _Table:
                 common[start : start + step] = (self.features[a] & self.features[b]).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(common > 0, squared / np.maximum(common, 1.0), np.inf)
-
-
-def _smallest(key: np.ndarray, k: int, error: float) -> tuple[np.ndarray, ...]:
-    """(row, column) of the entries that may be among the k smallest of their row, if each has this error."""
-    limit = np.partition(key, k - 1, axis=1)[:, k - 1] + 2.0 * error
-    return np.nonzero((key <= limit[:, None]) & np.isfinite(key))
