@@ -6,7 +6,8 @@ is taken, that of the largest cluster first.
 
 UDFS: Yang, Shen, Ma, Huang, Zhou, ℓ2,1-norm regularized discriminative feature selection for unsupervised learning,
 IJCAI 2011. min tr(W'MW) + γ Σ_j ‖w_j‖ with W'W = I, where M = Σ_i X_i'(X_iX_i' + λI)⁻¹X_i over the centred
-neighbourhoods X_i. W holds the smallest eigenvectors of M + γU in turns with U = diag(1 / 2‖w_j‖). Features are ranked by ‖w_j‖.
+neighbourhoods X_i. W holds the smallest eigenvectors of M + γU in turns with U = diag(1 / 2‖w_j‖). Features are ranked
+by ‖w_j‖.
 
 NDFS: Li, Yang, Liu, Zhou, Lu, Unsupervised feature selection using nonnegative spectral analysis, AAAI 2012.
 min tr(F'LF) + α(‖F - XW‖² + β Σ_j ‖w_j‖) with F'F = I, F >= 0, by the multiplicative steps of the paper. Features are
