@@ -32,6 +32,7 @@ def tall(rng):
     return X
 
 
+@pytest.mark.filterwarnings("ignore::fiedler.errors.ScaleWarning")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_many_rows_are_read_where_they_are(tall, compiled, monkeypatch):
     """Neither the order in memory nor who copies changes a digit, and nobody writes into X."""

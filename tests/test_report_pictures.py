@@ -162,6 +162,7 @@ def test_distributions_against_a_target_and_alone():
     assert [sum(f["counts"]) for f in alone["features"]] == [400] * 5
 
 
+@pytest.mark.filterwarnings("ignore::fiedler.errors.ScaleWarning")
 def test_distributions_hold_one_far_value_and_whole_numbers():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=100), rng.integers(0, 5, 100), rng.normal(size=100)])
