@@ -28,9 +28,43 @@ from .validation import is_sparse
 from .words import html_table, printable, to_frame
 
 _TARGETS = frozenset(
-    "class classes target label labels y outcome response diagnosis species variety status survived vote churn".split()
+    [
+        "class",
+        "classes",
+        "target",
+        "label",
+        "labels",
+        "y",
+        "outcome",
+        "response",
+        "diagnosis",
+        "species",
+        "variety",
+        "status",
+        "survived",
+        "vote",
+        "churn",
+    ]
 )
-_IDS = frozenset("id ids index row rowid rownames sample samples sampleid patient patientid subject no nr key".split())
+_IDS = frozenset(
+    [
+        "id",
+        "ids",
+        "index",
+        "row",
+        "rowid",
+        "rownames",
+        "sample",
+        "samples",
+        "sampleid",
+        "patient",
+        "patientid",
+        "subject",
+        "no",
+        "nr",
+        "key",
+    ]
+)
 _FEW = 20  # levels of a category that may be the target
 _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
 _MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
