@@ -292,9 +292,9 @@ def random_message(rng, n, m):
 
 
 def test_random_steps_with_undo_equal_a_fresh_session_with_the_remaining_answers():
-    """1,000 sequences; the methods read pairs, labels, both, or the sum of kept terms."""
+    """1,000 sequences; the methods read pairs, labels, labels or pairs, or sum terms that are kept."""
     X, _ = table(9, 4, seed=3)
-    methods = ["constraint[variant=1]", "fisher", "sselect", "variance"]
+    methods = ["constraint[variant=1]", "fisher", "sselect", "subset"]
     y = np.array(["a", "b", "c", "", "", "", "", "", ""], dtype=object)
     given = {"y": y, "must_link": [[0, 3]], "cannot_link": [[0, 1]], "n_features": 2}
     fresh = {method: Session(X, method=method, **given) for method in methods}
