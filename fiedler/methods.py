@@ -139,7 +139,7 @@ class SmoothSubset(Method):
         Whether labels, targets and pairs are used if they are given.
     task : {"auto", "classes", "target"}, default="auto"
         What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`.
-    filter : {"smooth", "walk"}, float or callable, default="smooth"
+    filter : {"smooth", "steps", "walk"}, float or callable, default="smooth"
         The filter F, as in :class:`fiedler.Explained`.
 
     Examples

@@ -645,3 +645,20 @@ def test_a_path_ends_where_every_feature_lowers_what_is_explained(rng):
     assert [losses[j] for j in live] == sorted((losses[j] for j in live), reverse=True)
     few = SpectralSelector(criterion, n_features_to_select=path).fit(X)  # no warning
     np.testing.assert_array_equal(few.order_[:path], selector.order_[:path])
+
+
+def test_the_filter_of_two_steps_is_the_mean_of_one_and_two_averages():
+    X = np.random.default_rng(0).normal(size=(60, 8))
+    graph = KNN(5).build(X)
+    d = graph.degree
+    A = graph.toarray() / np.sqrt(np.outer(d, d))
+    u = np.sqrt(d) / np.linalg.norm(np.sqrt(d))
+    F = A @ (np.eye(60) + A) / 2 - np.outer(u, u)
+    np.testing.assert_allclose(smoothing.smoother(graph, "steps", 60).apply(np.eye(60)), F, atol=1e-12)
+    C = X - X.mean(axis=0)
+    K = F @ C @ C.T @ F
+    scores = Explained(KNN(5), "steps").evaluate(X)
+    np.testing.assert_allclose(scores, [c @ K @ c / np.sqrt(c @ c) for c in C.T], rtol=1e-9)
+    forms = [chosen(Explained(KNN(5), "steps"), X, 8, form=form) for form in ("samples", "features")]
+    assert forms[0].order.tolist() == forms[1].order.tolist()
+    np.testing.assert_allclose(forms[0].explained, forms[1].explained, rtol=1e-8)

@@ -28,9 +28,9 @@ class Explained(Criterion):
     ----------
     graph : Recipe or None
         The graph; None is allowed only with ``filter="identity"``.
-    filter : {"smooth", "walk", "identity"}, float or callable, default="smooth"
-        The filter F, a function of 𝓛; see :mod:`fiedler.graphs.smoothing`. A number is a power γ and means
-        γ(2) - γ(𝓛).
+    filter : {"smooth", "steps", "walk", "identity"}, float or callable, default="smooth"
+        The filter F, a function of 𝓛; see :mod:`fiedler.graphs.smoothing`. "steps" is a fast alternative to "smooth":
+        it needs no eigenvectors. A number is a power γ and means γ(2) - γ(𝓛).
     of : {"features", "graph"}, default="features"
         What is explained. "features": K = F C C' F, all features averaged over neighbours. "graph": K = F, the graph
         itself, with samples weighted by their degrees.

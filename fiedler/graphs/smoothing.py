@@ -2,6 +2,7 @@
 
     A = D^-½ W D^-½ = I - 𝓛,   u = D^½1 / ‖D^½1‖
     "smooth"    the positive part of A: one step of averaging over neighbours, without oscillation
+    "steps"     A (I + A) / 2: the mean of averages over one step and over two steps; no eigenproblem at any size
     "walk"      A itself
     γ           γ(2) - γ(𝓛), the weights of SPEC's φ3 ([SPEC] eq. 11), for a power γ
     h           h(𝓛), for a function of eigenvalues
@@ -27,7 +28,7 @@ from ..validation import check_choice
 from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 from .graph import Graph
 
-FILTERS = ("smooth", "walk", "identity")
+FILTERS = ("smooth", "steps", "walk", "identity")
 _EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # limits for the positive part
 
 _LARGE_ROOT = 1e150  # its square is still finite
@@ -82,6 +83,8 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
     trivial /= np.linalg.norm(trivial) or 1.0
     if not isinstance(kind, str):
         return Smoother(_response(graph, kind, trivial), trivial)
+    if kind == "steps":
+        return _two_steps(graph, trivial)
     if kind == "walk" or graph.small is not None or n_nodes > _POLYNOMIAL_UP_TO:
         return _walk(graph, trivial)
     if n_nodes <= _EXACT_UP_TO:
@@ -108,6 +111,16 @@ def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
         adjacency = sp.csr_array(W.multiply(root).multiply(root.T))
     dot = (lambda V: root * graph.dot(root * V)) if adjacency is None else (lambda V: adjacency @ V)
     return Smoother(lambda V: dot(V) - _along(trivial, V), trivial, adjacency)
+
+
+def _two_steps(graph: Graph, trivial: np.ndarray) -> Smoother:
+    step = _walk(graph, trivial).apply
+
+    def apply(V: np.ndarray) -> np.ndarray:
+        once = step(V)
+        return (once + step(once)) / 2.0
+
+    return Smoother(apply, trivial)
 
 
 def _adjacency(graph: Graph) -> np.ndarray:

@@ -30,7 +30,7 @@ class Term(NamedTuple):
     ----------
     graph : Recipe or None
         The graph of F; None is allowed only with the filter "identity".
-    filter : {"smooth", "walk", "identity"}, float or callable
+    filter : {"smooth", "steps", "walk", "identity"}, float or callable
         F as a function of 𝓛, as in :class:`fiedler.Explained`.
     of : {"features", "graph"}
         What is explained: F C C' F, or F.
