@@ -75,6 +75,7 @@ noise: $(READY)  ## real and made columns among noise, with and without a screen
 
 field: $(READY)  ## selectors without labels under two judges, rewrite docs/benchmark.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.field
+	$(BIN)/python -W ignore -m benchmarks.field.tuned
 
 holes: $(READY)  ## rank tables with missing values beside imputers, rewrite docs/holes.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.holes

@@ -186,6 +186,19 @@ def test_the_page_of_the_field_quotes_its_tables():
     assert study["subset"] == max(value for name, value in study.items() if name != "all")
 
 
+def test_tuning_by_labels_brings_about_what_chance_brings():
+    rows = {row["selector"]: row for row in table("benchmark.md", "tuned")}
+    near, clusters = (
+        {name: float(row[f"{judge}, gain"]) for name, row in rows.items()} for judge in ("1-NN", "k-means")
+    )
+    chance = [rows["random"][f"{judge}, gain"] for judge in ("1-NN", "k-means")]
+    assert says("benchmark.md", f"It is {chance[0]} by neighbours and {chance[1]} by k-means")
+    assert min(near, key=near.get) == min(clusters, key=clusters.get) == "subset"
+    for name in ("UDFS", "NDFS"):
+        assert abs(near[name] - near["random"]) < 0.02
+        assert abs(clusters[name] - clusters["random"]) < 0.02
+
+
 def _wins(cell):
     better, worse = cell.partition(" (")[0].split(" : ")
     return int(better) > int(worse)

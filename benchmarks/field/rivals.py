@@ -48,9 +48,9 @@ def pfa(X: Any, k: int, random_state: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def udfs(X: Any, k: int, random_state: int) -> np.ndarray:
+def udfs(X: Any, k: int, random_state: int, gamma: float = _GAMMA) -> np.ndarray:
     C = centred(X)
-    return np.argsort(-row_norms(udfs_weights(C, local_scatter(C))), kind="stable")[:k]
+    return np.argsort(-row_norms(udfs_weights(C, local_scatter(C), gamma)), kind="stable")[:k]
 
 
 def local_scatter(C: np.ndarray) -> np.ndarray:
@@ -66,12 +66,12 @@ def local_scatter(C: np.ndarray) -> np.ndarray:
     return total
 
 
-def udfs_weights(C: np.ndarray, scatter: np.ndarray) -> np.ndarray:
+def udfs_weights(C: np.ndarray, scatter: np.ndarray, gamma: float = _GAMMA) -> np.ndarray:
     M = C.T @ scatter @ C
     c = min(_CLUSTERS, M.shape[0])
     U = np.ones(M.shape[0])
     for _ in range(_TURNS):
-        W = eigh(M + _GAMMA * np.diag(U), subset_by_index=[0, c - 1])[1]
+        W = eigh(M + gamma * np.diag(U), subset_by_index=[0, c - 1])[1]
         U = 0.5 / np.maximum(row_norms(W), _LEAST)
     return W
 
@@ -80,25 +80,25 @@ def udfs_objective(C: np.ndarray, scatter: np.ndarray, W: np.ndarray) -> float:
     return float(np.trace(W.T @ C.T @ scatter @ C @ W) + _GAMMA * row_norms(W).sum())
 
 
-def ndfs(X: Any, k: int, random_state: int) -> np.ndarray:
+def ndfs(X: Any, k: int, random_state: int, beta: float = _BETA) -> np.ndarray:
     C = centred(X)
     W = KNN(_NEIGHBOURS).build(C)
     root = W.inverse_root_degree
     L = np.eye(len(C)) - root[:, None] * W.toarray() * root
     clusters = KMeans(_CLUSTERS, n_init=10, random_state=random_state).fit(C).labels_
-    return np.argsort(-row_norms(ndfs_weights(C, L, clusters)), kind="stable")[:k]
+    return np.argsort(-row_norms(ndfs_weights(C, L, clusters, beta)), kind="stable")[:k]
 
 
-def ndfs_weights(C: np.ndarray, L: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+def ndfs_weights(C: np.ndarray, L: np.ndarray, clusters: np.ndarray, beta: float = _BETA) -> np.ndarray:
     n = len(C)
     F = np.eye(_CLUSTERS)[clusters] + 0.2
     F /= np.linalg.norm(F, axis=0)
     spread = np.ones(C.shape[1])  # 1 / D of the paper: twice the norms of the rows of W
     for _ in range(_TURNS):
         K = (C * spread) @ C.T  # X D⁻¹ X'
-        inside = np.linalg.solve(K + _BETA * np.eye(n), F)
+        inside = np.linalg.solve(K + beta * np.eye(n), F)
         W = spread[:, None] * (C.T @ inside)
-        M = L + _ALPHA * (np.eye(n) - K @ np.linalg.inv(K + _BETA * np.eye(n)))
+        M = L + _ALPHA * (np.eye(n) - K @ np.linalg.inv(K + beta * np.eye(n)))
         below = np.maximum(M @ F + _ORTHOGONAL * F @ (F.T @ F), np.finfo(float).eps)
         F = F * (_ORTHOGONAL * F) / below
         F /= np.maximum(np.linalg.norm(F, axis=0), np.finfo(float).eps)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,5 +53,16 @@ SELECTORS: dict[str, Select] = {
     "UDFS": udfs,
     "NDFS": ndfs,
     "random": at_random,
+}
+# Four settings of each, the default first: what choosing among them by the labels brings.
+GRIDS: dict[str, list[Select]] = {
+    "subset": [by_selector(f"subset[graph=knn[n_neighbors={k}]]") for k in (5, 3, 10, 20)],
+    "mcfs": [by_selector("mcfs"), *(by_selector(f"mcfs[n_clusters={c}]") for c in (3, 5, 10))],
+    "mrsf": [by_selector("mrsf"), *(by_selector(f"mrsf[n_clusters={c}]") for c in (3, 5, 10))],
+    "trace_ratio": [by_selector(f"trace_ratio[graph=knn[n_neighbors={k}]]") for k in (10, 3, 5, 20)],
+    "laplacian": [by_selector(f"laplacian[graph=knn[n_neighbors={k}]]") for k in (10, 3, 5, 20)],
+    "UDFS": [partial(udfs, gamma=gamma) for gamma in (0.1, 0.001, 10.0, 1000.0)],
+    "NDFS": [partial(ndfs, beta=beta) for beta in (1.0, 0.01, 100.0, 10_000.0)],
+    "random": [lambda X, k, random_state, first=first: at_random(X, k, 100 * first) for first in range(4)],
 }
 DRAWS = {"random": 10}  # how often a selector with chance in it is run
