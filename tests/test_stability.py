@@ -90,7 +90,7 @@ def test_stability_keeps_the_shares_of_classes_and_the_names(blobs):
         ({"criterion": "constraint", "resample": "pairs", "size": 400}, "n_pairs=400 needs"),
         (
             {"criterion": "constraint", "resample": "pairs", "y": None},
-            r"ConstraintScore\(\) requires y .* pass must_link",
+            r"constraint requires y .* pass must_link",
         ),
         ({"criterion": "subset", "resample": "pairs", "y": None}, "needs must_link and cannot_link, or classes"),
         ({"n_draws": 1}, "n_draws must be an integer of at least 2"),
