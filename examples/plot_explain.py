@@ -3,7 +3,7 @@ Explain a choice: what each feature adds, and what it stands for
 ================================================================
 
 This example explains a selection. ``explain`` says for every chosen feature what it adds to the features before it,
-how much they explain together, and which near copies it stands for. For a feature that was not chosen it says what
+how much they explain together, and which near-duplicates it stands for. For a feature that was not chosen it says what
 beats it. ``diff`` compares two selections: here one without labels, and one that has seen ten labels per class.
 
 The data are scikit-learn's breast cancer samples: ten measurements of cells, each with mean, error and worst value.
@@ -33,7 +33,7 @@ without = SpectralSelector("subset", n_features_to_select=TOP).fit(X)
 with_labels = SpectralSelector("subset", n_features_to_select=TOP).fit(X, few)
 
 # %%
-# The explanation without labels. X is needed for the near copies.
+# The explanation without labels. X is needed for the near-duplicates.
 
 explanation = without.explain(X)
 print(explanation)

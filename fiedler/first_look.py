@@ -1,4 +1,4 @@
-"""A first look at a table: what its columns are, what stands in the way, and a command that works.
+"""A first look at a table: its columns, their problems, and a command that works.
 
     look("data.csv")    a file: shape, orientation, header, encoding, a line per column, a command to paste
     look(frame)         the same for a frame, with a line of Python

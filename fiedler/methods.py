@@ -408,11 +408,11 @@ class MCFS(Method):
 
         Ly_k = λ Dy_k,   a_k = argmin ½‖y_k - Ca‖² + λ_k ‖a‖₁ with ``n_nonzero`` coefficients,   score_j = max_k |a_kj|
 
-    Unsupervised, large is good. Features share the work of explaining an eigenvector, so near-duplicates get no
-    coefficient. Features without any coefficient score 0 and keep the order of the columns. Here columns and
-    eigenvectors are centred, eigenvectors have length 1, the trivial eigenvector has no part, and features are not
-    rescaled. ``subset`` explains all features instead of a few eigenvectors and needs no number of clusters; the page
-    "The field under two judges" has the measured difference.
+    Unsupervised, large is good. A near-duplicate of a better feature usually gets no coefficient. Features without a
+    coefficient score 0 and keep the order of the columns. Columns and eigenvectors are centred, eigenvectors have
+    length 1, and the trivial eigenvector is not used. Features are not rescaled. ``subset`` explains all features
+    instead of a few eigenvectors and needs no number of clusters; the page "The field under two judges" has the
+    measured difference.
 
     Parameters
     ----------
@@ -445,11 +445,12 @@ class MRSF(Method):
 
         A = argmin ½‖Y - ĈA‖² + λ Σ_j ‖a_j‖₂ with ``n_nonzero`` rows that are not 0,   score_j = ‖a_j‖₂
 
-    Unsupervised, large is good. Y holds the leading eigenvectors ξ_k of 𝓛, the trivial one left out, times √(2 - λ_k).
-    Ĉ holds D^½f̃ of every feature f, of length 1, as SPEC does, so that the units of the columns matter for the graph
-    only. All eigenvectors choose the same features, and near-duplicates share one place. Features without coefficients
-    score 0 and keep the order of the columns. ``subset`` explains all features instead of a few eigenvectors and needs
-    no number of clusters; the page "The field under two judges" has the measured difference.
+    Unsupervised, large is good. Y holds the leading eigenvectors ξ_k of 𝓛 without the trivial one, times √(2 - λ_k). Ĉ
+    holds D^½f̃ of every feature f, scaled to length 1 as in SPEC, so the units of the columns matter only for the
+    graph. One regression of all eigenvectors selects the features; a near-duplicate of a better feature usually gets no
+    coefficients. Features without coefficients score 0 and keep the order of the columns. ``subset`` explains all
+    features instead of a few eigenvectors and needs no number of clusters; the page "The field under two judges" has
+    the measured difference.
 
     Parameters
     ----------
@@ -482,11 +483,11 @@ class TraceRatio(Method):
 
         λ* = max_S Σ_{j in S} f̃_j'Df̃_j / Σ_{j in S} f_j'Lf_j,   score_j = f̃_j'Df̃_j - λ* f_j'Lf_j
 
-    S runs over all sets of ``n_features`` features.
-    Large is good. The best scores are the set that attains λ*, the best of all sets of this size. With one feature it
-    is the Laplacian score. ``TraceRatio(ClassGraph())`` is the paper's ratio of Fisher scores: its mass is the total
-    scatter, and total / within = between / within + 1 has the same best sets. Features are not rescaled, and their
-    spread matters. Near-duplicates get neighbouring ranks; ``subset`` and ``redundancy=True`` avoid them.
+    S runs over all sets of ``n_features`` features. Large is good. The ``n_features`` features with the best scores are
+    the set that attains λ*. For ``n_features=1`` this is the feature with the best Laplacian score.
+    ``TraceRatio(ClassGraph())`` is the paper's ratio of Fisher scores: its mass is the total scatter, and
+    total / within = between / within + 1 has the same best sets. Features are not rescaled, so their scale matters.
+    Near-duplicates get neighbouring ranks; ``subset`` and ``redundancy=True`` avoid this.
 
     Parameters
     ----------

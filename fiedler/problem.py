@@ -150,7 +150,7 @@ class Problem:
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, AnnData, DataArray or Problem
-            The data. Missing values of a dense X in memory are filled from the nearest rows that know the column, and
+            The data. Missing values of a dense X in memory are filled from the nearest rows with a known value, and
             categories and dates of a frame become numbers. A Problem keeps its stored results.
         y : array-like of shape (n_samples,), optional
             Classes or real targets, unknown ones included.

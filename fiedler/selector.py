@@ -32,61 +32,65 @@ _SCALE_SETTINGS = {f"scale={how!r}": ("scale", how) for how in SCALES}
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
-    """Select the features that respect a similarity graph over the samples.
+    """Select features that vary little between neighbouring samples of a similarity graph.
 
     Parameters
     ----------
     criterion : Criterion or str, default="laplacian"
-        What to score features by: a method such as ``SSelect(lam=0.1)``, a formula of your own such as
-        ``LaplacianScore() * ConstraintScore(1)``, or text: a name in ``fiedler.METHODS``, with parameters as in
-        ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
+        The score of a feature, or of a set of features. It is a method such as ``SSelect(lam=0.1)``, or a formula of
+        your own such as ``LaplacianScore() * ConstraintScore(1)``, or a name in ``fiedler.METHODS``. A name may have
+        parameters: ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
     n_features_to_select : int, float, "auto", "fdr" or None, default=None
-        A number of features, a share of them in (0, 1], or None for half. "auto", for criteria that choose sets such as
-        "subset": as many as explain nine tenths of what all features together do (a convention: accuracy is then
-        usually close to its best). "fdr": those that are more than noise, at a false discovery rate of ``alpha``, as
-        :func:`fiedler.evaluate.significance` tells with its defaults; of sets as many of these as explain nine tenths
-        of what they all do. That finds junk: where features share structure nearly all are real. With a screen, a
-        share and None refer to the columns that it keeps.
+        A number of features, or a share of them in (0, 1]. None selects half of the features. "auto" is for criteria
+        that choose sets, such as "subset": it selects the smallest number of features that reaches 90 % of J(all
+        features), where J is the set criterion (:class:`fiedler.Explained`). This limit is a convention; the accuracy
+        there is usually close to its best. "fdr" selects the features that are significant at a false discovery rate of
+        ``alpha``, by :func:`fiedler.evaluate.significance` with its defaults. Criteria that choose sets then apply
+        "auto" to the significant features. "fdr" removes noise only; if most features share structure, most of them
+        pass. With a screen, a share and None refer to the columns that the screen keeps.
     unlabeled : object, default=-1
-        The class label in y that means "unknown"; None when -1 is a class like any other. None, NaN and "" are
-        unknown in any case.
+        The class label in y that means "unknown". Pass None if -1 is an ordinary class. None, NaN and "" always mean
+        "unknown".
     redundancy : bool or float, default=None
-        Pass over features whose absolute correlation with a better one that is kept exceeds this limit; True is 0.7.
-        For rankings: a set holds no near copies anyway.
+        Skip near-duplicate features: features whose absolute correlation with a better, kept feature exceeds this
+        limit. True means 0.7. It is meant for rankings, because a set rarely contains near-duplicates.
     alpha : float in [0, 1], default=None
-        The false discovery rate of "fdr": the share of noise expected among what passes. None is 0.1 for rankings and
-        0.01 for criteria that choose sets: greedy sets seek out the noise that 0.1 tolerates. On real sets with 16
-        columns of noise for each, 1-NN accuracy of "subset" is .628 after "fdr" at 0.01 and .611 at 0.1.
+        The false discovery rate of "fdr": the expected share of noise among the features that pass. None means 0.1 for
+        rankings and 0.01 for criteria that choose sets, because greedy selection prefers the noise features that pass.
+        On real data sets with 16 noise columns per real column, the 1-NN accuracy of "subset" is .628 with
+        ``alpha=0.01`` and .611 with ``alpha=0.1``.
     threshold : float or str, default=None
-        A limit for the scores: only features at least as good are kept, those below it where small is good. As in
-        scikit-learn's SelectFromModel also "mean", "median" (of the finite scores) and multiples such as "1.25*mean".
-        ``n_features_to_select`` is then the most to keep, and None means all that pass. For rankings, not for sets.
+        A limit for the scores: features with this score or a better one are kept. If small is good, these are the
+        features below the limit. "mean", "median" and multiples such as "1.25*mean" are allowed, as in scikit-learn's
+        SelectFromModel; they are computed from the finite scores. ``n_features_to_select`` is then the largest number
+        of features to keep, and None means no such limit. It cannot be used with sets.
     screen : {"agreement", "fdr"} or None, default=None
-        Columns to drop before graph, target and candidates are built. "agreement" keeps the columns that agree with
-        others (:func:`fiedler.evaluate.agreement`), for data in which most columns are noise. "fdr" keeps those that
-        are significant at the rate ``alpha``, and then builds the graph again from these. A screen that finds nothing
-        to keep keeps everything. What a screen keeps has been looked at, so p-values of the kept columns are no
-        guarantee.
+        A test that drops noise columns before the graph is built and features are selected. "agreement" keeps the
+        columns that correlate with others (:func:`fiedler.evaluate.agreement`); use it if most columns are noise. "fdr"
+        keeps the columns that are significant at the rate ``alpha``. If no column passes, all columns are kept.
+        p-values that are computed from the kept columns afterwards are not valid, because the screen has used the same
+        data.
     include : str, int, or sequence of these, default=None
-        Features that are selected in any case: names of the columns of a frame, or column numbers. They come first in
-        ``order_``, in the order given, and count in ``n_features_to_select``. A set is chosen given these: it adds what
-        they do not explain, and their share counts in ``explained_``. A ranking continues after them. ``redundancy``
-        passes over near copies of them, and a screen keeps them.
+        Features that are always selected: column names of a frame, or column numbers. They come first in ``order_``, in
+        the given order, and are counted in ``n_features_to_select``. The other features of a set are chosen to
+        complement them, and ``explained_`` includes their share. In a ranking the other features follow by score.
+        ``redundancy`` skips near-duplicates of the included features, and a screen never drops them.
     scale : {"standard", "minmax", "keep"} or None, default=None
-        The scale on which graphs and scores read the columns: unit variance, the range from 0 to 1, or as they are.
-        None keeps them, and issues a :class:`fiedler.ScaleWarning` if their spreads differ by more than a factor of
-        1,000 and the criterion depends on the units. Columns of a sparse X are divided only, not centred. A source that
-        is read block by block is not scaled. ``transform`` returns the columns unscaled in any case.
+        How columns are scaled for graphs and scores: to unit variance, to the range from 0 to 1, or not at all. None
+        means "keep" with a :class:`fiedler.ScaleWarning`, which is issued if the standard deviations differ by more
+        than a factor of 1,000 and the criterion depends on the units. Columns of a sparse X are divided but not
+        centred. A source that is read block by block cannot be scaled. ``transform`` always returns unscaled columns.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        The paper's raw values; ``criterion_.greater_is_better`` gives the direction. Where small is good,
-        ``SelectFromModel(selector, importance_getter="scores_")`` takes the worst: leave its getter at the default.
+        Raw scores as the paper defines them; ``criterion_.greater_is_better`` gives the direction. Do not use
+        ``SelectFromModel(selector, importance_getter="scores_")``: it selects the worst features if small is good. The
+        default of ``importance_getter`` is correct.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        The same with large as good, for SelectFromModel and RFE.
+        Importances for SelectFromModel and RFE: large is good for every criterion.
     ranking_ : ndarray of shape (n_features_in_,)
-        1 for the best feature.
+        Rank of each column; 1 is the best.
     order_ : ndarray of shape (n_features_in_,)
         Column indices, best first; included features come before all others.
     support_ : ndarray of bool, shape (n_features_in_,)
@@ -97,22 +101,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     group_names_ : ndarray
         With ``groups``: the names of the features.
     criterion_ : Criterion
-        The criterion used, names resolved.
+        The criterion as an object, also if it was given as text.
     explained_ : ndarray
-        Of sets only: the share of what all features explain that the first 1, 2, ... of ``order_`` have, as far as they
-        were chosen one beside the other. What follows them in ``order_`` is ordered by what it would still add.
+        Sets only: the share of J(all features) that the first k features of ``order_`` reach, for k = 1, 2, ... With
+        ``redundancy`` it ends before the first skipped feature. The features after these are ordered by what each of
+        them would add.
     gains_ : ndarray of shape (n_features_in_,)
-        Sets only: what a feature adds given the features before it in ``order_``, as a share of what all features
-        explain. For a feature that was not chosen: what it would add to the chosen features.
+        Sets only: what a chosen feature adds to the features before it in ``order_``, as a share of J(all features).
+        For a feature that was not chosen, what it would add to the chosen features.
     relevance_ : ndarray of shape (n_features_in_,)
-        Sets only, and only if labels or pairs carry information: the factor by which they weight a feature.
+        Sets only: the factor with which labels, targets or pairs weight each feature. It is missing if they carry no
+        information.
     stands_for_ : ndarray of shape (n_features_in_,)
-        With ``redundancy``: of a feature that was passed over the kept one it resembles most, -1 for all others.
+        With ``redundancy``: for each skipped feature, the kept feature with the largest absolute correlation; -1 for
+        all other features.
     included_ : ndarray of bool, shape (n_features_in_,)
-        With ``include``: the columns that were selected in any case.
+        With ``include``: the columns that are always selected.
     kept_ : ndarray of bool, shape (n_features_in_,)
-        With ``screen``: the columns it keeps. The others have no score, and follow in ``order_``: after "agreement" by
-        their posterior, after "fdr" by their p-value.
+        With ``screen``: the columns that the screen keeps. The dropped columns have no score. They come last in
+        ``order_``, sorted by their posterior ("agreement") or their p-value ("fdr").
     pvalues_, qvalues_, effects_ : ndarray of shape (n_features_in_,)
         With "fdr": as in :class:`fiedler.evaluate.Significance`; NaN for constant columns.
 
@@ -173,20 +180,21 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         X : array-like, frame, sparse matrix, source, Dask array, AnnData, DataArray or Problem
             The data, of shape (n_samples, n_features). For an AnnData its X is read, in memory, backed or lazy; a
             polars LazyFrame is collected. Zarr arrays, HDF5 datasets, backed AnnData matrices and
-            :func:`fiedler.sources.open_source` are read block by block; a Dask array is scored where its blocks are.
-            A :class:`fiedler.Problem` keeps its graphs from fit to fit, for the same X with other labels.
-            A dense X in memory may have missing values (NaN, None, masked): they are filled from the nearest rows, and
-            a column does not gain from them. Frames may have categories, texts, truth values and dates; each column is
-            one feature, and a :class:`fiedler.TableWarning` says what was done with it.
+            :func:`fiedler.sources.open_source` are read block by block; a Dask array is scored where its blocks are. A
+            :class:`fiedler.Problem` keeps its graphs from fit to fit, for the same X with other labels. A dense X in
+            memory may have missing values (NaN, None, masked). They are filled from the nearest rows, and scores are
+            corrected so that missing values do not make a column look better. Frames may have categories, texts, truth
+            values and dates; each column is one feature, and a :class:`fiedler.TableWarning` says what was done with
+            it.
         y : array-like of shape (n_samples,), optional
-            Class labels or real targets, unknown ones included; ignored by unsupervised criteria.
+            Class labels or real targets; some may be unknown. Unsupervised criteria ignore y.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
             Pairs of row numbers. Inside cross-validation pass :class:`fiedler.Pairs` and request the metadata with
             ``set_fit_request(must_link=True, cannot_link=True)``.
         graph : Graph, or what :meth:`fiedler.Graph.of` takes, optional
-            A graph over the rows, which ``Precomputed()`` in the criterion takes. Inside cross-validation pass a
-            :class:`fiedler.Graph`, which is sliced along with X to the edges between the rows of a split, and request
-            it with ``set_fit_request(graph=True)``.
+            A graph over the rows, which replaces ``Precomputed()`` in the criterion. Inside cross-validation pass a
+            :class:`fiedler.Graph`, which is sliced together with X, and request it with
+            ``set_fit_request(graph=True)``.
         groups : sequence of labels or mapping, optional
             Columns that form one feature, such as the bands of a spectrum or repeated measurements: one label per
             column, or names of features with their columns. They are selected together and counted as one feature.
@@ -287,7 +295,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return X
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X; of a Dask array lazily, of a file just those columns.
+        """Return the selected columns of X.
+
+        Only these columns of a file are read. The result for a Dask array is lazy.
 
         Parameters
         ----------
@@ -297,7 +307,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         X_selected : of the kind of X
-            Columns in their order in X; of an AnnData a view of its selected variables.
+            The selected columns in the order of X. An AnnData gives a view of its selected variables.
         """
         inside, named = opened(X)
         source, container = as_source(inside), is_container(X)
@@ -317,22 +327,22 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         cannot_link: Any = None,
         limit: float | None = None,
     ) -> Explanation:
-        """Explain the choice: what every chosen feature adds, what it stands for, and what beats the others.
+        """Explain the selection: what each chosen feature adds, which near-duplicates it replaces, and why others lost.
 
-        Gains, shares, scores and q-values are known from the fit. Near copies and the relevance of single features are
-        computed from X, so they are missing without X. (``redundancy`` finds near copies during the fit; they are then
-        listed without their correlation.)
+        Gains, shares, scores and q-values are known from the fit. Near-duplicates and the relevance of single features
+        are computed from X; without X they are missing. With ``redundancy``, near-duplicates are known from the fit,
+        but not their correlations.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix, source, Dask array, AnnData, DataArray or Problem, optional
-            The data of the fit, for near copies and for the relevance.
+            The data of the fit, for near-duplicates and for the relevance.
         y : array-like of shape (n_samples,), optional
             Class labels or real targets, for the relevance. It may hold more labels than the fit had.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), or Pairs, optional
             Pairs of row numbers, for the relevance.
         limit : float, optional
-            A feature that was not chosen is a near copy if its absolute correlation with a chosen one exceeds this
+            A feature that was not chosen is a near-duplicate if its absolute correlation with a chosen one exceeds this
             limit. By default it is the limit of ``redundancy``, or 0.7.
 
         Returns
@@ -373,10 +383,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Scores with large as good: where small is good, how far below the worst score; of sets what was unexplained.
+        """Importances of the features: large is good, and never negative.
 
-        Of a set it is the share still unexplained when a feature was chosen, which falls along ``order_``, and 0 for
-        those that were not.
+        For a ranking they are the scores; if small is good, the worst finite score minus the score. For a set they are
+        the share of J(all features) that was unexplained when the feature was chosen, and 0 if it was not chosen.
         """
         check_is_fitted(self)
         if not hasattr(self, "explained_"):
@@ -386,7 +396,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return left
 
     def set_params(self, **params: Any) -> SpectralSelector:
-        """Set parameters, nested ones too; a criterion given by name becomes its method when one of its is set.
+        """Set parameters, including nested ones.
+
+        A criterion given as text is replaced by its object when one of its parameters is set.
 
         Parameters
         ----------

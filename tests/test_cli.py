@@ -324,7 +324,7 @@ def test_an_interrupted_comparison_goes_on(data, folder, few_cells):
     total, few_cells["allowed"] = few_cells["done"], few_cells["done"] + 5
     code, out, err = run(*arguments, "--out", "x.csv")
     assert (code, out) == (130, "")
-    assert "note: finished cells are kept in x.csv.cells; the same command goes on from there" in err
+    assert "note: finished cells are kept in x.csv.cells; the same command continues from there" in err
     assert sorted(path.name for path in folder.iterdir()) == [data, "x.csv.cells"]
     few_cells |= {"done": 0, "allowed": None}
     code, out, err = run(*arguments, "--out", "x.csv")
@@ -579,7 +579,7 @@ def test_ctrl_c_in_a_comparison_of_several_processes(data, folder):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (130, ""), err
-    assert "finished cells are kept in x.csv.cells; the same command goes on from there" in err
+    assert "finished cells are kept in x.csv.cells; the same command continues from there" in err
     assert said(err).splitlines()[-1] == "fiedler: interrupted"
     assert len(list(cells_folder.glob("[!.]*.json"))) >= 5
 

@@ -29,7 +29,7 @@ def diabetes(folder):  # noqa: F811
 def test_a_target_of_whole_numbers_is_a_target_and_said_to_be(diabetes):
     code, _, err = run("rank", diabetes, "--target", "target")
     assert code == 0
-    assert "the labels are taken as a real target with 214 values; --task says otherwise" in err
+    assert "the labels are taken as a real target with 214 values; --task changes this" in err
     assert "method subset, a set of features chosen with the target" in err
     code, _, err = run("rank", diabetes, "--target", "target", "--task", "classes", "-m", "fisher")
     assert code == 0

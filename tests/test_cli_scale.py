@@ -296,7 +296,7 @@ def test_an_interrupted_command_goes_on(folder, files, in_blocks, how):
     out, err = _stop_after_first_block(process, blocks, how)
     assert out == ""
     if how == signal.SIGINT:
-        kept = "note: finished blocks are kept in r.csv.blocks; the same command goes on from there"
+        kept = "note: finished blocks are kept in r.csv.blocks; the same command continues from there"
         assert said(err).split("\n") == [kept, "", "fiedler: interrupted", ""]
         assert process.returncode == 130
     assert not (folder / "r.csv").exists()

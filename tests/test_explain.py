@@ -161,7 +161,7 @@ def test_pruning_a_set_cuts_what_is_known_of_its_path(blobs):
     """Where features are passed over, the order is no longer the path, and shares are known up to there only."""
     X = blobs[0]
     plain = fitted(X, "subset", 8)
-    with pytest.warns(UserWarning, match="near copies"):
+    with pytest.warns(UserWarning, match="near-duplicates"):
         pruned = fitted(X, "subset", 8, redundancy=0.3)
     same = int(np.argmax(plain.order_ != pruned.order_))
     assert 0 < same < 8
@@ -242,10 +242,10 @@ def test_repr_and_html(X):
     told = fitted(X).explain(X)
     text = repr(told)
     assert text.startswith("3 of 7 features chosen by SmoothSubset(), which explain ")
-    for word in ("gain", "explained", "stands for", "not chosen:", "near copy of"):
+    for word in ("gain", "explained", "stands for", "not chosen:", "near-duplicate of"):
         assert word in text
     page = html.unescape(told._repr_html_())
-    assert "near copy of" in page
+    assert "near-duplicate of" in page
     many = fitted(np.random.default_rng(0).normal(size=(30, 60)), "variance", 30).explain()
     assert "... 20 more" in repr(many)
     assert "25 more" in repr(many)

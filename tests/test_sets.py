@@ -530,7 +530,7 @@ def test_pruning_reads_no_more_than_it_needs(stored):
 
 def test_when_all_others_are_copies():
     X = np.outer(np.arange(20.0) ** 2, np.arange(1.0, 6.0))
-    with pytest.warns(UserWarning, match="only 1 features are not near copies"):
+    with pytest.warns(UserWarning, match="only 1 features are not near-duplicates"):
         selector = SpectralSelector("variance", n_features_to_select=3, redundancy=True).fit(X)
     assert selector.order_.tolist() == [4, 3, 2, 1, 0]
     assert selector.stands_for_.tolist() == [4, 4, 4, 4, -1]
@@ -623,7 +623,7 @@ def test_a_path_ends_where_every_feature_lowers_what_is_explained(rng):
     X = rng.normal(size=(24, 40))
     criterion = Explained(KNN(5), "walk", of="graph", power=1)
     graph = KNN(5).build(X)
-    with pytest.warns(UserWarning, match=r"only the first \d+ of the 30 selected features add .*lower n_features"):
+    with pytest.warns(UserWarning, match=r"only the first \d+ of the 30 selected features add .*Lower n_features"):
         selector = SpectralSelector(criterion, n_features_to_select=30).fit(X)
     path = len(selector.explained_)
     assert 0 < path < 30

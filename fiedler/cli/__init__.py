@@ -102,7 +102,7 @@ data_options = _options(
     click.option(
         "--auto",
         is_flag=True,
-        help="Use the guesses of 'fiedler look' for everything that is not said: target, ids, columns to leave out, "
+        help="Use the guesses of 'fiedler look' for all options that are not given: target, ids, columns to leave out, "
         "scale, orientation.",
     ),
     click.option("--target", metavar="COL", help="Column that holds the labels: its name, or its number from 0."),
@@ -190,19 +190,19 @@ redundancy_option = click.option(
     is_flag=False,
     flag_value=0.7,
     metavar="[R]",
-    help="Pass over features that correlate more than R with a better one; R is 0.7 unless given.",
+    help="Skip near-duplicates: features that correlate more than R (0.7 by default) with a better one.",
 )
 include_option = click.option(
     "--include",
     metavar="COL",
     multiple=True,
-    help="Select this feature in any case, and choose the others given it: its name, or its number from 0 among the "
+    help="Always select this feature, and choose others that complement it: its name, or its number from 0 among the "
     "features. Can be repeated.",
 )
 screen_option = click.option(
     "--screen",
     type=click.Choice(["agreement", "fdr"]),
-    help="Drop columns of noise first: those that agree with no other, or that are not significant.",
+    help="Drop noise columns first. agreement: columns that correlate with no other; fdr: not significant ones.",
 )
 scale_options = _options(
     click.option("--memory", type=Size(), help="Memory to use, such as 500MB or 2GB. Larger files are read in blocks."),
@@ -219,10 +219,10 @@ report_option = click.option("--report", type=_file, help="Write an HTML report 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="fiedler", message="fiedler %(version)s")
 def main() -> None:
-    """Spectral feature selection: find the columns of a table that respect the similarity of its rows.
+    """Spectral feature selection: find the columns of a table that vary little between similar rows.
 
-    Labels may be missing, or known for some rows, or for all of them. They may be classes or real targets. Pairs of
-    rows that belong together, or do not, can take their place.
+    Labels are optional, and may be known for some rows only. They are classes or real targets. Instead of labels, you
+    can give pairs of rows that belong together or do not.
 
     DATA is a CSV, TSV (also .gz), Excel, Parquet, Feather, ARFF, MATLAB, NPY, NPZ, svmlight, Matrix Market, h5ad, HDF5
     or Zarr file.
@@ -243,10 +243,11 @@ def main() -> None:
 @click.option("--sheet", help="Sheet of an .xlsx file: its name, or its number from 0.")
 @click.option("--layer", help="Layer of an .h5ad file to read instead of its X.")
 def look(data: str, **options: Any) -> None:
-    """Show what the columns of DATA are, what stands in the way, and a command that works.
+    """Show the columns of DATA and their problems, and print a command that works.
 
-    A line per column tells its role (feature, id, target candidate, text, constant, copy), its missing cells, its
-    number of different values and its spread. All of these are guesses; --auto of the other commands uses them.
+    Each column has a line with its role (feature, id, target candidate, text, constant, copy), its number of missing
+    cells, its number of different values and its standard deviation. The roles are guesses; the option --auto of the
+    other commands uses them.
     """
     screen = Screen()
     with screen.warnings_as_notes():
@@ -286,7 +287,7 @@ def look(data: str, **options: Any) -> None:
     "--alpha",
     metavar="A",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="False discovery rate for --significance and --screen fdr: 0.1, and 0.01 where the screen feeds a set.",
+    help="False discovery rate of --significance and --screen fdr; by default 0.1, and 0.01 for the screen of a set.",
 )
 @click.option(
     "--out",
@@ -301,7 +302,7 @@ def look(data: str, **options: Any) -> None:
 def rank(data: str, **options: Any) -> None:
     """Rank the features of DATA, best first.
 
-    Without --method, a set of features is chosen by the method 'subset', which reads the labels or pairs there are.
+    The default method is 'subset'. It chooses a set of features, and uses labels or pairs if they are given.
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
@@ -359,7 +360,7 @@ def rank(data: str, **options: Any) -> None:
 def select(data: str, **options: Any) -> None:
     """Write a copy of DATA that keeps only the best features.
 
-    Row ids and labels are kept. Columns stay in their order, and values are those of DATA.
+    Row ids and labels are kept. The order of the columns and their values do not change.
     """
     screen = Screen(options["quiet"])
     if options["top"] is None and not options["auto"]:
@@ -410,7 +411,7 @@ def select(data: str, **options: Any) -> None:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How often labels are drawn, or folds dealt anew.",
+    help="Number of random draws of labels or folds.",
 )
 @click.option(
     "--shown",
@@ -448,8 +449,8 @@ def compare(data: str, **options: Any) -> None:
     """Compare methods by how well their features predict the labels.
 
     Every method ranks the features, and the labels are predicted from its first k features. Random features, the
-    variance and all features are compared as well. Without labels, the comparison tells how many neighbours of each row
-    are kept. With --out, an interrupted comparison goes on where it stopped when the same command runs again.
+    variance and all features are compared as well. Without labels, the measure is the share of the neighbours of each
+    row that the features preserve. With --out, the same command continues an interrupted comparison.
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
@@ -525,11 +526,11 @@ def report(data: str, **options: Any) -> None:
 @click.option("--no-browser", is_flag=True, help="Print the address only; do not open a browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Show neither notes nor progress.")
 def explore(data: str, **options: Any) -> None:
-    """Open DATA in a page, give labels and pairs by hand, and watch the ranking follow.
+    """Open DATA in a page in which you give labels and pairs by hand and see the ranking change.
 
-    The page is shown by the browser of this machine. It can be reached only from this machine, with the address that is
-    printed. Answers are kept in DATA.fiedler.json, and the next start goes on from there. The command ends when the
-    page has been closed for a minute, or with Ctrl-C.
+    The page opens in the browser of this machine. Other machines cannot connect to it. Answers are saved in
+    DATA.fiedler.json, and the next start continues from there. The command ends a minute after the page was closed, or
+    with Ctrl-C.
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
@@ -545,8 +546,8 @@ def explore(data: str, **options: Any) -> None:
 def methods(name: str | None) -> None:
     """List the methods, or explain one of them.
 
-    The list tells the formula of each method, the labels or pairs it needs, whether large or small scores are good, and
-    the paper it comes from.
+    The list has the formula of each method, the labels or pairs that it needs, whether large or small scores are good,
+    and its paper.
     """
     from . import listing
 

@@ -194,14 +194,14 @@ def _usual_method(job: Job, screen: Screen) -> Criterion:
 
 
 def usual_number(criterion: Criterion, job: Job) -> int:
-    """How many features are chosen where --top is not given: in a ranking all are, as far as the number matters."""
+    """Number of features if --top is not given; a ranking needs a number only for redundancy."""
     m = job.table.shape[1]
     fewest = max(1, len(job.included))
     return min(max(_USUAL_SET, fewest), m) if criterion.is_set else m if job.options["redundancy"] else fewest
 
 
 def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
-    """How many features --stability compares: --top, or what a set needs, or ten; never all, which always agree."""
+    """Number of features that --stability compares: --top, or what a set needs, or ten; never all features."""
     from ..evaluate.tuning import enough
 
     m, explained = len(selector.scores_), getattr(selector, "explained_", None)
@@ -213,21 +213,21 @@ def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
 
 
 def known_task(job: Job, screen: Screen) -> str:
-    """Whether the labels are classes or a target, said where the rule decided it."""
+    """Whether the labels are classes or a target; a note says so if the rule decided it."""
     known, stated = Supervision(job.table.shape[0], job.y, unlabeled=job.unlabeled), job.options["task"]
     task = known.task(stated)
     y = np.asarray(job.y)[is_known(np.asarray(job.y))]
     different = len(set(y.tolist()))
     if stated == "auto" and y.dtype.kind != "O":
         what = f"{different} classes" if task == "classes" else f"a real target with {different} values"
-        screen.note(f"the labels are taken as {what}; --task says otherwise")
+        screen.note(f"the labels are taken as {what}; --task changes this")
     if task == "classes" and 2 * different > len(y) > 2:
         screen.note(f"{different} classes among {len(y)} labelled rows: hardly any class has two")
     return task
 
 
 def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
-    """Name the screen where most columns are noise to a method that builds a graph from them."""
+    """Recommend the screen if most columns are noise and the method builds a graph from them."""
     plain = job.options.get("screen") is None and job.problem.groups is None
     if plain and any(recipe.reads_X for recipe in criterion.recipes()):
         remark = noise_remark(job.X, "--screen agreement")
@@ -287,7 +287,7 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: 
 
 
 def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
-    """Which features are more than noise; how many, said in a note."""
+    """Test which features are more than noise, and print their number as a note."""
     from ..evaluate import significance
 
     alpha = job.options["alpha"] or ALPHA

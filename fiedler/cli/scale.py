@@ -175,7 +175,7 @@ def _said_if_interrupted(what: str, folder: Path | None, screen: Screen) -> Iter
         yield
     except BaseException:
         if folder is not None and folder.exists():
-            screen.note(f"finished {what} are kept in {folder}; the same command goes on from there")
+            screen.note(f"finished {what} are kept in {folder}; the same command continues from there")
         raise
 
 

@@ -172,7 +172,7 @@ class Screen:
     def progress(self, text: str, in_steps: bool = False) -> Iterator[Any]:
         """What shows ``move(done, total)``: a bar in a terminal, a line now and then elsewhere.
 
-        Work ``in_steps`` counts to its end several times, and nobody knows how often.
+        Work ``in_steps`` counts to its end several times; the number of times is not known in advance.
         """
         if self.quiet:
             yield None

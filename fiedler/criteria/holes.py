@@ -1,18 +1,18 @@
-"""Penalties for missing values: a column must not gain from its holes.
+"""Penalties for missing values, so that they do not make a column look better.
 
-A quotient on a graph is a mean over edges. With fewer known values it is a mean over fewer edges, so by chance it
-deviates further from the value of noise, and among many noise columns those with the most holes would come out on top.
-The standard deviation under noise tells how much further. Half of the excess, or all of it for a column that hardly
-knows anything, is added to the score (subtracted if large is good):
+A quotient on a graph is a mean over edges. With fewer known values it is a mean over fewer edges, so its variance is
+larger. Among many noise columns, the best score would therefore often belong to a column with many missing values. The
+penalty is the excess of the standard deviation under noise, times a factor between ½ (few missing values) and 1 (nearly
+all missing). It is added to the score, or subtracted if large is good:
 
     score_j += ½ (1 + h_j) (σ_j - σ),   σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b
 
-k_a is 1 if row a knows column j and 0 otherwise, and h_j is the share of holes. σ is the same with k = 1 everywhere, so
-a complete column has no penalty. For the quotient of the mean energies on two graphs, as in constraint scores, the
-deviation is that of f'Af with A = L / tr L - L' / tr L', both Laplacians restricted to the known rows:
-σ_j = √(2 tr A²), and the factor is ½ for given pairs. If class labels imply the pairs, the score reads known values
-only, because filled values repeat those of other rows of the class, and the factor is 1. The energies of ReliefF need
-no penalty: filled values vary less, which lowers its weights. Fisher score and correlation read known values only, and
+k_a is 1 if column j is known in row a and 0 otherwise, and h_j is the share of missing values. σ is the same with k = 1
+everywhere, so a complete column has no penalty. For the quotient of the mean energies on two graphs, as in constraint
+scores, the deviation is that of f'Af with A = L / tr L - L' / tr L', both Laplacians restricted to the known rows: σ_j
+= √(2 tr A²), and the factor is ½ for given pairs. If class labels imply the pairs, the score reads known values only,
+because filled values repeat those of other rows of the class, and the factor is 1. The energies of ReliefF need no
+penalty: filled values vary less, which lowers its weights. Fisher score and correlation read known values only, and
 correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows of a
 complete column:
 

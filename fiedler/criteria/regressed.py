@@ -27,11 +27,11 @@ class Regressed(Criterion):
         "lasso"        score_j = max_k |a_kj|,   a_k = argmin ½‖y_k - Ca‖² + λ_k ‖a‖₁,   Ly_k = λ Dy_k, ‖y_k‖ = 1
         "group lasso"  score_j = ‖a_j‖₂,         A = argmin ½‖Y - ĈA‖² + λ Σ_j ‖a_j‖₂,   Y = [√(2 - λ_k) ξ_k]
 
-    C holds the centred columns of X in their own scale. Ĉ holds D^½f̃, of length 1. The trivial eigenvector has no part.
-    λ falls until ``n_nonzero`` coefficients (rows) are not 0 (:mod:`fiedler.criteria.regression`). All other features
-    score 0. A feature that repeats a better one gets no coefficient; of
-    identical columns only the first takes part, and the others get its score. If eigenvalues are repeated, as for a
-    disconnected graph, the score depends on the basis of their eigenspace. All columns must fit into memory.
+    C holds the centred columns of X in their own scale. Ĉ holds D^½f̃, of length 1. The trivial eigenvector is not
+    used. λ decreases until ``n_nonzero`` coefficients (rows) are not 0 (:mod:`fiedler.criteria.regression`). All other
+    features score 0. A near-duplicate of a better feature usually gets no coefficient. Identical columns get the same
+    score: the regression uses only the first of them. If eigenvalues are repeated, as for a disconnected graph, the
+    score depends on the basis of their eigenspace. All columns must fit into memory.
 
     Parameters
     ----------

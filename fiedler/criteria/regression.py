@@ -3,9 +3,9 @@
     lasso        min_a ½‖y - Ca‖² + λ ‖a‖₁                          one eigenvector at a time
     group lasso  min_A ½‖Y - CA‖² + λ Σ_j ‖a_j‖₂                    all together; a_j: row of feature j
 
-λ falls until the wanted number of features has coefficients that are not 0: of the lasso along its exact path, to where
-the next feature is about to enter; of the group lasso in steps of 5 % from the largest λ that has an effect. These
-scores compare features with each other, so all columns are in memory at once.
+λ decreases until the requested number of features has coefficients that are not 0. The lasso follows its exact path to
+the point where the next feature is about to enter. The group lasso lowers λ in steps of 5 %, from the smallest λ
+at which all coefficients are 0. These scores compare features with each other, so all columns must be in memory.
 """
 
 from __future__ import annotations

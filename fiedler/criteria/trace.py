@@ -19,9 +19,9 @@ class TraceDifference(Criterion):
 
         λ* = max_S Σ_{j in S} f̃_j'Df̃_j / Σ_{j in S} f_j'Lf_j      over all sets S of ``n_features`` features
 
-    The set of the best scores is the set that attains λ*. λ is found by turns: take the best scores, then the ratio of
-    their sums; the ratio never falls, and the turns end at the best of all sets. Features are compared in their own
-    scale, and a feature with a larger spread counts more.
+    The features with the best scores are the set that attains λ*. λ* is found by iteration: select the features with
+    the best scores, then set λ to the ratio of their sums. The ratio never decreases, and the iteration ends at the
+    best set. Features are not rescaled, so a feature with a larger variance has more weight.
 
     Parameters
     ----------

@@ -213,8 +213,9 @@ def compare(
         those of the best of ten starts of k-means, as in [EV]; the best start is chosen by the classes.
         "kmeans_accuracy" and "kmeans_nmi" are means over the ten starts.
     judge : {"neighbors", "clusters", "both"}, optional
-        The metrics by name: predictions from neighbours ("accuracy", "rmse", or "jaccard" without y), clusters of
-        k-means ("kmeans_accuracy" and "kmeans_nmi", which need classes in y), or both. It replaces ``metrics``.
+        A name for a choice of metrics; it replaces ``metrics``. "neighbors" means predictions from neighbours
+        ("accuracy", "rmse", or "jaccard" without y). "clusters" means clusters of k-means ("kmeans_accuracy" and
+        "kmeans_nmi", which need classes in y).
     standardize : bool, default=False
         Whether the chosen columns are standardised before they are judged. The methods rank unstandardised columns.
     estimator : {"knn", "logistic", "ridge", "pls", "svm", "forest"}, classifier or regressor, optional

@@ -1,7 +1,8 @@
 """Models that judge a selection by their predictions, by name.
 
-The usual judge is the nearest neighbour: it needs no parameters and reads all chosen features alike. It can mislead on
-spectra, where a linear model predicts a target from ten wavelengths that neighbours do not.
+The default is the nearest neighbour: it needs no parameters and gives all selected features the same weight. It can be
+misleading on spectra, where a linear model may predict a target well from a few wavelengths and nearest neighbours may
+not.
 
     knn        1-NN for classes, 5-NN for a target: the default
     logistic   logistic regression, standardised columns        classes

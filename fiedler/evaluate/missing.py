@@ -1,4 +1,4 @@
-"""Missing values: how many, where, and whether the pattern of the holes itself carries structure.
+"""Missing values: how many, where, and whether neighbouring rows miss the same features.
 
 For every column with holes, the indicator "known or missing" is tested like a feature: does it vary less between
 neighbouring rows than its permuted values? The graph joins each row to the nearest rows by the distance over common

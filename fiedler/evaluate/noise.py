@@ -14,26 +14,25 @@ __all__ = ["Agreement", "agreement"]
 
 
 def agreement(X: Any) -> Agreement:
-    """Find the columns that correlate with others by more than chance gives.
+    """Find the columns that correlate with other columns more than expected by chance.
 
-    Noise agrees with nothing: its squared correlations with the other columns are those of its values in another
-    order. Their mean and variance over all orders are exact, so that no permutations, folds or seeds are needed. From
-    round to round a column is compared with those that are likely to agree.
+    Under the null hypothesis the values of a column are exchangeable over the rows. The mean and the variance of its
+    squared correlations with the other columns are then known exactly, so no permutations, folds or seeds are needed.
+    The test is repeated a few times; each round gives more weight to columns that are likely to be real.
 
-    The scale, the sign and the order of the columns change nothing. Text, a lone informative column, columns that
-    depend on each other without correlating, blocks of correlated noise and very heavy tails are where it fails; the
-    page "Features among noise" has a number for each.
+    The result does not depend on the scale, the sign or the order of the columns. The test fails for text, for a single
+    informative column, for columns that depend on each other without correlation, for blocks of correlated noise, and
+    for very heavy tails. The page "Features among noise" has a number for each case.
 
     Parameters
     ----------
     X : array-like, frame, sparse matrix, source, Dask array, AnnData, DataArray or Problem
-        The data, of shape (n_samples, n_features). Sources are read twice in each round; sparse columns are never
-        filled in.
+        The data, of shape (n_samples, n_features). Sources are read twice in each round. Sparse columns stay sparse.
 
     Returns
     -------
     agreement : Agreement
-        Posterior, p-value and whether it is kept, column by column.
+        Posterior and p-value of each column, and whether the column is kept.
 
     See Also
     --------

@@ -268,7 +268,7 @@ def suggest_n_features(
     unlabeled: Any = -1,
     random_state: int = 0,
 ) -> Suggestions:
-    """Suggest numbers of features to select, by three rules that state their reason.
+    """Suggest numbers of features to select by three rules, each with its reason.
 
     - *explained*, for criteria that choose sets: the smallest number that reaches 90 % of J(all features);
     - *turning*, for all other criteria: the turning point of the sorted scores ([EV] section 4.4), which is the point

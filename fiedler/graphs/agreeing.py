@@ -1,4 +1,4 @@
-"""The graph of the columns that agree with others: columns of noise take no part in the distances between rows."""
+"""The graph of the columns that agree with others: noise columns are not used for the distances between rows."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from .recipe import Recipe
 class Agreeing(Recipe):
     """The graph of another recipe, built from the columns that agree with others.
 
-    A column is kept if its squared correlations with the other kept columns are more than chance gives
-    (:func:`fiedler.evaluate.agreement`). Where no column agrees with another, all are kept and the graph is that of the
-    recipe itself. Features are still scored one and all, those of noise too.
+    A column is kept if its squared correlations with the other kept columns are larger than expected by chance
+    (:func:`fiedler.evaluate.agreement`). If no column agrees with another, all columns are kept. All features are
+    scored on the graph, including those that the graph does not use.
 
     Parameters
     ----------
     graph : Recipe, optional
-        How the graph is built from the kept columns; by default ``KNN(5)``. Its docstring states the diagonal.
+        The recipe that builds the graph from the kept columns; by default ``KNN(5)``. Its docstring states the
+        diagonal.
 
     See Also
     --------
-    fiedler.SpectralSelector : With ``screen="agreement"`` the other columns are no candidates either.
+    fiedler.SpectralSelector : ``screen="agreement"`` also excludes the other columns from the selection.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Agreeing(Recipe):
 
 
 class ColumnAgreement:
-    """Which columns agree with others, as something a problem builds once."""
+    """The agreement of columns, in the form in which a problem stores results."""
 
     supervised = False
 

@@ -187,11 +187,11 @@ class RankingDisplay(_Display):
 
 
 class ExplanationDisplay(_Display):
-    """What every chosen feature adds, in the order in which the features were chosen, and the near copies of each.
+    """What every chosen feature adds, in the order in which the features were chosen, and the near-duplicates of each.
 
     For a set every bar begins at the share that the features above it explain, and ends at the share that they explain
     together with this feature. For a ranking the bar is the lead: how much better the score is than the mean score of
-    the features that were not chosen, in standard deviations. The number of near copies is written behind the bar.
+    the features that were not chosen, in standard deviations. The number of near-duplicates is written behind the bar.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class ExplanationDisplay(_Display):
     start, length : ndarray
         Where each bar begins, and its length.
     copies : sequence of int
-        Number of near copies of each feature.
+        Number of near-duplicates of each feature.
     label : str
         What the bars show.
     title : str, optional

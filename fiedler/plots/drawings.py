@@ -101,7 +101,7 @@ def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = unto
 def steps_of_choice(
     ax: Axes, names: Sequence[str], start: np.ndarray, length: np.ndarray, copies: Sequence[int], **style: Any
 ) -> BarContainer:
-    """A bar for each chosen feature, from ``start``; the number of its near copies is written behind the bar."""
+    """A bar for each chosen feature, from ``start``; the number of its near-duplicates is written behind the bar."""
     look: dict[str, Any] = {"height": 0.7, "color": "C0"} | style
     bars = ax.barh(np.arange(len(names)), np.nan_to_num(length), left=np.nan_to_num(start), **look)
     ax.axvline(0.0, linewidth=0.8, color=paint("rule"))

@@ -21,7 +21,7 @@ from .stability_section import stability_of
 PAGE_ROWS = 300  # number of table rows at first, and added by each "show more"
 _EMBEDDED = 1_000_000  # largest size of the ranking inside the page, in characters
 _NAME = 60  # characters of a feature's name in the table
-_CORRELATED = 2e10  # largest number of products for near copies of the selected features
+_CORRELATED = 2e10  # largest number of products for near-duplicates of the selected features
 _TEMPLATE = '{% include "ranking.html.j2" %}'  # report.js fills the same table
 
 
@@ -82,7 +82,7 @@ def _compute(case: Case) -> dict[str, Any]:
 
 
 def _notes(case: Case) -> list[str]:
-    """The remark on each feature, best first: no score, near copies, or correlation with a better one."""
+    """The remark on each feature, best first: no score, near-duplicates, or correlation with a better one."""
     order = case.selector.order_
     notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
     known, (n, m) = case.selector, case.problem.X.shape
@@ -94,7 +94,7 @@ def _notes(case: Case) -> list[str]:
         if near[j]:
             copies.setdefault(int(told.resembles[j]), []).append(case.names[j])
             r = "" if np.isnan(told.correlation[j]) else f" (r = {told.correlation[j]:.2f})"
-            notes[place] = notes[place] or f"near copy of {case.names[told.resembles[j]]}{r}"
+            notes[place] = notes[place] or f"near-duplicate of {case.names[told.resembles[j]]}{r}"
     for place, j in enumerate(order[: case.n_selected].tolist()):
         notes[place] = notes[place] or _stands_for(copies.get(j, []))
     for place in np.flatnonzero(getattr(case.selector, "included_", np.zeros(len(order), dtype=bool))[order]).tolist():
@@ -106,9 +106,9 @@ def _notes(case: Case) -> list[str]:
 
 
 def _stands_for(names: list[str], shown: int = 3) -> str:
-    """The near copies that a selected feature stands for, as text."""
+    """The near-duplicates that a selected feature stands for, as text."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"stands for its near copies {', '.join(names[:shown])}{more}" if names else ""
+    return f"stands for its near-duplicates {', '.join(names[:shown])}{more}" if names else ""
 
 
 def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:

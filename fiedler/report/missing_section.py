@@ -40,8 +40,8 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     found = s["missing_values"]
     words = (
         f"{found['n_values']:,} values are missing, in {found['n_features']:,} features and {found['n_rows']:,} of "
-        f"{found['n_samples']:,} rows. Each was filled with the mean of the five nearest rows that know the feature. "
-        "Scores are corrected, so that a feature does not gain from its missing values."
+        f"{found['n_samples']:,} rows. Each was filled with the mean of the five nearest rows with a known value. "
+        "Scores are corrected, so that missing values do not make a feature look better."
     )
     if found["n_structured"]:
         named = ", ".join(printable(name, 40) for name in found["structured"])

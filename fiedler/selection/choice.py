@@ -1,4 +1,4 @@
-"""How many features, and which: by number, by score, by what a set explains, by significance, without near copies."""
+"""How many features, and which: by number, by score, by explained share, by significance, without near-duplicates."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def _chosen(
             found["explained"] = ranking.explained[: moved[0]] if len(moved) else ranking.explained
         if not as_many_as_pass and kept < n:
             message = (
-                f"only {kept} features are not near copies (|r| > {limit:g}) of a better one; the other {n - kept} of "
-                f"the {n} selected are; lower n_features_to_select or raise redundancy."
+                f"only {kept} features are not near-duplicates (|r| > {limit:g}) of a better one; the other "
+                f"{n - kept} of the {n} selected are; lower n_features_to_select or raise redundancy."
             )
             warning = ParameterWarning(message, parameter=("n_features_to_select", "redundancy"), value=n)
             warnings.warn(warning, stacklevel=4)
@@ -166,14 +166,14 @@ def _warn_of_losses(ranking: Ranking, n: int) -> None:
     path = len(ranking.explained)
     if (ranking.gains[ranking.order[path:n]] < 0.0).any():
         message = (
-            f"only the first {path} of the {n} selected features add to what the set explains: after these every "
-            "feature lowers it. The others follow in the order of what they take away; lower n_features_to_select."
+            f"only the first {path} of the {n} selected features add to what the set explains; every further feature "
+            "lowers it. The others follow, those that lower it least first. Lower n_features_to_select."
         )
         warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=5)
 
 
 def _reaching(share: float, explained: np.ndarray) -> int:
-    """How many of a set reach a share of what all of it explains."""
+    """Number of features of a set that reach a share of what the whole set explains."""
     return int(np.argmax(explained >= share * explained[-1])) + 1 if len(explained) else 0
 
 

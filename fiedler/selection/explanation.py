@@ -5,8 +5,8 @@ is from the scores of the features that were not chosen:
 
     lead = (score - mean of the rest) / standard deviation of the rest,      positive if the feature is better
 
-Both state near copies: a feature that was not chosen is a near copy of the chosen feature with the largest |r|, if this
-|r| exceeds a limit.
+Both list near-duplicates. A feature that was not chosen is a near-duplicate of the chosen feature with the largest |r|
+if this |r| exceeds a limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..words import direction, html_table, printable, to_frame
 from .choice import Choice
 from .redundancy import resemblance
 
-_SHOWN, _OTHERS, _COPIES = 10, 5, 3  # chosen features, other features and near copies in a repr
+_SHOWN, _OTHERS, _COPIES = 10, 5, 3  # chosen features, other features and near-duplicates in a repr
 _LONGEST = 28  # characters of a name in a repr
 
 
@@ -56,7 +56,7 @@ class Explanation:
         Sets only: the share that a feature and all features before it explain; NaN for features that were not chosen.
     lead : ndarray of shape (n_features,) or None
         Rankings only: how much better the score is than the mean score of the features that were not chosen, in
-        standard deviations of their scores. Near copies that ``redundancy`` passed over do not count.
+        standard deviations of their scores. Near-duplicates that ``redundancy`` skipped are not counted.
     relevance : ndarray of shape (n_features,) or None
         How closely a feature follows the labels, the target or the pairs (:class:`fiedler.Relevance`); None if none of
         these are known, or carry no information.
@@ -67,12 +67,12 @@ class Explanation:
     kept : ndarray of bool, shape (n_features,), or None
         With a screen: the columns that it keeps.
     resembles : ndarray of int, shape (n_features,)
-        For a feature that was not chosen the chosen feature with the largest absolute correlation; -1 for all others,
-        and if X is not known.
+        For a feature that was not chosen, the chosen feature with the largest absolute correlation. -1 for chosen
+        features, and for all features if X is not known.
     correlation : ndarray of shape (n_features,)
         The correlation with this chosen feature.
     limit : float
-        A feature that was not chosen is a near copy if this absolute correlation exceeds this limit.
+        A feature that was not chosen is a near-duplicate if this absolute correlation exceeds this limit.
 
     See Also
     --------
@@ -114,7 +114,7 @@ class Explanation:
         return self.order[: self.n_chosen]
 
     def copies(self, feature: Any) -> list[tuple[str, float]]:
-        """The near copies that a chosen feature stands for.
+        """The near-duplicates that a chosen feature stands for.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Explanation:
         Returns
         -------
         copies : list of (str, float)
-            Name and correlation of each near copy, the closest first.
+            Name and correlation of each near-duplicate, the closest first.
         """
         found = self._copies_of.get(self._column(feature), [])
         return [(str(self.feature_names[j]), float(self.correlation[j])) for j in found]
@@ -140,8 +140,8 @@ class Explanation:
         Returns
         -------
         name : str or None
-            For a near copy the chosen feature that it resembles; otherwise the last chosen feature that is better. None
-            for a chosen feature, and for a feature that did not compete: without a score, dropped by the screen, or not
+            For a near-duplicate, the chosen feature that it resembles. Otherwise, the last chosen feature that is
+            better. None for a chosen feature, and for a feature without a score, dropped by the screen, or not
             significant.
         """
         better = self._beaten_by(self._column(feature))
@@ -184,7 +184,7 @@ class Explanation:
         -------
         frame : DataFrame
             One row per feature. Rankings have the columns ``score`` and ``lead``, sets have ``gain`` and ``explained``.
-            ``relevance`` and ``q`` are there if they are known. ``stands_for`` lists the near copies of a chosen
+            ``relevance`` and ``q`` are there if they are known. ``stands_for`` lists the near-duplicates of a chosen
             feature. ``beaten_by``, ``resembles`` and ``r`` tell about a feature that was not chosen.
         """
         order, names = self.order, np.asarray(self.feature_names, dtype=object)
@@ -258,7 +258,7 @@ class Explanation:
 
     @cached_property
     def _copies_of(self) -> dict[int, list[int]]:
-        """The near copies of every chosen feature that has some, the closest first."""
+        """The near-duplicates of every chosen feature that has some, the closest first."""
         near = np.flatnonzero((self.resembles >= 0) & ~(np.abs(self.correlation) <= self.limit))
         copies: dict[int, list[int]] = {}
         for j in near[np.argsort(-np.nan_to_num(np.abs(self.correlation[near])), kind="stable")].tolist():
@@ -297,7 +297,7 @@ class Explanation:
             return left or f"score {_number(self.scores[j])}"
         if by == self.resembles[j] and not abs(self.correlation[j]) <= self.limit:
             r = "" if np.isnan(self.correlation[j]) else f" (r = {self.correlation[j]:.2f})"
-            return f"a near copy of {self._name(by)!r}{r}, which was chosen" + (f"; {left}" if left else "")
+            return f"a near-duplicate of {self._name(by)!r}{r}, which was chosen" + (f"; {left}" if left else "")
         if left:
             return f"{left}; {self._name(by)!r} was better at the last step"
         scores = f"{_number(self.scores[j])} is not better than {_number(self.scores[by])}"
@@ -355,7 +355,7 @@ def _number(value: float) -> str:
 
 
 def _listed(copies: list[tuple[str, float]], most: int = _COPIES) -> str:
-    """Near copies as text."""
+    """Near-duplicates as text."""
     shown = [printable(name, _LONGEST) + ("" if np.isnan(r) else f" ({r:.2f})") for name, r in copies[:most]]
     more = f" and {len(copies) - most} more" if len(copies) > most else ""
     return ", ".join(shown) + more
@@ -364,12 +364,12 @@ def _listed(copies: list[tuple[str, float]], most: int = _COPIES) -> str:
 def explained(
     choice: Choice, criterion: Criterion, names: list[str], problem: Problem | None, alpha: float, limit: float
 ) -> Explanation:
-    """The explanation of a choice; near copies and the relevance of a ranking are read from a problem."""
+    """The explanation of a choice; near-duplicates and the relevance of a ranking are read from a problem."""
     scores, order, n, found = choice
     m, others = len(scores), order[n:]
     resembles, r = found.get("stands_for", np.full(m, -1, dtype=np.intp)).copy(), np.full(m, np.nan)
     resembles[order[:n]] = -1
-    beaten = others[resembles[others] < 0]  # near copies that were passed over did not lose by their score
+    beaten = others[resembles[others] < 0]  # near-duplicates that were passed over did not lose by their score
     relevance = found.get("relevance")
     if problem is not None:
         resembles[others], r[others] = resemblance(problem, order[:n], others)

@@ -1,4 +1,4 @@
-"""Fixed features: columns that are selected in any case, given by name or by number."""
+"""Fixed features: columns that are always selected, given by name or by number."""
 
 from __future__ import annotations
 

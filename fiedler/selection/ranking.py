@@ -18,8 +18,8 @@ class Ranking(NamedTuple):
 
     ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
     ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. ``gains`` and ``relevance`` are
-    those of :class:`fiedler.sets.forward.Path`. The first ``n_fixed`` features of the order are there in any case,
-    whatever their scores.
+    those of :class:`fiedler.sets.forward.Path`. The first ``n_fixed`` features of the order are fixed, whatever their
+    scores.
     """
 
     scores: np.ndarray

@@ -30,7 +30,7 @@ _AT_ONCE = 256  # number of columns that are compared at a time
 
 
 def limit_of(redundancy: Any, parameter: str = "redundancy") -> float | None:
-    """The limit of |r| that a parameter asks for; True is the usual one, and None and False mean no limit."""
+    """The limit of |r| that a parameter states; True means 0.7, and None and False mean no limit."""
     if redundancy is None or redundancy is False:
         return None
     if redundancy is True:

@@ -3,7 +3,7 @@
     "agreement"  keeps the columns that agree with others (:mod:`fiedler.engine.agreement`)
     "fdr"        keeps the columns that are significant at a false discovery rate (:mod:`fiedler.significance`)
 
-Where a screen finds nothing to keep, it keeps every column, and the choice is that without a screen.
+If no column passes a screen, all columns are kept, and the selection is the same as without a screen.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ..validation import check_choice, check_share, is_sparse
 SCREENS = ("agreement", "fdr")
 _SAMPLE, _MOST = 1000, 0.5  # rows and columns that tell how many columns are noise, and the share that is worth a word
 _NEARLY_ALL = 0.95  # an estimated share, which should not look exact
-ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy sets seek out the noise that a level of 0.1 tolerates
+ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy selection prefers the noise features that pass at 0.1
 
 
 def noise_remark(X: Matrix, screen: str) -> str | None:
-    """A sentence where most columns agree with no other, which names the screen; None elsewhere, and for sources.
+    """A sentence that recommends the screen if most columns agree with no other; None otherwise, and for sources.
 
-    The first round on a sample of rows and columns tells.
+    The share is estimated by the first round on a sample of rows and columns.
     """
     if isinstance(X, Source):
         return None
@@ -51,7 +51,7 @@ def noise_remark(X: Matrix, screen: str) -> str | None:
 
 
 def level(alpha: float | None, criterion: Criterion) -> float:
-    """The false discovery rate: the one that is given, or the usual one of rankings or of sets."""
+    """The false discovery rate ``alpha``, or by default that for rankings or that for sets."""
     if alpha is None:
         return ALPHA_OF_SETS if criterion.is_set else ALPHA
     check_share("alpha", alpha)

@@ -105,7 +105,7 @@ def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
 def _order(steps: Steps, search: Search, scores: np.ndarray, added: np.ndarray) -> np.ndarray:
     """The path, then columns with a residual by remaining score, those without by first score, then constants.
 
-    Under a kernel that is not positive, features may lower J. They follow in the order of what they take away.
+    Under a kernel that is not positive, features may lower J. They follow, those that lower J least first.
     """
     left = search.scores(steps.num, steps.den)
     left = np.where(left == 0.0, np.minimum(np.nan_to_num(added), 0.0), left)

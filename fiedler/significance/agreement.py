@@ -22,17 +22,18 @@ class Agreement:
     Parameters
     ----------
     posterior : ndarray of shape (n_features,)
-        How likely a column agrees with others: 1 - its local false discovery rate. NaN for a constant column, and for
-        all columns where there are fewer than 6 rows or 3 columns that vary.
+        Probability that a column agrees with others: 1 - its local false discovery rate. NaN for a constant column. All
+        values are NaN if there are fewer than 6 rows or fewer than 3 columns that vary.
     pvalues : ndarray of shape (n_features,)
-        Of the last round: the probability of so large a weighted sum of squared correlations if the values of the
-        column came in another order. Later rounds weight columns by what earlier ones found, so these p-values order
-        the columns, and are no guarantee.
+        p-value of the last round: the probability of a weighted sum of squared correlations at least this large if the
+        values of the column are permuted. The weights depend on earlier rounds, so use these p-values to order the
+        columns, not as a test.
     kept : ndarray of bool, shape (n_features,)
-        The columns whose posterior is at least 0.8. Every column, where the first round finds none with a q-value of
-        at most 0.1, or the last one fewer than two.
+        The columns whose posterior is at least 0.8. All columns are kept if the first round finds no column with a
+        q-value of at most 0.1, or if the last round finds fewer than two columns.
     n_rounds : int
-        1 where the first round found nothing, up to 6 otherwise; 0 where there is too little to tell.
+        Number of rounds: 1 if the first round found nothing, up to 6 otherwise, and 0 if there are too few rows or
+        columns.
     feature_names : ndarray
         Column names, or numbers.
     """
