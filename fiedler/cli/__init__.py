@@ -173,7 +173,7 @@ run_options = _options(
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Seed of everything that is random.",
+        help="Random seed.",
     ),
     click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="Number of cores to use; by default all."),
     click.option("--force", is_flag=True, help="Replace existing files."),
