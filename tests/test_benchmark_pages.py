@@ -73,6 +73,81 @@ def test_the_page_on_noise_says_what_the_screen_gives_back():
     assert says("noise.md", f"sSelect rises {a}, C4 {b} and SSLS {c}")
 
 
+# -------------------------------------------------------------------- pages open with their main results
+
+
+@pytest.mark.parametrize("page", [page for page in FOLDERS if page.parent == DOCS], ids=lambda page: page.name)
+def test_a_page_opens_with_its_main_results(page):
+    opening = page.read_text(encoding="utf-8").partition("<!-- table:")[0]
+    assert re.search(r"^(The three main results|In short)", opening, flags=re.MULTILINE)
+    assert len(re.findall(r"^- ", opening, flags=re.MULTILINE)) >= 3
+
+
+def test_the_opening_on_methods_quotes_its_tables():
+    ranks = {row["method"]: row for row in table("which-method.md", "free-standings") if row["method"] != "all"}
+    best, second = ranks["subset"], ranks["cur"]
+    assert says("which-method.md", f"best average rank of {len(ranks)} selectors ({best['rank, together']}; CUR, the "
+                                   f"second best, has {second['rank, together']})")  # fmt: skip
+    assert says("which-method.md", f"({best['rank, held-out']}; CUR has {second['rank, held-out']})")
+    advice = {row["you have"]: row for row in table("which-method.md", "advice")}
+    few, none = advice["5 to 20 labels per class"], advice["no labels"]
+    assert says("which-method.md", f"`subset` is {few['value']}, compared with {none['value']} without labels")
+    assert "28:9" in few["over the best peer"]
+    assert says("which-method.md", "ahead of CUR on 28 of 37 data sets")
+    lost = none["over all features"].lstrip("−")
+    assert says("which-method.md", f"they are ahead of `subset` by {lost} on average")
+
+
+def test_the_opening_on_significance_quotes_its_tables():
+    rows = load(FOLDERS[DOCS / "is-it-real.md"] / "noise.csv")[1:]
+    ours, naive = [float(row[5]) for row in rows], [float(row[2]) for row in rows]
+    assert says("is-it-real.md", f"{100 * min(ours):.1f} to {100 * max(ours):.1f} % of pure noise features")
+    assert says("is-it-real.md", f"{100 * min(naive):.0f} to {100 * max(naive):.0f} % are.")
+    default = next(row for row in table("is-it-real.md", "planted") if "default" in row["how"])
+    assert says("is-it-real.md", f"{100 * float(default['planted found']):.0f} % are found")
+    assert says("is-it-real.md", f"{100 * float(default['false share of what is found']):.1f} % of the features found")
+    assert max(float(row[".05"]) for row in table("is-it-real.md", "breaks")) == 1.0
+
+
+def test_the_opening_on_noise_quotes_its_tables():
+    rows = [{row["method"]: row for row in table("noise.md", block)} for block in ("real", "held-out")]
+    (a, b), (c, d) = ((row["subset"], row["subset, agreement"]) for row in rows)
+    none, most = "accuracy, 0 times", "accuracy, 16 times"
+    assert says("noise.md", f"falls from {a[none]} to {a[most]} on the study sets and from {c[none]} to {c[most]} on")
+    assert says("noise.md", f"With the screen it is {b[most]} and {d[most]}")
+    assert says("noise.md", f"is {b[none]} instead of {a[none]}, and {d[none]} instead of {c[none]}")
+    blocks = next(row for row in table("noise.md", "failing") if "blocks" in row["data"])
+    assert says("noise.md", f"keeps {100 * float(blocks['share']):.0f} % of the columns of correlated noise")
+
+
+def test_the_opening_on_cells_quotes_its_tables():
+    for name in ("yan", "pbmc68k_reduced"):
+        mean = {row["genes chosen by"]: row["mean"] for row in table("single-cells.md", name)}
+        sentence = f"has {mean['laplacian']}, scanpy's `cell_ranger` {mean['scanpy, cell_ranger']} and `seurat`"
+        assert says("single-cells.md", f"{sentence} {mean['scanpy, seurat']}.")
+        assert any(says("single-cells.md", f"{verb} {mean['variance']}.") for verb in ("with", "has"))
+
+
+def test_the_opening_on_scaling_quotes_its_tables():
+    limits = table("scaling.md", "limits")
+    assert len(limits) == 13
+    assert says("scaling.md", f"largest peak is {max(float(row['peak MiB']) for row in limits):.0f} MiB")
+    seconds = {(row["axis"], row["rows"], row["columns"]): row["seconds"] for row in table("scaling.md", "growth")}
+    tall, wide = seconds["rows", "1,000,000", "100"], seconds["columns", "200", "2,000,000"]
+    assert says("scaling.md", f"1,000,000 × 100 values take {tall} s and 200 × 2,000,000 values take {wide} s")
+    graphs = {row["graph"]: row for row in table("scaling.md", "anchors-fashion_mnist")}
+    few, all_rows = graphs["Anchors(n_anchors=1000)"], graphs["KNN(weight='binary', algorithm='exact')"]
+    assert says("scaling.md", f"takes {few['seconds']} s with 1000 anchors, and {all_rows['seconds']} s with exact")
+    assert says("scaling.md", f"rank correlation of the two is {few['LS: ρ to binary kNN']}")
+    assert says("scaling.md", f"features is {few['1-NN']} with anchors and {all_rows['1-NN']} with exact neighbours")
+
+
+def test_the_opening_on_the_papers_counts_the_findings():
+    rows = table("reproductions.md", "overview")
+    yes, no = (sum(int(row[key]) for row in rows) for key in ("findings that come out", "that do not"))
+    assert says("reproductions.md", f"**{yes} of {yes + no} findings are confirmed, and {no} are not.**")
+
+
 def test_results_count_the_promises_that_are_met():
     folder = FOLDERS[HERE / "RESULTS.md"]
     met = [row["met"] for name in ("ratios", "facts") for row in records(folder / f"{name}.csv") if row["met"] != "–"]
