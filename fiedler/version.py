@@ -1,6 +1,6 @@
 """The version, in a module that imports no room, so that every room can use it."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 _DECIDE_DIGITS = ("numpy", "scipy", "scikit-learn", "numba")
 _ALSO_SHOWN = ("pandas", "polars", "matplotlib", "anndata", "zarr", "dask", "joblib", "threadpoolctl", "click")
 
