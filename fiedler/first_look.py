@@ -273,7 +273,7 @@ def _look_at_file(path: Path, options: dict[str, Any]) -> Look:
         object.__setattr__(flipped, "rows_are", "features")
         return flipped
     if not columns:
-        remarks = ("the columns are not looked at one by one, because the matrix is large",)
+        remarks = ("the matrix is large, so single columns are not shown",)
     guesses["transpose"] = options["transpose"]
     n_columns = len(columns) or contents.X.shape[1]
     command = _command(path, options, guesses)

@@ -151,7 +151,7 @@ class RankingDisplay(_Display):
         n_features : int, default=20
             How many of the best to show.
         feature_names : sequence of str, optional
-            By default those the selector has seen, or x0, x1, ...
+            Names of the features; by default those of the fit, or x0, x1, ...
         ax : matplotlib Axes, optional
             What to draw on; by default new axes.
         **style : object
@@ -552,7 +552,7 @@ class AgreementDisplay(_Display):
     figure_ : matplotlib Figure
         Their figure.
     dots_ : matplotlib PathCollection
-        One dot per column; of very many columns some.
+        One dot per column; a sample of the columns if there are very many.
 
     Examples
     --------

@@ -6,8 +6,8 @@
 e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
 stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
 Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
-the best are ties, which go to the smaller column number. Features that are included in any case make the first steps;
-one without a residual, such as a copy of another, makes a step of gain 0.
+the best are ties, which go to the smaller column number. Included features make the first steps. An included feature
+without a residual, such as a copy of another one, makes a step with gain 0.
 """
 
 from __future__ import annotations
