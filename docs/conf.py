@@ -2,8 +2,9 @@
 
 import os
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from fiedler.version import __version__
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext")]
@@ -12,7 +13,7 @@ os.environ.pop("FIEDLER_DATA", None)  # the gallery shows what everyone gets, wi
 project = "fiedler"
 author = "The fiedler developers"
 project_copyright = "The fiedler developers"
-version = release = installed_version("fiedler")
+version = release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
