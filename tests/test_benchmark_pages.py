@@ -89,11 +89,17 @@ def test_the_opening_on_methods_quotes_its_tables():
     assert says("which-method.md", f"best average rank of {len(ranks)} selectors ({best['rank, together']}; CUR, the "
                                    f"second best, has {second['rank, together']})")  # fmt: skip
     assert says("which-method.md", f"({best['rank, held-out']}; CUR has {second['rank, held-out']})")
-    advice = {row["you have"]: row for row in table("which-method.md", "advice")}
-    few, none = advice["5 to 20 labels per class"], advice["no labels"]
-    assert says("which-method.md", f"`subset` is {few['value']}, compared with {none['value']} without labels")
-    assert "28:9" in few["over the best peer"]
-    assert says("which-method.md", "ahead of CUR on 28 of 37 data sets")
+    gains = {
+        row["subset over"]: row["5 to 20 per class: together, 37 sets"]
+        for row in table("which-method.md", "labels-gains")
+    }
+    for rival, words in (
+        ("subset, unlabelled", "{} higher than without labels ({} data sets better, {} worse)"),
+        ("cur", "{} higher than that of CUR ({} better, {} worse)"),
+    ):
+        gain, better, worse = re.match(r"\+(\.\d+), (\d+):(\d+)", gains[rival]).groups()
+        assert says("which-method.md", words.format(gain, better, worse))
+    none = next(row for row in table("which-method.md", "advice") if row["you have"] == "no labels")
     lost = none["over all features"].lstrip("−")
     assert says("which-method.md", f"they are ahead of `subset` by {lost} on average")
 
