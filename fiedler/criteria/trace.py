@@ -13,6 +13,8 @@ from .criterion import Criterion, Scorer
 from .energy import Rayleigh
 from .nulls import Null
 
+_ROUNDING = 1e-12  # a smaller difference, relative to the mass, is rounding error
+
 
 class TraceDifference(Criterion):
     """Difference mass_j - λ* energy_j, with the best ratio λ* of their sums over a set ([NIE]). Large is good.
@@ -91,6 +93,8 @@ def best_ratio(energy: np.ndarray, mass: np.ndarray, k: int) -> float:
 
 
 def _difference(energy: np.ndarray, mass: np.ndarray, ratio: float) -> np.ndarray:
-    """mass - ratio · energy, where a ratio of inf leaves features without energy alone."""
+    """mass - ratio · energy; it is 0 if both are equal up to rounding, and mass if there is no energy."""
     with np.errstate(invalid="ignore"):
-        return np.where(energy == 0.0, mass, mass - ratio * energy)
+        difference = mass - ratio * energy
+        difference = np.where(np.abs(difference) <= _ROUNDING * mass, 0.0, difference)
+        return np.where(energy == 0.0, mass, difference)
