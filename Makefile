@@ -73,9 +73,10 @@ cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite doc
 noise: $(READY)  ## real and made columns among noise, with and without a screen, rewrite docs/noise.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.noise
 
-field: $(READY)  ## selectors without labels under two judges, rewrite docs/benchmark.md (needs FIEDLER_DATA)
+field: $(READY)  ## selectors without labels under three judges, rewrite docs/benchmark.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.field
 	$(BIN)/python -W ignore -m benchmarks.field.tuned
+	$(BIN)/python -W ignore -m benchmarks.field.literature
 
 holes: $(READY)  ## rank tables with missing values beside imputers, rewrite docs/holes.md (needs FIEDLER_DATA)
 	$(BIN)/python -W ignore -m benchmarks.holes

@@ -411,7 +411,7 @@ class MCFS(Method):
     Unsupervised, large is good. A near-duplicate of a better feature usually gets no coefficient. Features without a
     coefficient score 0 and keep the order of the columns. Columns and eigenvectors are centred, eigenvectors have
     length 1, and the trivial eigenvector is not used. Features are not rescaled. ``subset`` explains all features
-    instead of a few eigenvectors and needs no number of clusters; the page "The field under two judges" has the
+    instead of a few eigenvectors and needs no number of clusters; the page "The field under three judges" has the
     measured difference.
 
     Parameters
@@ -449,7 +449,7 @@ class MRSF(Method):
     holds D^½f̃ of every feature f, scaled to length 1 as in SPEC, so the units of the columns matter only for the
     graph. One regression of all eigenvectors selects the features; a near-duplicate of a better feature usually gets no
     coefficients. Features without coefficients score 0 and keep the order of the columns. ``subset`` explains all
-    features instead of a few eigenvectors and needs no number of clusters; the page "The field under two judges" has
+    features instead of a few eigenvectors and needs no number of clusters; the page "The field under three judges" has
     the measured difference.
 
     Parameters

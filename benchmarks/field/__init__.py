@@ -1,1 +1,1 @@
-"""Selectors that read no labels, on the same sets, under two judges: nearest neighbours and k-means."""
+"""Selectors that read no labels, on the same sets, under three judges: nearest neighbours, k-means and a linear SVM."""

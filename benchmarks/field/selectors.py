@@ -6,7 +6,7 @@ A selector of your own: add a line to ``SELECTORS``, and run ``python -m benchma
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy as np
 
 from fiedler import KNN, Explained, SpectralSelector
 
-from ..noise.contenders import cur, fps
+from ..contenders import missing
+from ..noise.contenders import centred, cur, fps
+from ..study.peers import fastcan_components, filled, skmatter_cur, skmatter_fps
 from .rivals import ndfs, pfa, udfs
 
 Select = Callable[[Any, int, int], np.ndarray]
@@ -35,6 +37,16 @@ def at_random(X: Any, k: int, random_state: int) -> np.ndarray:
     return np.random.default_rng(random_state).permutation(X.shape[1])[:k]
 
 
+def by_package(peer: Callable[[np.ndarray, int], np.ndarray]) -> Select:
+    """The columns that another package chooses. If it finds fewer than k, those of the largest variance follow."""
+
+    def select(X: Any, k: int, random_state: int) -> np.ndarray:
+        C = centred(X)
+        return filled(peer(C, k), np.einsum("ij,ij->j", C, C))[:k]
+
+    return select
+
+
 SELECTORS: dict[str, Select] = {
     "subset": by_selector("subset"),
     "Explained(KNN(5), of='graph', power=1)": by_selector(Explained(KNN(5), of="graph", power=1)),
@@ -49,11 +61,22 @@ SELECTORS: dict[str, Select] = {
     "variance, redundancy=True": by_selector("variance", redundancy=True),
     "CUR": lambda X, k, random_state: cur(X, k),
     "FPS": lambda X, k, random_state: fps(X, k),
+    "scikit-matter CUR": by_package(skmatter_cur),
+    "scikit-matter FPS": by_package(skmatter_fps),
+    "fastcan": by_package(fastcan_components),
     "PFA": pfa,
     "UDFS": udfs,
     "NDFS": ndfs,
     "random": at_random,
 }
+
+
+def installed(methods: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The selectors that can run here, and why the others cannot."""
+    reasons = {method: missing(method) for method in methods}
+    return [method for method, why in reasons.items() if why is None], [why for why in reasons.values() if why]
+
+
 # Four settings of each, the default first: what choosing among them by the labels brings.
 GRIDS: dict[str, list[Select]] = {
     "subset": [by_selector(f"subset[graph=knn[n_neighbors={k}]]") for k in (5, 3, 10, 20)],

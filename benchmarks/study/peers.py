@@ -219,24 +219,34 @@ def _work(asked: str, answer: str) -> None:
     with np.load(asked) as job:
         X, n_features = job["X"], int(job["n_features"])
         draws = [(job[f"rows {i}"], job[f"y {i}"]) for i in range(sum(name.startswith("rows") for name in job))]
-    found = {} if draws else _without_labels(X, n_features)
+    found = {} if draws else {name: peer(X, n_features) for name, peer in WITHOUT_LABELS.items()}
     for i, (rows, y) in enumerate(draws):
         target = np.equal.outer(y, np.unique(y)).astype(float) if y.dtype.kind == "i" else y
         found[f"told {i}"] = _fastcan(X[rows], target, n_features)
     np.savez(answer, **found)
 
 
-def _without_labels(X: np.ndarray, n_features: int) -> dict[str, np.ndarray]:
-    from sklearn.decomposition import PCA
-    from skmatter.feature_selection import CUR, FPS
+def skmatter_cur(X: np.ndarray, n_features: int) -> np.ndarray:
+    from skmatter.feature_selection import CUR
 
-    centred = X - X.mean(axis=0)
+    return CUR(n_to_select=n_features).fit(X - X.mean(axis=0)).selected_idx_
+
+
+def skmatter_fps(X: np.ndarray, n_features: int) -> np.ndarray:
+    from skmatter.feature_selection import FPS
+
+    return FPS(n_to_select=n_features).fit(X - X.mean(axis=0)).selected_idx_
+
+
+def fastcan_components(X: np.ndarray, n_features: int) -> np.ndarray:
+    """What fastcan finds for the principal components; fewer columns where those left add nothing."""
+    from sklearn.decomposition import PCA
+
     components = PCA(min(n_features, min(X.shape) - 1)).fit_transform(X)
-    return {
-        "cur": CUR(n_to_select=n_features).fit(centred).selected_idx_,
-        "fps": FPS(n_to_select=n_features).fit(centred).selected_idx_,
-        "fastcan": _fastcan(X, components, n_features),
-    }
+    return _fastcan(X, components, n_features)
+
+
+WITHOUT_LABELS = {"cur": skmatter_cur, "fps": skmatter_fps, "fastcan": fastcan_components}
 
 
 def _fastcan(X: np.ndarray, target: np.ndarray, n_features: int) -> np.ndarray:
