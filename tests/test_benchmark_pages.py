@@ -267,6 +267,82 @@ def test_the_page_of_the_field_quotes_its_tables():
     assert study["subset"] == max(value for name, value in study.items() if name != "all")
 
 
+def test_the_page_of_the_field_begins_with_its_ranks():
+    *rows, last = table("benchmark.md", "ranks")
+    ranks = {row["selector"]: row for row in rows}
+    assert len(ranks) == 19
+
+    def best(judge):
+        return sorted(ranks, key=lambda name: float(ranks[name][judge]))
+
+    near, clusters, svm = (f"{judge}, no text" for judge in ("1-NN", "k-means", "SVM"))
+    first = "Explained(KNN(5), of='graph', power=1)"
+    assert best(near)[:2] == ["subset", "CUR"]
+    assert best(svm)[:3] == [first, "CUR", "subset"]
+    assert best(clusters)[:3] == ["CUR", "laplacian, redundancy=True", "subset"]
+    cells = {name: [ranks[name][judge] for judge in (near, clusters, svm)] for name in ("subset", "CUR")}
+    assert says("benchmark.md", f"rank ({cells['subset'][0]} of 19 selectors). CUR ({cells['CUR'][0]}) is level")
+    pruned = ranks["laplacian, redundancy=True"][clusters]
+    assert says("benchmark.md", f"CUR ({cells['CUR'][1]}), the pruned Laplacian score ({pruned}) and "
+                                f"`subset` ({cells['subset'][1]}) have the best ranks")  # fmt: skip
+    assert says("benchmark.md", f"`{first}` ({ranks[first][svm]}), CUR ({cells['CUR'][2]}) and "
+                                f"`subset` ({cells['subset'][2]})")  # fmt: skip
+
+    def behind(judge):
+        return {
+            name for name in ranks if float(ranks[name][judge]) - float(ranks["subset"][judge]) > float(last[judge])
+        }
+
+    assert behind(near) == {"variance", "laplacian", "evsc", "trace_ratio", "PFA", "UDFS", "NDFS", "random"}
+    assert behind(clusters) <= {"random"}  # of rounded ranks
+
+
+def test_the_page_of_the_field_says_what_the_linear_judge_finds():
+    sets = {name: {row["selector"]: row for row in table("benchmark.md", name)} for name in ("study", "fresh", "text")}
+    value = {name: {selector: row["SVM"] for selector, row in rows.items()} for name, rows in sets.items()}
+    duel = "SVM: sets better than subset : worse (p)"
+    assert says("benchmark.md", f"study sets ({value['study']['subset']} and {value['study']['CUR']}) and on the fresh "
+                                f"ones ({value['fresh']['subset']} and {value['fresh']['CUR']})")  # fmt: skip
+    for name in ("study", "fresh"):
+        assert max(value[name], key=value[name].get) == "all"
+        for rival in ("variance", "laplacian", "spec[gamma=4]", "evsc", "trace_ratio", "PFA", "UDFS", "NDFS", "random"):
+            cell = sets[name][rival][duel]
+            assert not _wins(cell)
+            assert float(cell.split("(")[1][:-1]) < 0.05
+        assert value[name]["mcfs"] < value[name]["subset"]
+    assert value["study"]["mrsf"] < value["study"]["mcfs"]
+    near = {selector: row["1-NN"] for selector, row in sets["text"].items() if selector != "all"}
+    del value["text"]["all"]
+    assert max(near, key=near.get) == max(value["text"], key=value["text"].get) == "subset"
+    assert says("benchmark.md", f"all selectors there ({near['subset']} and {value['text']['subset']})")
+
+
+def test_the_page_of_the_field_says_how_other_packages_do():
+    for name in ("study", "fresh", "text"):
+        rows = {row["selector"]: list(row.values())[1:] for row in table("benchmark.md", name)}
+        assert rows["scikit-matter CUR"] == rows["CUR"]
+    study, fresh = ({row["selector"]: row for row in table("benchmark.md", name)} for name in ("study", "fresh"))
+    assert all(study["scikit-matter FPS"][judge] < study["FPS"][judge] for judge in ("1-NN", "k-means", "NMI", "SVM"))
+    a, b = (study["fastcan"][f"{j}: sets better than subset : worse (p)"].split(" (")[0] for j in ("1-NN", "k-means"))
+    c = fresh["fastcan"]["SVM: sets better than subset : worse (p)"].split(" (")[0]
+    assert says("benchmark.md", f"by neighbours ({a}) and by k-means ({b}), and on the fresh ones by the SVM ({c})")
+
+
+def test_the_page_of_the_field_counts_the_printed_numbers_that_recompute():
+    rows = table("benchmark.md", "printed-asu")
+    reached = [sum(float(row[name]) >= float(row["printed, best with labels"]) - 0.02 for row in rows)
+               for name in ("subset, without labels", "subset, with labels")]  # fmt: skip
+    assert ([row["Fisher or ReliefF reaches it"] for row in rows].count("yes"), *reached, len(rows)) == (3, 6, 8, 8)
+    assert says("benchmark.md", "reach the printed number in three of eight rows")
+    assert says("benchmark.md", "in six of eight rows, `subset` with labels in all")
+    lasso = {row["method"]: row for row in table("benchmark.md", "printed-lassonet")}
+    pairs = [row for row in lasso.values() if row["recomputes"] in ("yes", "no")]
+    assert len(pairs) == 3
+    assert all(row["computed"] > row["printed"] for row in pairs)
+    ours = lasso["subset, without labels, chosen on 2,000 rows"]["computed"]
+    assert says("benchmark.md", f"`subset` without labels ({ours}) is ahead of PFA ({lasso['PFA']['computed']})")
+
+
 def test_tuning_by_labels_brings_about_what_chance_brings():
     rows = {row["selector"]: row for row in table("benchmark.md", "tuned")}
     near, clusters = (

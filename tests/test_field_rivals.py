@@ -169,7 +169,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 def test_printed_numbers_recompute_within_two_hundredths():
     ours = [("LassoNet", "fashion_mnist", "PFA", "50", 0.79), ("LassoNet", "fashion_mnist", "all features", "784", 0.9)]
-    ours += [("LassoNet", "fashion_mnist", "subset, without labels", "50", 0.8)]
+    ours += [("LassoNet", "fashion_mnist", literature.FEW, "50", 0.8)]
     for name in ("orlraws10P", "pixraw10P", "warpAR10P", "TOX_171"):
         for method in literature.COMPARED["ASU"]:
             ours += [("ASU", name, method, size, 0.85 if method.startswith("Rel") else 0.1) for size in ("20", "100")]
@@ -182,7 +182,7 @@ def test_printed_numbers_recompute_within_two_hundredths():
     assert verdicts["PFA"] == "yes"
     assert verdicts["all features"] == "no"
     assert verdicts["LassoNet, with labels"] == "not computed"
-    assert verdicts["subset, without labels"] == "not printed"
+    assert verdicts[literature.FEW] == "not printed"
     reached = {(row[0], row[1]): row[-1] for row in tables["printed-asu"][1]}
     assert reached["orlraws10P", "20"] == "yes"
     assert reached["pixraw10P", "20"] == "no"

@@ -27,6 +27,7 @@ HEADER = ["set", "block", "kind", "method", "standardised", "features", *MEASURE
 LINEAR_HEADER = ["set", "block", "kind", "method", "features", LINEAR]
 JUDGES = {*MEASURES, LINEAR}
 RIVAL = "subset"
+UNRANKED = ("all", "scikit-matter CUR")  # no choice, and the same columns as CUR
 
 
 def measured(name: str, method: str) -> list[list[str]]:
@@ -104,7 +105,7 @@ def standings(groups: dict[str, tuple[Values, tuple[str, ...]]]) -> tuple[list[s
     rankings = {}
     for group, (found, judges) in groups.items():
         for judge in judges:
-            by = {method: values for method, values in found[judge].items() if method != "all"}
+            by = {method: values for method, values in found[judge].items() if method not in UNRANKED}
             table = {method: [values[name] for name in sorted(values)] for method, values in by.items()}
             rankings[f"{judge}, {group}"] = rank_methods(table)
     first = next(iter(rankings.values()))
