@@ -189,8 +189,8 @@ def test_a_lasso_labels_rows(page):
 
 
 def test_pin_ban_filter_and_a_feature_on_the_map(page):
-    page.click(".fx-ranking tbody tr:last-child .fx-mini")
     last = page.order()[-1]
+    page.click(".fx-ranking tbody tr:last-child .fx-mini")
     page.wait("r.dataset.version === '1'")
     assert page.order()[0] == last
     second = page.order()[1]

@@ -163,9 +163,9 @@ def one_repeat(
     splits = folds(target, 5, model, np.random.default_rng([seed, repeat, _FOLDS]))
     each_fold = [rankings(chosen, Z, train, [seed, repeat, fold]) for fold, (train, _) in enumerate(splits)]
     orders = {key: [fold[key] for fold in each_fold] for key in each_fold[0]}
-    rmse = {key: predicted(Z, target, found, sizes, splits, model) for key, found in orders.items()}
+    rmse = {key: predicted(Problem(Z), target, found, sizes, splits, model) for key, found in orders.items()}
     everything = np.arange(Z.shape[1])
-    rmse["all", 0] = predicted(Z, target, [everything], [len(everything)], splits, model)
+    rmse["all", 0] = predicted(Problem(Z), target, [everything], [len(everything)], splits, model)
     return rmse, {key: float(np.mean([likeness(Z, order[:10]) for order in found])) for key, found in orders.items()}
 
 
