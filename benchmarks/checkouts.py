@@ -111,7 +111,7 @@ def bits(other: Path) -> None:
         old, new = (dict(np.load(f"{folder}/{name}.npz")) for name in ("old", "new"))
     rows: dict[str, list[str]] = {}
     equal = path = 0
-    for key in (key for key in new if not key.endswith("again")):
+    for key in (key for key in new if key in old and not key.endswith("again")):
         name, problem = key.split(" | ")
         same = [new[key].tobytes() == values.tobytes() for values in (old[key], old[f"{key} | again"])]
         with np.errstate(all="ignore"):
