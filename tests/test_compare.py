@@ -421,7 +421,7 @@ def test_ctrl_c_stops_the_workers_and_leaves_whole_cells(tmp_path):
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 240  # on a busy machine the workers take long to start
     try:
-        while len(list(tmp_path.glob("*.json"))) < 20:
+        while len(list(tmp_path.glob("[!.]*.json"))) < 20:
             assert process.poll() is None, process.communicate()[1]
             assert time.monotonic() < deadline
             time.sleep(0.05)
