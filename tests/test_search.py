@@ -11,6 +11,7 @@ from sklearn import config_context
 from fiedler.engine import compiled as kernels
 from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
 from fiedler.engine.sparse import SparseDistances
+from fiedler.engine.sparse import filled_block as _filled
 from fiedler.engine.streamed import row_distances
 from fiedler.graphs.labels import TargetAwareDistances
 
@@ -30,6 +31,49 @@ def test_neighbours_are_those_of_a_plain_sort(seed, k, kind):
         check(row_distances(given_x), plain(X), k)
         with config_context(working_memory=0.01):
             check(row_distances(given_x), plain(X), k)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 8),
+    st.sampled_from(["real", "grid", "counts", "large counts", "offset"]),
+    st.sampled_from(["euclidean", "cosine"]),
+)
+def test_filled_blocks_find_the_neighbours_of_stored_products(seed, k, kind, metric):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((40, 30)) < 0.3, rng.integers(1, 4, size=(40, 30)).astype(float), 0.0)
+    X = {
+        "real": lambda: X * rng.random(X.shape),
+        "grid": lambda: X * 0.1,  # ties that are not exact in binary
+        "counts": lambda: X,
+        "large counts": lambda: X * 1001.0,  # exact in double precision only
+        "offset": lambda: X * rng.random(X.shape) + 1e4 * (X > 0),
+    }[kind]()
+    stored = SparseDistances(sp.csc_array(X), metric, filled=False, single=False)
+    for memory in (1024, 0.01):
+        with config_context(working_memory=memory):
+            filled = SparseDistances(sp.csc_array(X), metric, filled=True)
+            assert filled.single
+            assert filled.exact == (kind == "counts" and metric == "euclidean")
+            found, squared = nearest_rows(filled, k)
+        expected, distances = nearest_rows(stored, k)
+        np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
+        np.testing.assert_allclose(np.sort(squared, axis=1), np.sort(distances, axis=1), rtol=1e-9, atol=1e-12)
+
+
+def test_the_cheaper_product_of_sparse_rows_is_chosen(monkeypatch):
+    few, many = (sp.csc_array(sp.random(1200, 1000, share, random_state=0)) for share in (0.01, 0.3))
+    assert not SparseDistances(few).single
+    assert SparseDistances(many).single
+    assert not SparseDistances(many[:300]).single  # too small to matter
+    made = []
+    monkeypatch.setattr("fiedler.engine.sparse.filled_block", lambda *given: made.append(given[1]) or _filled(*given))
+    found, squared = nearest_rows(SparseDistances(many), 3)
+    assert made
+    expected, distances = nearest_rows(SparseDistances(many, filled=False), 3)
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
+    np.testing.assert_allclose(np.sort(squared, axis=1), np.sort(distances, axis=1), rtol=1e-10)
 
 
 def test_ties_go_to_the_smaller_index():

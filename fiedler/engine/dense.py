@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -13,6 +12,8 @@ from .distances import (
     CHUNK,
     EXACT_BELOW,
     EXACT_COSINE,
+    SINGLE_PAYS,
+    SINGLE_UP_TO,
     HeldRows,
     add_squared_differences,
     budget,
@@ -22,15 +23,12 @@ from .distances import (
     rounding_error,
     row_products,
 )
-from .threads import for_each, n_threads, one_blas_thread
+from .threads import for_each, one_blas_thread
+from .tiles import gram_by_tiles
 
-_SINGLE_UP_TO = 1e30  # largest squared norms for single precision
-_SINGLE_PAYS = 1e9  # with more multiplications, single precision with recomputed candidates is faster
-_NEVER_SHARED = 1e6  # and up to which BLAS keeps to one thread by itself
+_NEVER_SHARED = 1e6  # number of multiplications up to which BLAS keeps to one thread by itself
 _FEW_COLUMNS, _SOME_ROWS = 64, 2000  # limits of columns and rows for which a k-d tree may be faster
 _IN_CACHE = 2**16  # number of values processed at a time
-_TILE = 512  # rows and columns of a product that one thread makes at a time,
-_HELD = 3 * 2**21  # and values of its factors held, so few that the allocator keeps their memory
 _EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
 _FAR = 0.25  # and its share of the rows' squares from which centring spares digits
 
@@ -57,7 +55,7 @@ class DenseDistances(HeldRows):
     def __init__(self, X: np.ndarray, metric: str = "euclidean", single: bool | None = None):
         self.n, self.m = X.shape
         self._X, self._empty, self._metric = X, np.zeros(self.n), metric
-        self.single = self.n**2 * self.m >= _SINGLE_PAYS if single is None else single
+        self.single = self.n**2 * self.m >= SINGLE_PAYS if single is None else single
         integer, self._integer = is_integer(X), False
         if metric == "euclidean":
             self._centre(integer)
@@ -118,7 +116,7 @@ class DenseDistances(HeldRows):
         for_each(add, self._spans(CHUNK), float(self.n) * self.m)
         if not np.isfinite(self._norms).all():
             check_range(self._X, np.arange(self.m))
-        if self.single and self._norms.max(initial=0.0) > _SINGLE_UP_TO:
+        if self.single and self._norms.max(initial=0.0) > SINGLE_UP_TO:
             self.single = False
             if self._metric == "euclidean":
                 self._mean = None if self.exact else self._origin()
@@ -214,7 +212,7 @@ class DenseDistances(HeldRows):
 
     def _whole_gram(self) -> np.ndarray:
         if self.single:
-            return self._gram_by_tiles()
+            return gram_by_tiles(self.n, list(self._parts(self._width)), self._piece)
         # A second BLAS thread slows small products down; the smallest products never get one.
         work = self.n**2 * float(self.m)
         with one_blas_thread(work) if work > _NEVER_SHARED else nullcontext():
@@ -223,35 +221,6 @@ class DenseDistances(HeldRows):
                 return piece @ piece.T
             room: np.ndarray = np.empty((self.n, self._width))
             return sum_of_grams((self._piece(part, room) for part in self._parts(self._width)), self.n)
-
-    def _gram_by_tiles(self) -> np.ndarray:
-        """The Gram matrix by tiles of one triangle, each computed by one thread and summed over pieces of columns.
-
-        BLAS would use its own threads, which keep spinning after the product and slow down all following work.
-        """
-        gram = np.zeros((self.n, self.n), dtype=np.float32)
-        # Enough tiles for all threads, but small enough for their rows to stay in the cache.
-        number = max(-(-self.n // _TILE), int(np.ceil(np.sqrt(8 * n_threads()))))
-        bounds = np.linspace(0, self.n, number + 1).astype(int)
-        spans = [slice(*ends) for ends in itertools.pairwise(bounds)]
-        # Tiles on the diagonal take half as long, so they come last to balance the threads.
-        tiles = [*itertools.combinations(spans, 2), *zip(spans, spans, strict=True)]
-        parts, width = list(self._parts(self._width)), min(self._width, self.m)
-        held = max(1, min(len(parts), _HELD // (self.n * width)))
-        rooms = np.empty((held, self.n * width), dtype=np.float32)
-        for first in range(0, len(parts), held):
-            pieces, last = list(map(self._piece, parts[first : first + held], rooms)), first + held >= len(parts)
-
-            def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces, last: bool = last) -> None:
-                rows, columns = tile
-                total = gram[rows, columns]
-                for piece in pieces:
-                    total += piece[rows] @ piece[columns].T
-                if last and rows is not columns:
-                    gram[columns, rows] = total.T
-
-            for_each(add, tiles, np.inf)
-        return gram
 
     def _gram(self, rows: slice) -> np.ndarray:
         gram = np.zeros((rows.stop - rows.start, self.n), dtype=self._dtype)

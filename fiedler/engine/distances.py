@@ -25,6 +25,9 @@ CHUNK = 1024  # columns per product: bounds the rounding error of a sum in singl
 _TIED = 2.0**-38  # slightly more than the relative difference of distances that count as equal
 EXACT_COSINE = 2.0**26  # largest squared norms of integers for which cosines have no rounding error
 EXACT_BELOW = 2.0**50  # largest squared norms of integers for which distances have no rounding error
+SINGLE_UP_TO = 1e30  # largest squared norms for single precision
+SINGLE_PAYS = 1e9  # with more multiplications, single precision with recomputed candidates is faster
+SINGLE_KEYS = 4  # times the budget: keys in single precision, of half the size, that stay in memory
 _PER_KEY = 4.0  # scalar operations to decide whether a key is among the smallest
 _TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
@@ -171,7 +174,8 @@ class HeldRows(Distances):
 
     def row_blocks(self) -> list[np.ndarray]:
         """As the base class, with at least one block per thread."""
-        if self._keys is None and self.n**2 <= budget():  # all at once, one triangle is enough
+        if self._keys is None and self.n**2 <= budget() * (SINGLE_KEYS if self.single else 1):
+            # All at once: one triangle is enough.
             self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
         threads = n_threads(self.shared_work)
         rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))

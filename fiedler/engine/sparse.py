@@ -1,4 +1,9 @@
-"""Distances between the rows of a sparse array, from products of stored values only, compiled if faster."""
+"""Distances between the rows of a sparse array, which is never filled in as a whole.
+
+All distances come from one Gram product, which has two forms. Products of stored values cost Σ_c s_c² for s_c stored
+values in column c. Products of filled blocks of columns, on BLAS and in single precision, cost n² m operations, each of
+which is much cheaper. The cheaper form is used. Both have a known error bound, so both find the same neighbours.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,14 @@ import scipy.sparse as sp
 from ..data.arrays import as_csr
 from .compiled import kernels
 from .distances import (
+    CHUNK,
     EXACT_BELOW,
     EXACT_COSINE,
+    SINGLE_KEYS,
+    SINGLE_PAYS,
+    SINGLE_UP_TO,
     HeldRows,
+    budget,
     check_range,
     cosine_squared,
     is_integer,
@@ -22,8 +32,11 @@ from .distances import (
     sparse_squared_differences,
 )
 from .threads import for_each, n_threads
+from .tiles import gram_by_tiles
 
 _EXACT_SINGLE = 2.0**22  # largest squared norms of integers for which single precision is exact
+_STORED_COST = 90.0  # time of a product of stored values, relative to one of a filled block in single precision
+_SCIPY_COST = 8.0  # the same for scipy, relative to compiled code
 
 
 class SparseDistances(HeldRows):
@@ -34,13 +47,20 @@ class SparseDistances(HeldRows):
     X : csc_array of shape (n, m)
     metric : {"euclidean", "cosine"}
         As for dense rows.
+    filled : bool, optional
+        Whether the product is made of filled blocks in single precision; by default if this is faster.
+    single : bool, optional
+        False computes the keys in double precision; by default they are in single precision if blocks are filled, or
+        if this is what lets all keys stay in memory.
     """
 
-    single = False
     _lengths: np.ndarray | None = None  # ‖x_i‖² of whole numbers under the cosine,
     _counts: sp.csr_array  # and the rows themselves
+    _double: SparseDistances | None = None  # the same in double precision, after first use
 
-    def __init__(self, X: sp.csc_array, metric: str = "euclidean"):
+    def __init__(
+        self, X: sp.csc_array, metric: str = "euclidean", filled: bool | None = None, single: bool | None = None
+    ):
         self.n, self.m = X.shape
         self._rows, self._empty = as_csr(X), np.zeros(self.n)
         norms = np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
@@ -57,15 +77,38 @@ class SparseDistances(HeldRows):
             self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
         same = metric == "euclidean" and X.dtype == np.float64 and X.has_canonical_format
         self._columns = X if same else sp.csc_array(self._rows)
-        self._norms = norms
+        self._norms, self._given = norms, (X, metric)
+        self._filled = self._filling_pays() if filled is None else filled
+        between_limits = budget() < self.n**2 <= SINGLE_KEYS * budget()
+        self.single = (self._filled or between_limits) if single is None else single
+        self.single &= bool(norms.max(initial=0.0) <= SINGLE_UP_TO)
+        self._filled &= self.single
+
+    def _filling_pays(self) -> bool:
+        filled = float(self.n) ** 2 * self.m
+        if filled < SINGLE_PAYS:
+            return False
+        stored = self._products * _STORED_COST
+        if kernels(4.0 * self._products) is None:
+            stored *= _SCIPY_COST
+        return stored > filled
 
     @property
     def exact(self) -> bool:
-        return self._integer
+        # Sums of small integers have no rounding error in single precision either.
+        return self._integer and (not self.single or bool(self._norms.max(initial=0.0) < _EXACT_SINGLE))
 
     @property
     def relative_error(self) -> float:
-        return 0.0 if self.exact else rounding_error(int(np.diff(self._rows.indptr).max(initial=0)))
+        most = int(np.diff(self._rows.indptr).max(initial=0))  # zeros add no rounding error
+        return 0.0 if self.exact else rounding_error(most, CHUNK if self._filled else None, self.single)
+
+    def in_double(self) -> SparseDistances:
+        if not self.single:
+            return self
+        if self._double is None:
+            self._double = SparseDistances(*self._given, filled=False, single=False)
+        return self._double
 
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         if self._lengths is not None:
@@ -81,6 +124,13 @@ class SparseDistances(HeldRows):
         return kernels(4.0 * self._products)
 
     def _gram(self, rows: slice) -> np.ndarray:
+        if self._filled:
+            gram: np.ndarray = np.zeros((rows.stop - rows.start, self.n), dtype=np.float32)
+            room = np.empty(self.n * CHUNK, dtype=np.float32)
+            for part in self._parts():
+                piece = self._piece(part, room)
+                gram += piece[rows] @ piece.T
+            return gram
         X, twin, compiled = self._rows, self._columns, self._compiled()
         if compiled is None:
             return (X[rows] @ X.T).toarray()
@@ -90,9 +140,17 @@ class SparseDistances(HeldRows):
         compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
         return gram
 
+    def _parts(self) -> list[slice]:
+        return [slice(start, min(start + CHUNK, self.m)) for start in range(0, self.m, CHUNK)]
+
+    def _piece(self, part: slice, room: np.ndarray) -> np.ndarray:
+        """Some columns of all rows, filled in and in single precision, written into ``room``."""
+        return filled_block(self._columns, part, room)
+
     def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """As the base class, if most rows share no column; then not all rows are visited."""
-        compiled = self._compiled() if self._keys is None and self._products < float(self.n) ** 2 else None
+        few = self._keys is None and not self.single and self._products < float(self.n) ** 2
+        compiled = self._compiled() if few else None
         if compiled is None:
             return None
         X, twin, (a, b) = self._rows, self._columns, self.uncertainty(rows)
@@ -113,9 +171,22 @@ class SparseDistances(HeldRows):
         return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
 
     def _whole_gram(self) -> np.ndarray:
+        if self._filled:
+            return gram_by_tiles(self.n, self._parts(), self._piece)
         # Small integers are exact in single precision, which needs half of the memory traffic.
-        small = self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE
+        small = self.single or (self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE)
         return sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
+
+
+def filled_block(X: sp.csc_array, columns: slice, room: np.ndarray | None = None) -> np.ndarray:
+    """Some columns of a csc array, filled in, in the memory and the precision of ``room``."""
+    shape = X.shape[0], columns.stop - columns.start
+    room = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
+    first, last = X.indptr[columns.start], X.indptr[columns.stop]
+    stored = (X.data[first:last].astype(room.dtype, copy=False), X.indices[first:last])
+    some = sp.csc_array((*stored, X.indptr[columns.start : columns.stop + 1] - first), shape=shape)
+    room[:] = 0.0
+    return some.toarray(out=room)
 
 
 def n_products(X: sp.csc_array) -> float:
