@@ -43,6 +43,7 @@ def load() -> Any:
             (sparse_within_reach, False),
             (squared_products, False),
             (scan_cells, _REORDER),
+            (chebyshev, {"contract"}),
         )
     }
     return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
@@ -334,6 +335,26 @@ def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apar
                             place -= 1
                         apart[r, place], found[r, place] = squared, j
                 worst = max(max(apart[r0, last], apart[r1, last]), max(apart[r2, last], apart[r3, last]))
+
+
+def chebyshev(indptr: A, indices: A, data: A, coefficients: A, before: A, now: A, total: A, row: A) -> None:
+    """total += Σ_p c_p T_p(A) V from p = 2 on, with T_p = 2 A T_p-1 - T_p-2, for a csr A.
+
+    At the start ``before`` is V and ``now`` is A V; both are overwritten. ``row`` is scratch memory for a row of V.
+    """
+    for p in range(2, len(coefficients)):
+        c = coefficients[p]
+        for i in range(len(indptr) - 1):
+            for b in range(len(row)):
+                row[b] = -before[i, b]
+            for q in range(indptr[i], indptr[i + 1]):
+                a, other = 2.0 * data[q], now[indices[q]]
+                for b in range(len(row)):
+                    row[b] += a * other[b]
+            for b in range(len(row)):
+                before[i, b] = row[b]
+                total[i, b] += c * row[b]
+        before, now = now, before
 
 
 def as_block(F: np.ndarray) -> np.ndarray:

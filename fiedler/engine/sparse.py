@@ -85,13 +85,7 @@ class SparseDistances(HeldRows):
         self._filled &= self.single
 
     def _filling_pays(self) -> bool:
-        filled = float(self.n) ** 2 * self.m
-        if filled < SINGLE_PAYS:
-            return False
-        stored = self._products * _STORED_COST
-        if kernels(4.0 * self._products) is None:
-            stored *= _SCIPY_COST
-        return stored > filled
+        return float(self.n) ** 2 * self.m >= SINGLE_PAYS and not stored_products_pay(self._columns)
 
     @property
     def exact(self) -> bool:
@@ -187,6 +181,14 @@ def filled_block(X: sp.csc_array, columns: slice, room: np.ndarray | None = None
     some = sp.csc_array((*stored, X.indptr[columns.start : columns.stop + 1] - first), shape=shape)
     room[:] = 0.0
     return some.toarray(out=room)
+
+
+def stored_products_pay(X: sp.csc_array) -> bool:
+    """Whether products of stored values give X X' faster than filled blocks do."""
+    n, m = X.shape
+    products = n_products(X)
+    stored = products * _STORED_COST * (1.0 if kernels(4.0 * products) is not None else _SCIPY_COST)
+    return stored <= float(n) ** 2 * m
 
 
 def n_products(X: sp.csc_array) -> float:

@@ -8,9 +8,10 @@
     h           h(𝓛), for a function of eigenvalues
     "identity"  no smoothing, no graph
 
-The positive part is computed exactly up to 2,500 nodes and by a Chebyshev polynomial up to 8,000. On larger graphs A
-is used instead: there the negative part is small, and the chosen features hardly differ. If A has no negative part, as
-for graphs of classes and anchors, A is used at any size.
+The positive part is computed exactly up to 1,000 nodes (2,500 if the graph is stored in full). A sparse graph with up
+to 8,000 nodes uses a Chebyshev polynomial of degree 64 or 32, which needs sparse products only. On larger graphs A is
+used instead: there the negative part is small, and the chosen features hardly differ. If A has no negative part, as for
+graphs of classes and anchors, A is used at any size.
 """
 
 from __future__ import annotations
@@ -23,13 +24,17 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from scipy.linalg import eigh
 
-from ..engine.threads import one_blas_thread
+from ..engine.compiled import kernels
+from ..engine.threads import for_each, one_blas_thread
 from ..validation import check_choice
 from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 from .graph import Graph
 
 FILTERS = ("smooth", "steps", "walk", "identity")
-_EXACT_UP_TO, _POLYNOMIAL_UP_TO, _DEGREE = 2500, 8000, 32  # limits for the positive part
+# Nodes up to which the positive part is exact, for sparse and for full graphs, and up to which it is a polynomial.
+_EXACT_UP_TO, _EXACT_IN_FULL, _POLYNOMIAL_UP_TO = 1000, 2500, 8000
+_DEGREE, _DEGREE_OF_FEW = 32, 64  # degrees of the polynomial; the larger one up to 2,500 nodes
+_PANEL = 16  # columns that a polynomial is applied to at a time, so that they stay in the cache
 
 _LARGE_ROOT = 1e150  # its square is still finite
 _NOTHING = 1e-12  # a smaller eigenvalue is rounding error
@@ -87,30 +92,65 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
         return _two_steps(graph, trivial)
     if kind == "walk" or graph.small is not None or n_nodes > _POLYNOMIAL_UP_TO:
         return _walk(graph, trivial)
-    if n_nodes <= _EXACT_UP_TO:
+    if n_nodes <= (_EXACT_UP_TO if graph.weights.csr is not None else _EXACT_IN_FULL):
         F = _adjacency(graph) - np.outer(trivial, trivial)
         with one_blas_thread(0.0):  # a second thread saves little, and costs much on a busy machine
             values, vectors = eigh(F, driver="evd", overwrite_a=True)
         first = int(np.searchsorted(values, _NOTHING, side="right"))
         return _OfPairs(values[first:], np.ascontiguousarray(vectors[:, first:]), trivial)
-    coefficients = np.asarray(chebyshev.chebinterpolate(_positive, _DEGREE))
-    F = _polynomial(graph, coefficients, trivial)(np.eye(n_nodes))
-    F = (F + F.T) / 2.0
-    return Smoother(lambda V: F @ V, trivial)
+    return Smoother(_positive_part(graph, trivial), trivial)
 
 
 def _positive(x: np.ndarray) -> Any:
-    """max(A, 0) as a function of 𝓛 - I = -A."""
-    return np.maximum(-x, 0.0)
+    return np.maximum(x, 0.0)
+
+
+def _positive_part(graph: Graph, trivial: np.ndarray) -> Apply:
+    """max(A, 0) on the complement of u, as Σ_p c_p T_p(A), applied to a few columns at a time on all allowed cores."""
+    degree = _DEGREE_OF_FEW if graph.n_nodes <= _EXACT_IN_FULL else _DEGREE
+    (average, A), coefficients = _averaging(graph), np.asarray(chebyshev.chebinterpolate(_positive, degree))
+    isolated = np.flatnonzero(~graph.active)
+
+    def panel(V: np.ndarray, compiled: Any) -> np.ndarray:
+        V[isolated] = 0.0
+        before = V - _along(trivial, V)
+        now = average(before)
+        total = coefficients[0] * before + coefficients[1] * now
+        if compiled is not None and A is not None:
+            compiled.chebyshev(A.indptr, A.indices, A.data, coefficients, before, now, total, np.empty(V.shape[1]))
+        else:
+            for c in coefficients[2:]:
+                before, now = now, 2.0 * average(now) - before
+                total += c * now
+        return total - _along(trivial, total)
+
+    def apply(V: np.ndarray) -> np.ndarray:
+        result, work = np.empty(V.shape), float(V.size) * degree
+        compiled = kernels(work)
+
+        def one(start: int) -> None:
+            part = slice(start, start + _PANEL)
+            result[:, part] = panel(V[:, part].copy(order="C"), compiled)
+
+        for_each(one, range(0, V.shape[1], _PANEL), work)
+        return result
+
+    return apply
+
+
+def _averaging(graph: Graph) -> tuple[Apply, sp.csr_array | None]:
+    """V -> A V, and A if it is sparse."""
+    root = graph.inverse_root_degree[:, None]
+    W = graph.weights.csr
+    if W is None:
+        return lambda V: root * graph.dot(root * V), None
+    A = sp.csr_array(W.multiply(root).multiply(root.T))
+    return lambda V: A @ V, A
 
 
 def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
-    root = graph.inverse_root_degree[:, None]
-    W, adjacency = graph.weights.csr, None
-    if W is not None:
-        adjacency = sp.csr_array(W.multiply(root).multiply(root.T))
-    dot = (lambda V: root * graph.dot(root * V)) if adjacency is None else (lambda V: adjacency @ V)
-    return Smoother(lambda V: dot(V) - _along(trivial, V), trivial, adjacency)
+    average, adjacency = _averaging(graph)
+    return Smoother(lambda V: average(V) - _along(trivial, V), trivial, adjacency)
 
 
 def _two_steps(graph: Graph, trivial: np.ndarray) -> Smoother:

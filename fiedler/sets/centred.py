@@ -18,11 +18,15 @@ from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..engine.blocks import is_constant, map_columns
+from ..engine.dense import sum_of_grams
 from ..engine.moments import shifted, sparse_centre, sparse_moments
-from ..engine.sparse import sparse_gram
+from ..engine.sparse import filled_block, sparse_gram, stored_products_pay
+from ..engine.threads import for_each
 from ..validation import is_sparse
 
 _HELD = 0.5  # largest share of the working memory for a dense C
+_FILLED = 0.03  # share of stored values from which products of filled blocks are faster
+_WIDTH = 512  # number of columns of a filled block
 
 
 class CentredColumns:
@@ -47,8 +51,8 @@ class CentredColumns:
         self._X, self._held = X, None
         if is_sparse(X):
             self._X = shifted(sp.csc_array(X, dtype=np.float64), weights)
-            even = bool((weights == 1.0).all())
-            self._scaled = self._X if even else sp.csc_array(self._X.multiply(self.root[:, None]))
+            self._even = bool((weights == 1.0).all())
+            self._scaled = self._X if self._even else sp.csc_array(self._X.multiply(self.root[:, None]))
             self._mean, self._squares = sparse_moments(self._X, weights)
         elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
             self._held = self._centre(np.asarray(X, dtype=np.float64, order="C"))
@@ -78,13 +82,38 @@ class CentredColumns:
         """‖c_j‖², exactly 0 for a column that is constant where w > 0."""
         return self._squares if is_sparse(self._X) else self.map(column_squares)
 
-    def project(self, V: np.ndarray) -> np.ndarray:
-        """V'C (b, m)."""
+    @property
+    def by_blocks(self) -> bool:
+        """Whether C is in memory and products with dense blocks of it are the fastest."""
+        n, m = self.shape
+        sparse = self.sparse
+        return self.in_memory and (sparse is None or sparse.nnz > _FILLED * n * m)
+
+    def blocks(self, stop: int | None = None) -> list[slice]:
+        """Blocks of the first ``stop`` columns, for products by :meth:`take` in threads."""
+        n, m = self.shape
+        width = int(max(1, min(_WIDTH, working_bytes() / (16 * 8 * max(n, 1)))))
+        stop = m if stop is None else stop
+        return [slice(start, min(start + width, stop)) for start in range(0, stop, width)]
+
+    def project(self, V: np.ndarray, stop: int | None = None) -> np.ndarray:
+        """V'C (b, m), or of the first ``stop`` columns."""
+        m = self.shape[1] if stop is None else stop
         if self._held is not None:
-            return V.T @ self._held
-        if self.sparse is not None:
-            return (self.sparse.T @ V).T - np.outer(self.root @ V, self._mean)
-        return self.map(lambda C: V.T @ C)
+            return V.T @ self._held[:, :m]
+        if not self.in_memory:
+            return self.map(lambda C: V.T @ C)[:, :m]
+        along = np.empty((V.shape[1], m))
+        off = self.root @ V
+
+        def work(part: slice) -> None:
+            if self.by_blocks or self.sparse is None:
+                along[:, part] = V.T @ self.take(part)
+            else:
+                along[:, part] = (self.sparse[:, part].T @ V).T - np.outer(off, self._mean[part])
+
+        for_each(work, self.blocks(m), float(V.size) * m)
+        return along
 
     def map_slabs(self, V: np.ndarray, function: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
         """``function(V'C of a slab, its columns)`` in one pass over a source; the last axis is the columns."""
@@ -97,13 +126,32 @@ class CentredColumns:
 
         return np.concatenate(source.map(work, positioned=True), axis=-1)
 
-    def take(self, columns: np.ndarray) -> np.ndarray:
+    def take(self, columns: np.ndarray | slice) -> np.ndarray:
         """Some columns of C."""
         if self._held is not None:
             return self._held[:, columns]
+        if isinstance(columns, slice):
+            return self._filled(columns) if self.sparse is not None else self._centre(take_columns(self._X, columns))
         step = max(1, int(slab_bytes() / (8 * self.shape[0]))) if isinstance(self._X, Source) else len(columns)
         parts = [columns[start : start + step] for start in range(0, len(columns), max(step, 1))]
         return np.hstack([self._centre(take_columns(self._X, part)) for part in parts])
+
+    def _filled(self, columns: slice) -> np.ndarray:
+        """Some sparse columns, filled in and centred by the means that are known."""
+        assert self.sparse is not None
+        filled = filled_block(self.sparse, columns)
+        filled -= self._mean[columns] if self._even else np.outer(self.root, self._mean[columns])
+        filled[:, self._squares[columns] == 0.0] = 0.0
+        return filled
+
+    def sparse_gram(self) -> np.ndarray | None:
+        """C'C (m, m) of sparse columns, from products of stored values; None if filled blocks are faster."""
+        X = self.sparse
+        if X is None or not stored_products_pay(by_features := as_csr(X).T):
+            return None
+        gram = sparse_gram(X.T, by_features)
+        gram -= (self.root @ self.root) * np.outer(self._mean, self._mean)
+        return gram
 
     def mix(self, coefficients: np.ndarray) -> np.ndarray:
         """C B for an (m, b) array of coefficients, in memory."""
@@ -117,6 +165,8 @@ class CentredColumns:
         """C C' (n, n)."""
         if self._held is not None:
             return self._held @ self._held.T
+        if self.by_blocks:
+            return sum_of_grams(map(self.take, self.blocks()), self.shape[0])
         if self.sparse is not None:
             product = sparse_gram(as_csr(self.sparse), self.sparse)
             off = np.outer(self.sparse @ self._mean, self.root)
@@ -124,9 +174,8 @@ class CentredColumns:
             product -= off + off.T - (self._mean @ self._mean) * np.outer(self.root, self.root)
             return without(unit, product)
         centre = self._centre
-        if isinstance(self._X, Source):
-            return self._X.sum(lambda part: _summed_gram(part, centre))
-        return _summed_gram(self._X, centre)
+        assert isinstance(self._X, Source)
+        return self._X.sum(lambda part: _summed_gram(part, centre))
 
 
 class Centre:

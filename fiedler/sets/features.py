@@ -2,8 +2,8 @@
 
     G = C'C,   B = C'FC,   C'KC = B² or B
 
-With q = C w, a = C'q = G w is a row of the Cholesky factor of G, and C'Kq = (C'KC) w. Each step costs two products with
-an m x m matrix; w has entries for chosen features only.
+With q = C w, a = C'q = G w is a row of the Cholesky factor of G, and C'Kq = (C'KC) w. Only the rows of C'KC of likely
+candidates are computed, several at a time. A step then costs a few products with k x m matrices for k chosen features.
 """
 
 from __future__ import annotations
@@ -11,54 +11,68 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpstrf
 
 from ..data.memory import working_bytes
 from ..data.source import Source
 from ..engine.blocks import fold_rows
-from ..engine.threads import one_blas_thread
+from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs import Graph
 from ..graphs.factored import SummedColumns
 from ..graphs.smoothing import Smoother
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns
-from .kernel import NEGLIGIBLE, Kernel, Search, Steps, Term, best
+from .kernel import FACTORED, NEGLIGIBLE, Kernel, Search, Steps, Term, best
 
 MOST_FEATURES = 12_000  # largest number of features for which K is formed
+_SLAB = 256  # least number of columns of a slab; wide products are faster
+_CANDIDATES = 32  # number of candidates whose rows of C'KC are computed together
 
 
 class FeatureKernel(Kernel):
-    """K between the features: G = C'C, and C'KC as products of B = C'FC, which is never squared."""
+    """K between the features: G = C'C, and C'KC as products of B = C'FC, which is squared for a few columns only."""
 
     def __init__(self, gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]], total: float | None = None):
         self.gram, self._forms = gram, forms
         self.den, self.num = gram.diagonal().copy(), np.zeros(len(gram))
         for factor, of, B in forms:
             self.num += factor * (np.einsum("ij,ij->j", B, B) if of == "features" else B.diagonal())
-        self.total = _explained_by_features(gram, forms) if total is None else total
+        with one_blas_thread(FACTORED * float(len(gram)) ** 3):
+            self.total = _explained_by_features(gram, forms) if total is None else total
 
-    def product(self, w: np.ndarray) -> np.ndarray:
-        """C'KC w."""
-        result = np.zeros(len(w))
-        for factor, of, B in self._forms:
-            result += factor * (B @ (B @ w) if of == "features" else B @ w)
+    def rows(self, some: np.ndarray) -> np.ndarray:
+        """Some rows of C'KC."""
+        m = len(self.gram)
+        result = np.zeros((len(some), m))
+
+        def work(part: slice) -> None:
+            for factor, of, B in self._forms:
+                result[:, part] += factor * (B[some] @ B[part].T if of == "features" else B[some, part])
+
+        step = max(1, -(-m // (4 * n_threads())))
+        spans = [slice(start, min(start + step, m)) for start in range(0, m, step)]
+        for_each(work, spans, float(len(some)) * m * m)
         return result
 
 
 def from_columns(X: Any, columns: CentredColumns, terms: list[tuple[Term, Smoother]]) -> FeatureKernel:
+    """The kernel from slabs of columns: G and B are symmetric, so the columns up to the slab are enough."""
     m = columns.shape[1]
-    gram, forms = np.empty((m, m)), [np.empty((m, m)) for _ in terms]
+    gram, forms = columns.sparse_gram(), [np.empty((m, m)) for _ in terms]
+    matrices = forms if gram is not None else [np.empty((m, m)), *forms]
     for slab in slabs(X):
-        C = columns.take(np.arange(slab.start, slab.stop))
-        width = slab.stop - slab.start
-        together = columns.project(np.hstack([C, *(F.apply(C) for _, F in terms)]))
-        gram[:, slab] = together[:width].T
-        for place, B in enumerate(forms, 1):
-            B[:, slab] = together[place * width : (place + 1) * width].T
-    for matrix in (gram, *forms):
-        matrix += matrix.T
-        matrix /= 2.0
+        C = columns.take(slab if columns.in_memory else np.arange(slab.start, slab.stop))
+        images = [F.apply(C) for _, F in terms] if gram is not None else [C, *(F.apply(C) for _, F in terms)]
+        together, width = columns.project(np.hstack(images), slab.stop), slab.stop - slab.start
+        for place, matrix in enumerate(matrices):
+            matrix[slab, : slab.stop] = together[place * width : (place + 1) * width]
+            square = matrix[slab, slab]
+            square += square.T.copy()
+            square /= 2.0
+            matrix[: slab.start, slab] = matrix[slab, : slab.start].T
+    gram = matrices[0] if gram is None else gram
     gram[np.diag_indices(m)] = columns.squares()
     return FeatureKernel(gram, [(term.factor, term.of, B) for (term, _), B in zip(terms, forms, strict=True)])
 
@@ -67,7 +81,7 @@ def slabs(X: Any) -> list[slice]:
     n, m = X.shape
     if isinstance(X, Source):
         return X.slabs()
-    width = int(max(1, min(m, working_bytes() / (8 * 8 * n))))
+    width = int(max(1, min(max(_SLAB, m // 8), working_bytes() / (8 * 8 * n))))
     return [slice(start, min(start + width, m)) for start in range(0, m, width)]
 
 
@@ -102,26 +116,27 @@ def from_rows(terms: tuple[Term, ...], problem: Problem) -> FeatureKernel:
 
 
 def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]]) -> float:
-    """tr(G⁺ C'KC)."""
-    live = gram.diagonal() > 0.0
-    root = np.sqrt(gram.diagonal()[live])
-    if not live.any():
+    """tr(G⁺ C'KC), on columns that span all others: the pivots of a Cholesky factor of G, scaled to unit diagonal."""
+    span = np.flatnonzero(gram.diagonal() > 0.0)
+    root = np.sqrt(gram.diagonal()[span])
+    if not len(span):
         return 0.0
-    unit = gram[np.ix_(live, live)] / root / root[:, None]
-    try:
-        lower = cholesky(unit, lower=True)
-        if lower.diagonal().min() ** 2 <= NEGLIGIBLE:
-            raise LinAlgError
-        half = lambda B: solve_triangular(lower, B, lower=True)  # noqa: E731
-    except LinAlgError:
-        values, vectors = eigh(unit)
-        kept = values > NEGLIGIBLE * values[-1]
-        basis = vectors[:, kept] / np.sqrt(values[kept])
-        half = lambda B: basis.T @ B  # noqa: E731
+    unit = gram[np.ix_(span, span)] if len(span) < len(gram) else gram.copy()
+    unit /= root
+    unit /= root[:, None]
+    lower, rest = dpotrf(unit.T, lower=1)
+    if rest or lower.diagonal().min() ** 2 <= NEGLIGIBLE:  # some columns depend on others
+        lower, pivots, rank, _ = dpstrf(unit.T, tol=NEGLIGIBLE, lower=1, overwrite_a=1)
+        lower, first = np.asfortranarray(lower[:rank, :rank]), pivots[:rank] - 1
+        span, root = span[first], root[first]
+    # B' L⁻ᵀ, the transpose of L⁻¹ B, in the memory of B' R⁻¹
+    half = lambda B: dtrsm(1.0, lower, B.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # noqa: E731
     total = 0.0
     for factor, of, B in forms:
-        left = half(B[live] / root[:, None])
-        total += factor * float(np.sum(left**2) if of == "features" else half(left[:, live].T / root[:, None]).trace())
+        left = half((B[span] if of == "features" else B[np.ix_(span, span)]) / root[:, None])
+        if of == "graph":
+            left = half(np.ascontiguousarray(left.T / root[:, None]))
+        total += factor * float(np.vdot(left, left) if of == "features" else left.trace())
     return total
 
 
@@ -148,7 +163,11 @@ def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: floa
 
 
 class _Path:
-    """The columns chosen so far, as an orthonormal basis q = C w, and num and den of all columns given them."""
+    """The columns chosen so far, as an orthonormal basis q = C w, and num and den of all columns given them.
+
+    w has entries for chosen columns only. A new w is a column minus a combination of the earlier ones, so C'q and C'Kq
+    follow from a row of G, a row of C'KC and the same combination.
+    """
 
     def __init__(self, kernel: FeatureKernel, search: Search, n_features: int):
         self.kernel, self.search = kernel, search
@@ -156,8 +175,10 @@ class _Path:
         m = len(self.num)
         size = n_features if search.groups is None else int(np.sort(search.groups.sizes)[-n_features:].sum())
         size = min(size, m)
-        self.A, self.W = np.empty((size, m)), np.zeros((size, m))  # rows C'q and the coefficients of q
+        self.A, self.images = np.empty((size, m)), np.empty((size, m))  # rows C'q and C'Kq
+        self.W = np.zeros((size, size))  # the coefficients of q on the chosen columns
         self.columns = list[int]()
+        self._ready: dict[int, np.ndarray] = {}  # rows of C'KC of columns that may be chosen next
 
     def add(self, p: int) -> float | None:
         """Add a column; its gain of J, or None if it has no residual."""
@@ -165,23 +186,37 @@ class _Path:
         if not self.den[p] > self.search.floor[p]:
             self.den[p] = 0.0
             return None
-        w = np.zeros(len(self.num))
-        w[p] = 1.0
-        for _ in range(2):
-            w -= (A[:k] @ w) @ W[:k]
         among = [*self.columns, p]
-        square = float(w[among] @ G[np.ix_(among, among)] @ w[among])
+        w, along, chosen = np.r_[np.zeros(k), 1.0], np.zeros(k), A[:k, among]
+        for _ in range(2):
+            part = chosen @ w
+            along += part
+            w[:k] -= part @ W[:k, :k]
+        square = float(w @ G[np.ix_(among, among)] @ w)
         if not square > self.search.floor[p]:
             self.den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
             return None
-        w /= np.sqrt(square)
-        a, image = G[:, among] @ w[among], self.kernel.product(w)
-        e = float(w @ image)
+        norm = np.sqrt(square)
+        w /= norm
+        A[k] = a = (G[p] - along @ A[:k]) / norm
+        self.images[k] = image = (self._row(p) - along @ self.images[:k]) / norm
+        e = float(w @ image[among])
         # C'v for v = (I - QQ')Kq: the part of K q along the directions chosen so far is removed.
-        b = image - (W[:k] @ image) @ A[:k]
-        A[k], W[k] = a, w
+        b = image - (W[:k, :k] @ image[self.columns]) @ A[:k]
+        W[k, : k + 1] = w
         self.num += a * (a * e - 2.0 * b)
         self.den -= a * a
         self.den[p] = 0.0
         self.columns.append(p)
         return e
+
+    def _row(self, p: int) -> np.ndarray:
+        """Row p of C'KC; the rows of the best candidates are computed with it, because one product is faster."""
+        if p not in self._ready:
+            some = np.array([p])
+            if self.search.groups is None:
+                scores = self.search.scores(self.num, self.den)
+                most = min(_CANDIDATES, len(scores))
+                some = np.union1d(some, np.argpartition(-scores, most - 1)[:most])
+            self._ready = dict(zip(some.tolist(), self.kernel.rows(some), strict=True))
+        return self._ready[p]

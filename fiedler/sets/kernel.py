@@ -20,6 +20,9 @@ from ..graphs import Recipe
 
 _LEFT = {True: 1e-8, False: 1e-5}  # smallest share of the residual of a column, in double and in single precision
 TIE = 1e-9  # scores this close to the best are ties
+FACTORED = (
+    0.01  # share of n³ that decides on BLAS threads for factors: a second one saves little, and waits if it is busy
+)
 NEGLIGIBLE = 1e-10  # a direction with a smaller share of the largest is rounding error
 
 

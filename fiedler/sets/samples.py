@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigh
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymv, dtrmm
 from scipy.linalg.lapack import dpotri
 
 from ..engine.blocks import map_columns
@@ -23,7 +23,7 @@ from ..engine.compiled import kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs.smoothing import Smoother
 from .centred import CentredColumns, column_squares, without
-from .kernel import NEGLIGIBLE, Kernel, Term
+from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
@@ -50,13 +50,15 @@ class RowKernel(Kernel):
                 K += term.factor * (F.around(gram) if term.of == "features" else F.apply(np.eye(n)))
             self._K = K = without(self._unit, (K + K.T) / 2.0)
         sparse = self.columns.sparse
-        if sparse is None:
+        if self.columns.by_blocks:
+            self.den, self.num = self.columns.squares(), _quadratic_forms(self.columns, K)
+        elif sparse is None:
             both = self.columns.map(lambda C: np.array([np.einsum("ij,ij->j", C, K @ C), column_squares(C)]))
             self.num, self.den = both
         else:
             self.den = self.columns.squares()
             self.num = map_columns(lambda C: np.asarray(C.multiply((C.T @ K).T).sum(axis=0)).ravel(), sparse)
-        with one_blas_thread(float(n) ** 3):
+        with one_blas_thread(FACTORED * float(n) ** 3):
             self.total = _explained_by_rows(gram, K, self._unit)
 
     def _walk(self, terms: list[tuple[Term, Smoother]]) -> None:
@@ -84,6 +86,22 @@ class RowKernel(Kernel):
             return dsymv(1.0, self._K.T, q, lower=1)  # reads only half of K
         result: np.ndarray = sum(factor * product(q[:, None])[:, 0] for factor, product in self._walks)  # type: ignore[assignment]
         return result - (self._unit @ result) * self._unit
+
+
+def _quadratic_forms(columns: CentredColumns, K: np.ndarray) -> np.ndarray:
+    """c_j'Kc_j of every column, from one triangle of K, which costs half of K C."""
+    n, m = columns.shape
+    triangle = np.tril(K, -1)
+    triangle *= 2.0
+    triangle[np.diag_indices(n)] = K.diagonal()
+    forms = np.empty(m)
+
+    def work(part: slice) -> None:
+        C = np.ascontiguousarray(columns.take(part))
+        forms[part] = np.einsum("ij,ij->j", C, dtrmm(1.0, triangle.T, C.T, side=1).T)
+
+    for_each(work, columns.blocks(), float(n) * n * m)
+    return forms
 
 
 def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray], np.ndarray]:
