@@ -8,6 +8,7 @@ Only click is imported here; a command imports what it needs, so ``fiedler --hel
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import Any
 
@@ -20,11 +21,16 @@ from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
 SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
+_COMMAND = f"{__name__}.command"  # where a command keeps its own words
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
 class Examples(click.Command):
-    """A command whose examples are shown as they are written."""
+    """A command whose examples are shown as they are written, and which keeps its own words for the report."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_COMMAND] = shlex.join(["fiedler", str(self.name), *args])
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
@@ -653,7 +659,8 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
-        about["task"] = job.options["task"]
-        summary = summarize(selector, job.problem, job.y, **about, **job.pairs, **results)
+        about |= {"task": job.options["task"], "command": click.get_current_context().meta[_COMMAND]}
+        selector.set_params(scale=job.options["scale"])  # the lines of Python scale; what was read is not scaled
+        summary = summarize(selector, job.read, job.y, **about, **job.pairs, **results)
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")
