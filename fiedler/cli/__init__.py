@@ -120,7 +120,7 @@ data_options = _options(
         "id_columns",
         metavar="COL",
         multiple=True,
-        help="Column that names the rows and is no feature. Can be repeated.",
+        help="Column of row names, which is not used as a feature. Can be repeated.",
     ),
     click.option("--names", type=_file, help="File that holds the names of the features, one per line."),
     click.option("--layer", help="Layer of an .h5ad file to read instead of its X."),
@@ -147,8 +147,8 @@ data_options = _options(
     click.option(
         "--scale",
         type=Scale(),
-        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or keep it as it is and "
-        "give no advice about it (keep).",
+        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or leave it as it "
+        "is, without a warning about the scale (keep).",
     ),
     click.option(
         "--task",
@@ -423,7 +423,7 @@ def select(data: str, **options: Any) -> None:
     "--shown",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Number of labels that methods see in a draw, or 0; by default all but those of the fold to predict.",
+    help="Number of labels that each method may use in a draw; by default all labels outside the predicted fold. 0 selects without labels.",
 )
 @click.option(
     "--metric",
@@ -525,7 +525,7 @@ def report(data: str, **options: Any) -> None:
     type=click.IntRange(min=2),
     default=5000,
     show_default=True,
-    help="Most rows to show and rank live; a larger table is sampled.",
+    help="Largest number of rows to show and to rank after each answer; a larger table is sampled.",
 )
 @click.option("--memory", type=Size(), help="Memory to use, such as 500MB or 2GB. Larger files are read in blocks.")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Port; by default any free one.")

@@ -49,6 +49,7 @@ class _Display:
 
     _stacked = False  # whether new axes are one below the other, instead of side by side
     figure_: Figure | SubFigure
+    features: list[str]
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw the figure.
@@ -78,8 +79,8 @@ class _Display:
         return self
 
     def _layout(self) -> tuple[float, float, int]:
-        """Width and height of a new figure in inches, and the number of its axes."""
-        raise NotImplementedError
+        """Width and height of a new figure in inches, and the number of its axes; by default one line per feature."""
+        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
     def _draw(self, ax: Any, **style: Any) -> None:
         raise NotImplementedError
@@ -183,9 +184,6 @@ class RankingDisplay(_Display):
         )
         return display.plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 1.2 + 0.25 * len(self.features), 1
-
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.ax_ = ax
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
@@ -283,9 +281,6 @@ class ExplanationDisplay(_Display):
             title=explanation.criterion,
         )
         return display.plot(ax, **style)
-
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.ax_ = ax
