@@ -423,7 +423,8 @@ def select(data: str, **options: Any) -> None:
     "--shown",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Number of labels that each method may use in a draw; by default all labels outside the predicted fold. 0 selects without labels.",
+    help="Number of labels that each method may use in a draw; by default all labels outside the predicted fold. 0 "
+    "selects without labels.",
 )
 @click.option(
     "--metric",
