@@ -252,17 +252,15 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 def _graph_words(graph: dict[str, Any]) -> str:
     if "shown" not in graph:
         return ""
-    words = f"The picture shows {graph['shown']}, a graph of the method."
-    if graph.get("chosen"):
-        words = (
-            f"The first picture shows {graph['shown']}, a graph of the method. The second picture shows the same kind "
-            "of graph, computed from the selected features only."
-        )
+    which = "first picture" if graph.get("chosen") else "picture"
+    words = f"The {which} shows {graph['shown']}, a graph of the method."
     if not graph["used"]:
         words = (
-            f"The method uses no graph over the samples, so {graph['shown']} is drawn for orientation. It was not "
-            "used for the ranking."
+            f"The method uses no graph over the samples. For orientation, the {which} shows {graph['shown']}. It was "
+            "not used for the ranking."
         )
+    if graph.get("chosen"):
+        words += " The second picture shows the same kind of graph, computed from the selected features only."
     return words + _loose_words(graph.get("loose", {}))
 
 
