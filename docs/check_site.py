@@ -31,7 +31,9 @@ WIDER = """
 SPLIT = """
     const whole = e => !/\\s/.test(e.textContent) && e.textContent.length <= 16;
     const names = [...document.querySelectorAll('article dl.field-list dt strong, article td code')].filter(whole);
-    return [...new Set(names.filter(e => e.getClientRects().length > 1).map(e => e.textContent))].slice(0, 3);
+    const lines = e => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects(); };
+    const broken = e => new Set([...lines(e)].map(line => Math.round(line.bottom))).size > 1;
+    return [...new Set(names.filter(broken).map(e => e.textContent))].slice(0, 3);
 """
 BROKEN = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
 

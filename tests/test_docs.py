@@ -75,7 +75,7 @@ def test_the_commands_of_the_excel_page_run(tmp_path, monkeypatch):
     commands = [
         shlex.split(line)[1:]
         for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-        for line in block.splitlines()
+        for line in block.replace("\\\n", "").splitlines()
     ]
     printed = []
     for words in commands:
