@@ -1,7 +1,8 @@
 """Opens every page of the built site in a browser: `python docs/check_site.py out/site`.
 
-A page may log no error, ask no other server, show no broken picture, lead nowhere that is not there (anchors too), and
-not be wider than a phone. The search must find things, served and from disk. Without a browser only links are checked.
+A page may log no error, ask no other server, show no broken picture, and have no dead link (anchors too). On a phone it
+may not be wider than the screen, and no short name may be broken into two lines. The search must find something, served
+and from disk. Without a browser only links are checked.
 """
 
 import json
@@ -26,6 +27,13 @@ WIDER = """
     const out = [...document.querySelectorAll('article *')].filter(e => wide(e) && !scrolls(e));
     const all = page.scrollWidth > innerWidth ? [`${page.scrollWidth} px wide`] : [];
     return [...all, ...out.slice(0, 3).map(e => e.tagName + '.' + e.className)];
+"""
+SPLIT = """
+    const whole = e => !/\\s/.test(e.textContent) && e.textContent.length <= 16;
+    const names = [...document.querySelectorAll('article dl.field-list dt strong, article td code')].filter(whole);
+    const lines = e => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects(); };
+    const broken = e => new Set([...lines(e)].map(line => Math.round(line.bottom))).size > 1;
+    return [...new Set(names.filter(broken).map(e => e.textContent))].slice(0, 3);
 """
 BROKEN = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
 
@@ -103,6 +111,7 @@ def look(driver, address, home):
     yield from (f"broken picture {url}" for url in driver.execute_script(BROKEN))
     show(driver, PHONE)
     yield from (f"on a phone: {what}" for what in driver.execute_script(WIDER))
+    yield from (f"on a phone: {name} is broken into two lines" for name in driver.execute_script(SPLIT))
 
 
 def search_finds(driver, home, word):

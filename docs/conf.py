@@ -48,6 +48,7 @@ html_math_renderer = "mathml"
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say them in words
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True  # sections=SECTIONS, instead of the text of all sections
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 toc_object_entries_show_parents = "hide"

@@ -58,7 +58,8 @@ _HOME = {
     "graphs": ["Graph", "Precomputed", "Recipe", *registry.classes(registry.RECIPES)],
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [
-        f"{kind}Display" for kind in ("Agreement", "Curve", "Explanation", "Ranking", "Significance", "Stability")
+        f"{kind}Display"
+        for kind in ("Agreement", "Axis", "Curve", "Explanation", "Ranking", "Significance", "Stability")
     ],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],

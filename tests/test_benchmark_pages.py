@@ -336,7 +336,7 @@ def test_the_page_of_the_field_counts_the_printed_numbers_that_recompute():
     assert says("benchmark.md", "reach the printed number in three of eight rows")
     assert says("benchmark.md", "in six of eight rows, `subset` with labels in all")
     lasso = {row["method"]: row for row in table("benchmark.md", "printed-lassonet")}
-    pairs = [row for row in lasso.values() if row["recomputes"] in ("yes", "no")]
+    pairs = [row for row in lasso.values() if row["reproduced"] in ("yes", "no")]
     assert len(pairs) == 3
     assert all(row["computed"] > row["printed"] for row in pairs)
     ours = lasso["subset, without labels, chosen on 2,000 rows"]["computed"]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -438,6 +439,22 @@ def test_report_is_another_module_s(data, monkeypatch):
     assert (code, err) == (0, "wrote r.html\n")
     assert "<html" in Path("r.html").read_text()
     assert run("rank", data, *common("-m", "fisher", "--report", "r2.html"))[0] == 0
+
+
+def test_the_report_holds_the_command_that_made_it(data):
+    pytest.importorskip("fiedler.report")
+    Path("my table.csv").write_bytes(Path(data).read_bytes())
+    method = "laplacian[graph=knn[n_neighbors=4]]"
+    words = ["report", "my table.csv", *common("-m", method, "--scale", "standard", "--out", "a.html")]
+    assert run(*words)[0] == 0
+    page = Path("a.html").read_text()
+    shown = unescape(re.search(r"<dt>Command</dt><dd><pre><code>(.*?)</code>", page, re.DOTALL)[1])
+    assert shlex.split(shown) == ["fiedler", *map(str, words)]
+    Path("a.html").unlink()
+    assert run(*shlex.split(shown)[1:])[0] == 0  # the command, as it is shown, writes the report again
+    again = unescape(Path("a.html").read_text())
+    assert re.findall(r'class="name">(\w+)<', again) == re.findall(r'class="name">(\w+)<', unescape(page))
+    assert "scale='standard'" in again  # and the line of Python scales as well
 
 
 # ---------------------------------------------------------------- bad input

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure  # noqa: E402
 
 import fiedler  # noqa: E402
 from fiedler import (  # noqa: E402
+    AxisDisplay,
     CurveDisplay,
     ExplanationDisplay,
     RankingDisplay,
@@ -163,3 +164,22 @@ def test_ranking_needs_names_for_all(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match="feature_names has 2 names for the 8 features"):
         RankingDisplay.from_selector(SpectralSelector("fisher").fit(X, y), feature_names=["a", "b"])
+
+
+def test_axis_display_marks_what_is_chosen_over_its_axis():
+    rng, y = np.random.default_rng(0), np.repeat(["dry", "wet"], 20)
+    X = rng.normal(size=(40, 30))
+    X[:, 10:13] += 3 * (y == "wet")[:, None]
+    selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
+    display = AxisDisplay.from_selector(selector, X, y, axis=np.arange(30) * 0.5, xlabel="time (s)")
+    above, below = display.axes_
+    assert sorted(display.dots_.get_offsets()[:, 0]) == [5.0, 5.5, 6.0]
+    assert [text.get_text() for text in above.get_legend().get_texts()] == ["dry", "wet"]
+    np.testing.assert_allclose(above.get_lines()[1].get_ydata(), X[y == "wet"].mean(axis=0))
+    assert below.get_xlabel() == "time (s)"
+    one = AxisDisplay.from_selector(selector, X, axis=np.arange(30))
+    np.testing.assert_allclose(one.profiles, [X.mean(axis=0)])
+    with pytest.raises(ValueError, match="pass axis="):
+        AxisDisplay.from_selector(selector, X)
+    with pytest.raises(ValueError, match="30 ascending or descending numbers"):
+        AxisDisplay.from_selector(selector, X, axis=np.zeros(30))

@@ -51,6 +51,8 @@ def test_sessions_in_pages_say_what_they_show(page, tmp_path, monkeypatch):
     for package in ("pandas", "anndata", "zarr", "dask", "distributed"):
         if f"import {package}" in page.read_text(encoding="utf-8") or package == "pandas":
             pytest.importorskip(package)
+    if "ExcelWriter" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("openpyxl")
     monkeypatch.chdir(tmp_path)
     text = "\n".join(block for block in python_of(page) if block.startswith(">>>"))
     name = page.relative_to(ROOT).as_posix()
@@ -58,6 +60,31 @@ def test_sessions_in_pages_say_what_they_show(page, tmp_path, monkeypatch):
     said = []
     failed, _ = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
     assert not failed, "".join(said)
+
+
+def test_the_commands_of_the_excel_page_run(tmp_path, monkeypatch):
+    """The commands of the page, on the workbook that its first session writes; the first one prints what is shown."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs/howto/excel.md"
+    text = page.read_text(encoding="utf-8")
+    made = re.sub(r"^(>>>|\.\.\.) ?", "", python_of(page)[0], flags=re.MULTILINE)
+    exec(compile(made, page.name, "exec"), {})
+    commands = [
+        shlex.split(line)[1:]
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+        for line in block.replace("\\\n", "").splitlines()
+    ]
+    printed = []
+    for words in commands:
+        result = CliRunner().invoke(main, words, prog_name="fiedler")
+        assert result.exit_code == 0, (words, result.stderr)
+        printed.append([line.rstrip() for line in result.stdout.splitlines()])
+    shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)[1]
+    assert printed[0] == shown.rstrip().splitlines()
+    assert {"small.xlsx", "ranking.csv", "garden.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_the_readme_shows_what_its_lines_print(tmp_path, monkeypatch):

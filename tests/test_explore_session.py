@@ -17,8 +17,9 @@ from fiedler.cli import main
 from fiedler.explore import Origin, Session
 from fiedler.explore.asking import Asking
 from fiedler.explore.exports import READING
-from fiedler.explore.layout import place_graph, positions
+from fiedler.explore.layout import positions
 from fiedler.explore.session import HANDLERS
+from fiedler.plots.placing import place_graph
 from fiedler.problem import Problem
 
 
@@ -583,7 +584,7 @@ def test_every_component_is_placed_in_a_square_of_its_own():
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     from fiedler import Graph
 
-    places = place_graph(Graph.from_weights(np.where((D < 100) & (D > 0), 1.0, 0.0)))
+    places = place_graph(Graph.from_weights(np.where((D < 100) & (D > 0), 1.0, 0.0))).places
     assert np.abs(places).max() <= 1 + 1e-12
     for a in range(5):
         for b in range(a):

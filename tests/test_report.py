@@ -33,7 +33,7 @@ HOSTILE = [
     "日本語 " + "long " * 60,
 ]
 KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy"}
-KEYS |= {"missing_values"}
+KEYS |= {"missing_values", "axis"}
 KEYS |= {"significance", "distributions", "missing", "warnings", "notes", "report", "version", "created"}
 
 
@@ -292,7 +292,7 @@ def test_structure_for_screen_readers(page):
     labels = {i for _, n, v in parsed.attributes if n in ("aria-labelledby", "for") for i in v.split()}
     assert targets | labels <= set(parsed.ids)
     figures = [a for a in parsed.attributes if a[0] == "svg" and a[1] == "role"]
-    assert len(figures) == parsed.tags.count("svg") == 20  # ten of them the values of a feature
+    assert len(figures) == parsed.tags.count("svg") == 21  # ten of them the values of a feature
     assert all(value == "img" for _, _, value in figures)
     headers = [value for tag, name, value in parsed.attributes if tag == "th" and name == "scope"]
     assert len(headers) == parsed.tags.count("th")

@@ -175,7 +175,7 @@ def test_dark_follows_the_system_and_the_button(page):
 
 def test_a_mark_tells_its_value(page):
     assert page.execute_script("return document.querySelectorAll('.mark > title').length") == 0
-    mark = page.find_element("css selector", "#graph figure:nth-of-type(2) .mark")
+    mark = page.find_element("css selector", "#graph .below .mark")
     assert tip_at(page, mark).startswith("eigenvalue ")
 
 

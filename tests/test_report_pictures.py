@@ -274,6 +274,124 @@ def test_a_graph_of_the_target_alone_is_no_picture_of_the_samples():
     assert about["shown"] == "KNN()"
 
 
+def groups_far_apart(sizes=(60, 40, 20)):
+    """Rows in groups that no neighbour graph connects, and their groups."""
+    rng, member = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.normal(size=(len(member), 12))
+    X[:, : len(sizes)] += 60.0 * np.eye(len(sizes))[member]
+    return X, member
+
+
+def test_every_component_of_the_graph_is_on_the_picture():
+    X, member = groups_far_apart()
+    summary = summary_of("laplacian", X, member)
+    about = summary["graph"]
+    assert about["n_pieces"] == 3
+    picture = about["embedding"]
+    assert sorted(picture["row"]) == list(range(120))
+    places, of = np.array([picture["x"], picture["y"]]).T, member[picture["row"]]
+    for a, b in ((0, 1), (0, 2), (1, 2)):  # no two components overlap
+        one, other = places[of == a], places[of == b]
+        assert ((one.max(axis=0) < other.min(axis=0)) | (other.max(axis=0) < one.min(axis=0))).any()
+        assert len(np.unique(one.round(3), axis=0)) > 10
+    part = section(render_html(summary), "graph")
+    assert "each of the 3 components in its own square" in part
+    assert "first eigenvector</text>" not in part  # each component has eigenvectors of its own
+
+
+def test_a_component_of_one_row_is_drawn_although_most_rows_are_not():
+    n = 1800
+    ring = np.arange(n - 4)
+    ends = np.array([n - 4, n - 3]), np.array([n - 3, n - 2])  # a path of three rows; the last row is isolated
+    i, j = np.r_[ring, ends[0]], np.r_[(ring + 1) % (n - 4), ends[1]]
+    graph = Graph.from_edges(i, j, np.ones(len(i)), n)
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    summary = summary_of(LaplacianScore(Precomputed(graph)), X, k=2)
+    rows = summary["graph"]["embedding"]["row"]
+    assert n - 1 in rows
+    assert set(range(n - 4, n - 1)) & set(rows)
+    assert 1500 <= len(rows) < 1510
+    assert summary["graph"]["chosen"] is None  # a graph that was given is not computed from features
+
+
+def test_the_second_picture_is_the_graph_of_the_selected_features():
+    X, member = groups_far_apart((50, 50))
+    selector = SpectralSelector(LaplacianScore(KNN(5)), n_features_to_select=4).fit(X)
+    summary = summarize(selector, X, member)
+    about = summary["graph"]
+    few, graph = about["chosen"], KNN(5).build(X[:, np.sort(selector.order_[:4])])
+    assert few["n_features"] == 4
+    assert len(few["x"]) == len(about["embedding"]["x"])
+    assert len(few["edges"]) == graph.n_edges
+    pairs = [{frozenset(pair) for pair in zip(*g.edges[:2], strict=True)} for g in (KNN(5).build(X), graph)]
+    assert few["common"] == pytest.approx(len(pairs[0] & pairs[1]) / len(pairs[0]))
+    part = section(render_html(summary), "graph")
+    assert "Rows by the selected features only" in part
+    assert f"{round(100 * few['common'])} % of the edges are the same" in part
+    both = [re.findall(r"fill:var\(--(C\d)\)", svg) for svg in re.findall(r"<svg.*?</svg>", part, re.DOTALL)[:2]]
+    assert both[0] == both[1]  # the same colours, row by row
+    everything = summarize(SpectralSelector("laplacian", n_features_to_select=12).fit(X), X)
+    assert everything["graph"]["chosen"] is None
+
+
+# ---------------------------------------------------------------- the map of correlations
+
+
+@pytest.mark.parametrize(("k", "written"), [(4, True), (14, True), (15, False)])
+def test_numbers_stand_on_the_cells_where_they_fit(k, written):
+    X = np.random.default_rng(0).normal(size=(50, 20))
+    X[:, 1] = -X[:, 0]
+    summary = summary_of("variance", X, k=k)
+    shown = re.findall(r">(−?\.\d\d|−?1\.00)</text>", section(render_html(summary), "redundancy"))
+    assert len(shown) == (k * (k - 1) if written else 0)
+    if written:
+        r = np.array(summary["redundancy"]["correlation"])
+        assert float(shown[0].replace("−", "-")) == pytest.approx(r[0, 1], abs=0.0051)
+
+
+# ---------------------------------------------------------------- features along an axis
+
+
+def spectra(names, k=6, criterion="fisher", scale=None):
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 30)
+    X = 5.0 + rng.normal(size=(60, len(names)))
+    X[:, 4:8] += 3.0 * y[:, None]
+    selector = SpectralSelector(criterion, n_features_to_select=k, scale=scale).fit(X, y)
+    return X, y, summarize(selector, X, y, feature_names=names)
+
+
+def test_features_whose_names_are_numbers_are_drawn_over_their_axis():
+    names = [f"{1000 + 2.5 * j:g}" for j in range(30)]
+    X, y, summary = spectra(names, k=4, scale="standard")
+    about = summary["axis"]
+    assert about["axis"] == [float(name) for name in names]
+    np.testing.assert_allclose(about["profiles"], [X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)])  # not scaled
+    assert sorted(about["chosen"]) == [4, 5, 6, 7]
+    part = section(render_html(summary), "axis")
+    assert "The 4 selected features form 1 region" in part
+    assert "1010 to 1017.5" in part
+    assert part.count('class="mark"') == 4
+    assert "mean of each class" in part
+
+
+def test_a_set_over_an_axis_shows_gains_and_single_features():
+    _, _, summary = spectra([str(900 - 3 * j) for j in range(30)], k=3, criterion="subset")
+    about = summary["axis"]
+    assert about["value"] == "gain"
+    part = section(render_html(summary), "axis")
+    best = summary["features"]["feature"][0]
+    assert f'>{best}</th><td class="right">1</td>' in part or "regions of neighbouring" in part
+
+
+@pytest.mark.parametrize(
+    "names", [[f"x{j}" for j in range(30)], ["1", *map(str, range(29))], [*map(str, range(29)), "nan"]]
+)
+def test_other_names_are_no_axis(names):
+    _, _, summary = spectra(names)
+    assert summary["axis"] is None
+    assert 'id="axis"' not in render_html(summary)
+
+
 # ---------------------------------------------------------------- stability
 
 

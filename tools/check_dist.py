@@ -119,7 +119,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         sources = {member.name.partition("/")[2] for member in archive if member.isfile()}
     package = {name for name in sources if name.startswith("fiedler/")}
     folders = {name.partition("/")[0] for name in sources if "/" in name}
-    wanted = {"fiedler", "tests", "benchmarks", "examples", "docs", "tools"}
+    wanted = {"fiedler", "tests", "benchmarks", "examples", "docs", "tools", "conda", "paper"}
     for what, names in {
         "the wheel lacks": {f"fiedler/{name}" for name in NEEDED} - built,
         "only one of wheel and sdist has": built ^ package,

@@ -27,7 +27,7 @@ from .rivals import pfa
 
 HEADER = ["source", "set", "method", "draw", "features", "accuracy"]
 PRINTED, RAW = (Path(__file__).with_name(name) for name in ("literature.csv", "literature-raw.csv"))
-NEAR = 0.02  # a printed number within this distance recomputes
+NEAR = 0.02  # a printed number within this distance counts as reproduced
 FEW = "subset, without labels, chosen on 2,000 rows"  # of 8,000, to keep the run short
 _DRAWS = {"ASU": 10, "LassoNet": 5}
 _IMAGES, _TREES, _FEW = 10_000, 50, 2_000
@@ -99,7 +99,7 @@ def tables(raw: list[dict[str, str]]) -> dict[str, tuple[list[str], list[list[st
     words = ["printed, best with labels", *COMPARED["ASU"], "Fisher or ReliefF reaches it"]
     return {
         "printed-asu": (["set", "features", *words], asu),
-        "printed-lassonet": (["method", "features", "printed", "computed", "recomputes"], lasso),
+        "printed-lassonet": (["method", "features", "printed", "computed", "reproduced"], lasso),
     }
 
 

@@ -51,8 +51,12 @@ def prepare(app, what, name, obj, options, lines):
 
 
 def skip(app, what, name, obj, skipped, options):
-    """Leave out scikit-learn's methods for routing and output, which all its estimators share."""
-    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name) else None
+    """Leave out scikit-learn's methods for routing and output, which all its estimators share, and fields of tuples.
+
+    The fields of a named tuple are listed with its parameters; Python documents them as "Alias for field number 0".
+    """
+    shared = re.fullmatch(r"set_\w+_request|get_metadata_routing|set_output", name)
+    return True if shared or str(getattr(obj, "__doc__", "")).startswith("Alias for field number") else None
 
 
 def setup(app):

@@ -14,7 +14,18 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from sklearn.datasets import make_moons
 
-from fiedler import KNN, RBF, Anchors, ClassGraph, Graph, LaplacianScore, MustLink, SpectralSelector, TargetKNN
+from fiedler import (
+    KNN,
+    RBF,
+    Anchors,
+    AxisDisplay,
+    ClassGraph,
+    Graph,
+    LaplacianScore,
+    MustLink,
+    SpectralSelector,
+    TargetKNN,
+)
 
 INK = {"light": "#1f2630", "dark": "#e6e9ee"}
 FAINT = {"light": "#c9ced6", "dark": "#4b525c"}
@@ -115,6 +126,20 @@ def recipes(ink, faint):
     return figure
 
 
+def axis(ink, faint):
+    """Chosen wavelengths of the how-to on spectra, below the mean spectrum."""
+    rng, nm = np.random.default_rng(0), np.linspace(1100, 2500, 350)
+    sugar, water = rng.uniform(size=(2, 150))
+    bands = [np.exp(-0.5 * ((nm - centre) / width) ** 2) for centre, width in ((1440, 30), (2080, 40), (1940, 50))]
+    spectra = np.outer(sugar, bands[0] + bands[1]) + np.outer(water, bands[2]) + rng.normal(0, 0.2, size=(150, 350))
+    X, y = (spectra - spectra.mean(axis=0)) / spectra.std(axis=0), np.full(150, np.nan)
+    y[:15] = ((sugar - sugar.mean()) / sugar.std())[:15]
+    selector = SpectralSelector("ssls", n_features_to_select=20).fit(X, y)
+    display = AxisDisplay.from_selector(selector, spectra, axis=nm)
+    display.axes_[1].set_xlabel("wavelength (nm)")
+    return display.figure_
+
+
 def result():
     """Two moons among columns of noise: the graph on all columns, the scores, and the graph on the selected columns."""
     rng = np.random.default_rng(4)
@@ -141,7 +166,7 @@ def result():
     return figure
 
 
-PICTURES = (hero, energy, recipes)
+PICTURES = (hero, energy, recipes, axis)
 
 
 def draw(folder):

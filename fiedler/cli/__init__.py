@@ -8,6 +8,7 @@ Only click is imported here; a command imports what it needs, so ``fiedler --hel
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import Any
 
@@ -20,11 +21,16 @@ from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
 SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
+_COMMAND = f"{__name__}.command"  # where a command keeps its own words
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
 class Examples(click.Command):
-    """A command whose examples are shown as they are written."""
+    """A command whose examples are shown as they are written, and which keeps its own words for the report."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_COMMAND] = shlex.join(["fiedler", str(self.name), *args])
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
@@ -114,7 +120,7 @@ data_options = _options(
         "id_columns",
         metavar="COL",
         multiple=True,
-        help="Column that names the rows and is no feature. Can be repeated.",
+        help="Column of row names, which is not used as a feature. Can be repeated.",
     ),
     click.option("--names", type=_file, help="File that holds the names of the features, one per line."),
     click.option("--layer", help="Layer of an .h5ad file to read instead of its X."),
@@ -141,8 +147,8 @@ data_options = _options(
     click.option(
         "--scale",
         type=Scale(),
-        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or keep it as it is and "
-        "give no advice about it (keep).",
+        help="Scale every column to unit variance (standard) or to the range 0 to 1 (minmax), or leave it as it "
+        "is, without a warning about the scale (keep).",
     ),
     click.option(
         "--task",
@@ -417,7 +423,8 @@ def select(data: str, **options: Any) -> None:
     "--shown",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Number of labels that methods see in a draw, or 0; by default all but those of the fold to predict.",
+    help="Number of labels that each method may use in a draw; by default all labels outside the predicted fold. 0 "
+    "selects without labels.",
 )
 @click.option(
     "--metric",
@@ -519,7 +526,7 @@ def report(data: str, **options: Any) -> None:
     type=click.IntRange(min=2),
     default=5000,
     show_default=True,
-    help="Most rows to show and rank live; a larger table is sampled.",
+    help="Largest number of rows to show and to rank after each answer; a larger table is sampled.",
 )
 @click.option("--memory", type=Size(), help="Memory to use, such as 500MB or 2GB. Larger files are read in blocks.")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Port; by default any free one.")
@@ -653,7 +660,8 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
 
     with screen.working("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
-        about["task"] = job.options["task"]
-        summary = summarize(selector, job.problem, job.y, **about, **job.pairs, **results)
+        about |= {"task": job.options["task"], "command": click.get_current_context().meta[_COMMAND]}
+        selector.set_params(scale=job.options["scale"])  # the lines of Python scale; what was read is not scaled
+        summary = summarize(selector, job.read, job.y, **about, **job.pairs, **results)
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

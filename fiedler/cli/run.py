@@ -40,7 +40,8 @@ class Job:
     """Everything a command needs, read and checked."""
 
     table: Table
-    problem: Problem
+    read: Problem  # as it is in the file
+    problem: Problem  # scaled, if this is asked for
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
     command: str
@@ -109,11 +110,12 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         X = fill_missing(table, options["impute"]) if options["impute"] else table.X
         check_infinite(table)
         told = Prepared(placed(X, options, screen), table.groups)
-        problem = Problem.read(told, table.feature_names).scaled(options["scale"] or "keep")
+        problem = Problem.read(told, table.feature_names)
+        scaled = problem.scaled(options["scale"] or "keep")
         pairs = _pairs(table, options)
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    return Job(table, problem, pairs, -1 if marker is None else None, command, options)
+    return Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
 
 
 def _guess(data: str, options: dict[str, Any], screen: Screen) -> None:

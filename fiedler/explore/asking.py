@@ -3,7 +3,7 @@
     K = (L / mean degree + 0.01 I)⁻¹ on KNN(5);   ask argmax_i (1'Ke_i)² / (K_ii + 0.1)
     a label of row i:  K -= kk' / (K_ii + 0.1),  k = Ke_i
 
-The rows asked first represent many others. This is not proven to be better than asking random rows.
+The rows that are suggested first represent many other rows. It is not shown that they are better than random rows.
 """
 
 from __future__ import annotations

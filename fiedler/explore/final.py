@@ -15,7 +15,7 @@ from .state import Message, State
 
 
 class _Cancelled(Exception):  # noqa: N818 - it reports no error
-    """The user does not want the result any more."""
+    """The ranking was cancelled."""
 
 
 class Final:

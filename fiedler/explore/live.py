@@ -299,12 +299,8 @@ class Live:
 
         Parameters
         ----------
-        settings : Settings
-            Method, λ, number of neighbours and of features.
-        known : Known
-            The answers, for pinned and banned features.
-        supervision : dict
-            ``y``, ``must_link``, ``cannot_link`` and ``unlabeled`` of the rows of the problem.
+        settings, known, supervision : object
+            As in :meth:`rank`.
 
         Returns
         -------
@@ -322,7 +318,7 @@ class Live:
         Parameters
         ----------
         settings, known, supervision : object
-            As in :meth:`fit`.
+            As in :meth:`rank`.
 
         Returns
         -------

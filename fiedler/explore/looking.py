@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
+from ..plots.placing import aligned
 from .asking import Asking
-from .layout import aligned, positions
+from .layout import positions
 from .live import methods_for
 from .plain import rounded, significant
 from .state import Message, State

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.source import Source
 from ..errors import ParameterError
+from ..plots.axis import axis_of
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision
@@ -68,7 +69,8 @@ class State:
         self.has_unique_ids = self.row_ids is None or len(set(self.row_ids)) == n
         self.origin = origin or Origin(options={} if scale in (None, "keep") else {"scale": scale})
         self.image = _checked_image(image, m)
-        self.axis = None if self.image else _axis(self.feature_names)
+        axis = None if self.image else axis_of(self.feature_names)
+        self.axis = None if axis is None else axis.tolist()
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
         self.sampled = len(self.rows) < n
         shown = self.problem
@@ -263,18 +265,6 @@ def _checked_image(image: Any, n_features: int) -> list[int] | None:
             value=image,
         )
     return [height, width]
-
-
-def _axis(names: list[str]) -> list[float] | None:
-    """Feature names as an ascending or descending axis, such as wavelengths; None if they are no numbers."""
-    try:
-        axis = np.array([float(name) for name in names])
-    except ValueError:
-        return None
-    steps = np.diff(axis)
-    if len(axis) < 8 or not np.isfinite(axis).all() or not ((steps > 0).all() or (steps < 0).all()):
-        return None
-    return axis.tolist()
 
 
 def _natural(name: str) -> tuple[int, float, str]:

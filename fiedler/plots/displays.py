@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..errors import ParameterError
 from ..evaluate.compare import Comparison
 from ..evaluate.explain import Explanation
 from ..evaluate.noise import Agreement
 from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..problem import Problem
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_integer, check_share
 from ..words import direction
 from . import drawings
+from .axis import FEWEST, axis_of, mean_profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgreementDisplay",
+    "AxisDisplay",
     "CurveDisplay",
     "ExplanationDisplay",
     "RankingDisplay",
@@ -43,7 +47,9 @@ _SHARE = "share of what all features explain"
 class _Display:
     """A figure on one or two matplotlib axes, given or new."""
 
+    _stacked = False  # whether new axes are one below the other, instead of side by side
     figure_: Figure | SubFigure
+    features: list[str]
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw the figure.
@@ -66,14 +72,15 @@ class _Display:
             raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
         if ax is None:
             width, height, parts = self._layout()
-            ax = plt.subplots(1, parts, figsize=(width, height), layout="constrained")[1]
+            grid = (parts, 1) if self._stacked else (1, parts)
+            ax = plt.subplots(*grid, sharex=self._stacked, figsize=(width, height), layout="constrained")[1]
         self.figure_ = np.ravel(ax)[0].figure
         self._draw(ax, **style)
         return self
 
     def _layout(self) -> tuple[float, float, int]:
-        """Width and height of a new figure in inches, and the number of its axes."""
-        raise NotImplementedError
+        """Width and height of a new figure in inches, and the number of its axes; by default one line per feature."""
+        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
     def _draw(self, ax: Any, **style: Any) -> None:
         raise NotImplementedError
@@ -177,9 +184,6 @@ class RankingDisplay(_Display):
         )
         return display.plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 1.2 + 0.25 * len(self.features), 1
-
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.ax_ = ax
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
@@ -277,9 +281,6 @@ class ExplanationDisplay(_Display):
             title=explanation.criterion,
         )
         return display.plot(ax, **style)
-
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.ax_ = ax
@@ -595,3 +596,139 @@ class AgreementDisplay(_Display):
         self.ax_ = ax
         self.dots_ = drawings.posterior_by_rank(ax, self.features, self.posterior, self.kept, **style)
         ax.set_title(f"{np.count_nonzero(self.kept)} of {len(self.kept)} columns agree with others")
+
+
+class AxisDisplay(_Display):
+    """Chosen features along a numeric axis, such as wavelengths or times, below the mean profile of each class.
+
+    The upper figure shows the mean of all rows, or of each class. The lower figure shows the score of every feature, or
+    its gain in a set. Chosen features are dots; a line or a grey band marks them in both figures.
+
+    Parameters
+    ----------
+    axis : ndarray
+        The position of each feature, ascending or descending.
+    profiles : ndarray of shape (number of profiles, n_features)
+        Mean profiles.
+    values : ndarray
+        Score or gain of each feature.
+    chosen : ndarray of int
+        The chosen features, best first.
+    classes : sequence of str, optional
+        Name of each profile.
+    label : str, default="score"
+        What the lower figure shows.
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+        Profiles above, scores below.
+    figure_ : matplotlib Figure
+        Their figure.
+    dots_ : matplotlib PathCollection
+        One dot per chosen feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fiedler import AxisDisplay, SpectralSelector
+    >>> nm, y = np.arange(900, 1700, 20), np.repeat([0, 1], 30)
+    >>> X = np.random.default_rng(0).normal(size=(60, 40))
+    >>> X[:, 14:18] += 3 * y[:, None]
+    >>> X = pd.DataFrame(X, columns=nm.astype(str))
+    >>> selector = SpectralSelector("fisher", n_features_to_select=4).fit(X, y)
+    >>> display = AxisDisplay.from_selector(selector, X, y)
+    >>> np.sort(display.axis[display.chosen])
+    array([1180., 1200., 1220., 1240.])
+    """
+
+    _stacked = True
+
+    def __init__(
+        self,
+        *,
+        axis: Any,
+        profiles: Any,
+        values: Any,
+        chosen: Any,
+        classes: Sequence[str] | None = None,
+        label: str = "score",
+    ):
+        self.axis, self.profiles, self.values, self.chosen = map(np.asarray, (axis, profiles, values, chosen))
+        self.classes, self.label = None if classes is None else list(classes), label
+
+    @classmethod
+    def from_selector(
+        cls,
+        selector: SpectralSelector,
+        X: Any,
+        y: Any = None,
+        *,
+        axis: Any = None,
+        ax: Sequence[Axes] | None = None,
+        **style: Any,
+    ) -> AxisDisplay:
+        """Draw the chosen features of a fitted selector along their axis.
+
+        Parameters
+        ----------
+        selector : SpectralSelector
+            Fitted.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            The data, for the mean profiles.
+        y : array-like of shape (n_samples,), optional
+            Classes; each of at most eight classes has a profile of its own.
+        axis : array-like of shape (n_features,), optional
+            The position of each feature; by default the names of the features as numbers.
+        ax : two matplotlib Axes, optional
+            What to draw on; by default new ones.
+        **style : object
+            Passed on to ``Axes.set`` of both axes, such as ``xlabel``.
+
+        Returns
+        -------
+        display : AxisDisplay
+            Drawn.
+        """
+        names = names_of(selector, None)
+        places = axis_of([str(name) for name in (names if axis is None else axis)])
+        if places is None or len(places) != len(selector.scores_):
+            given = (
+                f"the names of the features begin with {str(names[0])!r}" if axis is None else "axis does not have them"
+            )
+            raise ParameterError(
+                f"AxisDisplay needs {len(selector.scores_)} ascending or descending numbers, at least {FEWEST}, but "
+                f"{given}; pass axis=, the position of each feature.",
+                parameter="axis",
+                value=axis,
+            )
+        problem = Problem.read(X, getattr(selector, "feature_names_in_", None)).with_supervision(y)
+        codes, classes = (None, None) if y is None else problem.supervision.classes("AxisDisplay")
+        profiles = mean_profiles(problem, codes, 0 if classes is None else len(classes))
+        gains = getattr(selector, "gains_", None)
+        display = cls(
+            axis=places,
+            profiles=profiles,
+            values=selector.scores_ if gains is None else gains,
+            chosen=selector.order_[: int(selector.n_features_)],
+            classes=None if classes is None or len(profiles) == 1 else [str(name) for name in classes],
+            label=f"score ({direction(selector.criterion_.greater_is_better)})" if gains is None else "gain",
+        )
+        return display.plot(ax, **style)
+
+    def _layout(self) -> tuple[float, float, int]:
+        return 6.4, 4.8, 2
+
+    def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
+        self.axes_ = above, below = tuple(ax)
+        colours = [f"C{at}" for at in range(len(self.profiles))] if self.classes else ["C0"]
+        lines = drawings.profiles_over_axis(above, self.axis, self.profiles, colours, self.chosen)
+        self.dots_ = drawings.scores_over_axis(below, self.axis, self.values, self.chosen, [])
+        below.set_ylabel(self.label)
+        if self.classes:
+            legend = above.legend(lines, self.classes, frameon=False)
+            for text in legend.get_texts():
+                text.set_parse_math(False)
+        above.set(**style)
+        below.set(**style)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..words import number, printable
+from .axis import regions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,6 +177,48 @@ def _cut(ax: Axes, n: int, text: str, line: int, left: bool) -> None:
         zorder=5,
         **small(),
     )
+
+
+# -------------------------------------------------------------------- features along an axis
+
+
+def profiles_over_axis(
+    ax: Axes, axis: np.ndarray, profiles: np.ndarray, colours: Sequence[str], chosen: np.ndarray
+) -> list[Line2D]:
+    """Mean profiles over a numeric axis, such as the mean spectrum of each class; chosen features are marked."""
+    _mark_chosen(ax, axis, chosen)
+    lines = [
+        ax.plot(axis, profile, color=paint(colour), linewidth=1.5)[0]
+        for profile, colour in zip(profiles, colours, strict=True)
+    ]
+    ax.set_ylabel("mean value")
+    ax.margins(x=0.02)
+    return lines
+
+
+def scores_over_axis(
+    ax: Axes, axis: np.ndarray, values: np.ndarray, chosen: np.ndarray, texts: Sequence[str], tell: Tell = untold
+) -> PathCollection:
+    """A value of each feature over a numeric axis; the chosen features, in the order of their texts, are dots."""
+    _mark_chosen(ax, axis, chosen)
+    finite = np.where(np.isfinite(values), values, np.nan)
+    ax.plot(axis, finite, color=pale()[0], linewidth=1.2)
+    at_bottom = np.nan_to_num(finite[chosen], nan=np.nanmin(finite) if np.isfinite(finite).any() else 0.0)
+    dots = ax.scatter(
+        axis[chosen], at_bottom, s=26 if len(chosen) <= 40 else 12, color=paint("ink"), linewidths=0, zorder=3
+    )
+    tell(dots, texts)
+    ax.margins(x=0.02)
+    return dots
+
+
+def _mark_chosen(ax: Axes, axis: np.ndarray, chosen: np.ndarray) -> None:
+    """A vertical line at each chosen feature, and a band where several are neighbours."""
+    for part in regions(chosen):
+        if len(part) == 1:
+            ax.axvline(axis[part[0]], color=paint("ink"), alpha=0.4, linewidth=1.0, zorder=0)
+        else:
+            ax.axvspan(axis[part[0]], axis[part[-1]], color=paint("ink"), alpha=0.12, linewidth=0, zorder=0)
 
 
 # -------------------------------------------------------------------- curves of a comparison
@@ -394,6 +437,19 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return drawn
+
+
+def cell_numbers(ax: Axes, values: list[list[Any]], diagonal: bool = True, size: float | None = None) -> None:
+    """Write the numbers of :func:`squares` on their cells; without the diagonal also without the zero before the point.
+
+    A number that is undefined is a dash.
+    """
+    look: dict[str, Any] = {"ha": "center", "va": "center"} | (small() if size is None else {"fontsize": size})
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            if diagonal or i != j:
+                text = "–" if np.isnan(number(value)) else f"{number(value):.2f}".replace("-", "−")
+                ax.text(j + 0.5, i + 0.5, text if diagonal else text.replace("0.", ".", 1), **look)
 
 
 def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPatch:

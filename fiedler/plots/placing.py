@@ -7,6 +7,7 @@ eigenvectors, so that all other rows coincide. Therefore they are left out of th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,16 @@ from ..graphs import Graph
 _MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
 _CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
 _BORDER, _APART, _AT_ONCE = 1.12, 0.09, 60
+_GAP = 0.06  # between the squares of two components, as a share of the side
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where all rows of a graph are drawn, which of them are loose, and whether crowded parts were stretched."""
+
+    places: np.ndarray
+    loose: np.ndarray
+    stretched: bool
 
 
 def placed(
@@ -110,15 +121,90 @@ def stretched(places: np.ndarray) -> tuple[np.ndarray, bool]:
     return places, bool(crowded)
 
 
-def placed_part(graph: Graph) -> np.ndarray:
-    """Places of all rows of a connected graph in [-1, 1]²; loose rows are at the border."""
+def placed_part(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
+    """Places of all rows of a connected graph in [-1, 1]²; loose rows are on a square around it."""
     everywhere = np.zeros((graph.n_nodes, 2))
-    nodes, places, loose = placed(graph, np.arange(graph.n_nodes))
+    nodes, places, loose = placed(graph, np.arange(graph.n_nodes), vectors)
     if places.shape[1] < 2:
-        return everywhere
-    places, _ = stretched(places)
+        return Layout(everywhere, loose, False)
+    places, crowded = stretched(places)
     everywhere[nodes] = places
     for start in range(0, len(loose), _AT_ONCE):
         some = loose[start : start + _AT_ONCE]
         everywhere[some] = at_border(graph, some, nodes, places)
-    return everywhere / _BORDER
+    return Layout(everywhere, loose, crowded)
+
+
+# -------------------------------------------------------------------- graphs of several components
+
+
+def place_graph(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
+    """Places of all rows of a graph, each connected component in a square of its own.
+
+    The side of a square is proportional to the root of the number of its rows, and squares are set in shelves. An
+    isolated row is a component of one row.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    vectors : ndarray, optional
+        Its first eigenvectors, if they are known; they are used if the graph is connected.
+
+    Returns
+    -------
+    layout : Layout
+        The places, in [-1, 1]² if there are several components, and otherwise as :func:`placed_part` gives them.
+    """
+    component = np.asarray(graph.components)
+    parts = [np.flatnonzero(component == c) for c in range(graph.n_components)]
+    parts += [np.array([row]) for row in np.flatnonzero(component < 0)]
+    if len(parts) == 1 and graph.n_nodes > 3:
+        return placed_part(graph, vectors)
+    sides = np.sqrt([len(nodes) for nodes in parts])
+    places, loose, crowded = np.zeros((graph.n_nodes, 2)), [], False
+    for nodes, side, corner in zip(parts, sides, _shelves(sides), strict=True):
+        inside = _in_a_row(len(nodes))
+        if len(nodes) > 3:
+            part = placed_part(subgraph(graph, nodes))
+            inside, crowded = part.places / _BORDER, crowded or part.stretched
+            loose.append(nodes[part.loose])
+        places[nodes] = corner + side / 2 + inside * side * (1 - _GAP) / 2
+    return Layout(centred(places), np.concatenate([*loose, np.empty(0, dtype=np.intp)]).astype(np.intp), crowded)
+
+
+def centred(places: np.ndarray) -> np.ndarray:
+    """Places moved and scaled into [-1, 1]², with equal scales of both axes."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = max(float((high - low).max()), np.finfo(float).tiny)
+    return 2 * (places - (low + high) / 2) / span
+
+
+def _in_a_row(n: int) -> np.ndarray:
+    return np.column_stack([np.linspace(-0.5, 0.5, n) if n > 1 else np.zeros(n), np.zeros(n)])
+
+
+def _shelves(sides: np.ndarray) -> np.ndarray:
+    """Lower left corners of squares, which come largest first, on shelves of about equal width."""
+    width = max(float(sides[0]), float(np.sqrt((sides**2).sum() * 1.15)))
+    corners, x, y, height = np.zeros((len(sides), 2)), 0.0, 0.0, 0.0
+    for at, side in enumerate(sides):
+        if x > 0 and x + side > width * 1.0001:
+            x, y, height = 0.0, y - height, 0.0
+        if x == 0:
+            height = float(side)
+        corners[at] = x, y - side
+        x += float(side)
+    return corners
+
+
+def aligned(places: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """The places, mirrored and with axes exchanged if they then agree better with other places."""
+    best, most = places, -np.inf
+    for axes in ([0, 1], [1, 0]):
+        for signs in ([1, 1], [1, -1], [-1, 1], [-1, -1]):
+            turned = places[:, axes] * signs
+            agreement = float((turned * to).sum())
+            if agreement > most:
+                best, most = turned, agreement
+    return best

@@ -119,6 +119,28 @@ class SvgFigure:
         """The figure for a template; it needs no escaping, because it was written by an XML library."""
         return self.svg
 
+    def split(self, n: int, heights: Sequence[float]) -> list[Axes]:
+        """Replace the axes by several, one below the other, with a common x axis.
+
+        Parameters
+        ----------
+        n : int
+            Number of axes.
+        heights : sequence of float
+            Their relative heights.
+
+        Returns
+        -------
+        axes : list of matplotlib Axes
+            From top to bottom; ``ax`` is the first.
+        """
+        self.ax.remove()
+        axes = self.figure.subplots(n, 1, sharex=True, height_ratios=heights).tolist()
+        for ax in axes:
+            ax.patch.set_visible(False)
+        self.ax = axes[0]
+        return axes
+
     def tell(self, artist: Any, texts: Sequence[str]) -> None:
         """Give every mark of an artist a text, which the page shows under the pointer.
 

@@ -34,6 +34,7 @@ from ..selector import SpectralSelector
 from ..version import __version__
 from ..words import printable
 from .agreement_section import AGREEMENT
+from .axis_section import AXIS
 from .case import make_case
 from .comparison_section import COMPARISON
 from .data_section import DATA, RUN, data_words
@@ -63,7 +64,7 @@ __all__ = [
 
 # The sections in the order of the page.
 SECTIONS = (
-    *(WARNINGS, DATA, RUN, features_section(), SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
+    *(WARNINGS, DATA, RUN, features_section(), AXIS, SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
     *(COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
 )
 
@@ -75,6 +76,7 @@ def summarize(
     *,
     feature_names: Any = None,
     source: str | None = None,
+    command: str | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
     stability: Stability | None = None,
@@ -98,6 +100,8 @@ def summarize(
         Names of the features; by default those of the fit, or x0, x1, ...
     source : str, optional
         Where the data come from.
+    command : str, optional
+        The command line that made the report; the command ``fiedler`` passes its own.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
         The pairs with which the selector was fitted.
     stability : Stability, optional
@@ -118,10 +122,11 @@ def summarize(
     Returns
     -------
     dict
-        Sections ``data``, ``run``, ``features`` (columns, best first), ``suggestions``, ``comparison``,
-        ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``, ``distributions`` (of the best
-        features), ``missing`` (why a section is None), ``warnings``, ``notes``. It contains only dicts with string
-        keys, lists, strings, numbers, booleans and None; NaN becomes None, and infinity the string "inf".
+        Sections ``data``, ``run``, ``features`` (columns, best first), ``axis`` (if the names are numbers in order),
+        ``suggestions``, ``comparison``, ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``,
+        ``distributions`` (of the best features), ``missing`` (why a section is None), ``warnings``, ``notes``. It
+        contains only dicts with string keys, lists, strings, numbers, booleans and None; NaN becomes None, and
+        infinity the string "inf".
 
     Examples
     --------
@@ -137,7 +142,7 @@ def summarize(
     """
     check_sections(sections)
     told: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link, "task": task}
-    told |= {"feature_names": feature_names, "source": source, "seed": seed}
+    told |= {"feature_names": feature_names, "source": source, "seed": seed, "command": command}
     results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
     case = make_case(selector, X, y, **told, **results)
     summary = {

@@ -106,10 +106,7 @@ def _map(agreement: dict[str, Any], key: str, title: str) -> SvgFigure:
     with SvgFigure(key, title, about, height=min(max(40 * len(methods) + 110, 230), 420)) as figure:
         ax, middle = figure.ax, np.arange(len(methods)) + 0.5
         drawings.squares(ax, values, methods, tell=figure.tell)
-        for i, row in enumerate(values):
-            for j, value in enumerate(row):
-                text = "–" if value is None else f"{number(value):.2f}".replace("-", "−")
-                ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", **drawings.small())
+        drawings.cell_numbers(ax, values)
         ax.set_xticks(middle, [printable(name, 16) for name in methods])
         ax.set_yticks(middle, [printable(name, 22) for name in methods])
         if len(methods) > 4 or max(map(len, methods)) > 9:

@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 class Case:
     """A fitted selector with its data, the results given for the report, and the remarks collected for it.
 
-    ``missing`` states why a part of the summary is None.
+    ``missing`` states why a part of the summary is None. ``measured`` is the problem before the selector scaled it.
     """
 
     selector: SpectralSelector
@@ -44,6 +44,8 @@ class Case:
     task: str = "auto"
     source: str | None = None
     seed: int | None = None
+    command: str | None = None
+    measured: Problem | None = None
     stability: Stability | None = None
     comparison: Comparison | None = None
     significance: Significance | None = None
@@ -154,8 +156,9 @@ def make_case(
     if len(selector.scores_) != m:
         raise ValueError(f"X has {m} features, but the selector was fitted on {len(selector.scores_)}.")
     told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-    problem = problem.with_supervision(y, **told).scaled(selector.scale or "keep")
-    case = Case(selector, problem, names_of(selector, feature_names), task, **given)
+    measured = problem.with_supervision(y, **told)
+    problem = measured.scaled(selector.scale or "keep")
+    case = Case(selector, problem, names_of(selector, feature_names), task, measured=measured, **given)
     for name, values in (("stability", "frequency"), ("significance", "pvalues")):
         result = getattr(case, name)
         if result is not None and len(getattr(result, values)) != m:

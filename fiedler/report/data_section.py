@@ -173,6 +173,7 @@ def _compute_run(case: Case) -> dict[str, Any]:
         "parameters": {
             k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in parameters.items()
         },
+        "command": case.command,
         "python": _python_lines(case),
         "n_features_to_select": case.selector.n_features_to_select,
         "n_selected": case.n_selected,
@@ -230,6 +231,7 @@ _RUN_TEMPLATE = """
 {%- for name, value in s.run.parameters.items() %}<code>{{ name }}={{ value }}</code>{{ ", " if not loop.last }}
 {%- else %}none{% endfor %}</dd>
 <dt>Seed</dt><dd>{{ seed }}</dd>
+{% if s.run.command %}<dt>Command</dt><dd><pre><code>{{ s.run.command }}</code></pre></dd>{% endif %}
 {% if s.run.python %}<dt>In Python</dt><dd><pre><code>{{ s.run.python | join("\n") }}</code></pre></dd>{% endif %}
 <dt>Versions</dt><dd class="small">
 {%- for name, value in s.run.versions.items() %}{{ name }} {{ value }}{{ ", " if not loop.last }}{% endfor %}</dd>

@@ -1,9 +1,8 @@
 """The section on the graph: its properties, the first eigenvalues with their gaps, and a picture of the samples.
 
 The picture places sample i at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
-eigenmaps), on the largest connected component. A few rows may have almost no weight to the others; these are called
-loose. They would dominate the first eigenvectors, so that all other rows coincide. Therefore they are left out of the
-embedding and drawn at the border of the picture.
+eigenmaps), each connected component in a square of its own (:mod:`fiedler.plots.placing`). A second picture places the
+same samples in the graph of the selected features only.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
 from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
-from ..plots.placing import at_border, placed, stretched, subgraph
+from ..plots.placing import Layout, aligned, place_graph, subgraph
 from ..plots.svg import SvgFigure
 from ..supervision import Supervision
 from ..words import number, printable
 from .case import Case
-from .section import Section, class_colours, class_key
+from .section import Section, class_colours, class_key, percent
 
 MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is taken among the first 20, as in φ3
@@ -102,7 +101,7 @@ def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
 
 
 def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
-    """Eigenvalues of the graph, the number of clusters, and the picture of its largest component."""
+    """Eigenvalues of the graph, the number of clusters, and the pictures of its rows."""
     values, vectors = graph.spectrum(_EIGENVALUES)
     gaps = np.diff(values)[1:]
     largest = 2 + int(np.argmax(gaps)) if len(gaps) else None
@@ -112,22 +111,61 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
         "clusters": _clusters(case, recipe, largest or 2),
         "n_pieces": graph.n_components + graph.n_isolated,
     }
-    nodes = np.flatnonzero(graph.components == 0)
-    if len(nodes) < 4:
-        return about | {"note": "The largest component has fewer than four rows, too few to draw."}
-    nodes, places, loose = placed(graph, nodes, vectors if len(nodes) == graph.n_nodes else None)
-    if places.shape[1] < 2:
-        return about | {"note": "The graph has too few eigenvectors to draw."}
-    shown = np.linspace(0, len(nodes) - 1, min(len(nodes), _POINTS)).astype(np.intp)
-    if len(shown) < len(nodes):
-        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(nodes):,} rows.")
-    places, about["stretched"] = stretched(places)
-    about["loose"] = {"n": len(loose), "rows": loose[:_NAMED]}
-    far = loose[:_SHOWN_LOOSE]
-    places = np.concatenate([places[shown], at_border(graph, far, nodes, places)])
-    rows = np.concatenate([nodes[shown], far])
-    about["embedding"] = _embedding(case, rows, places, len(far)) | {"edges": _drawn_edges(case, graph, rows)}
-    return about
+    if graph.n_nodes < 4:
+        return about | {"note": "The graph has fewer than four rows, too few to draw."}
+    layout = place_graph(graph, vectors if about["n_pieces"] == 1 else None)
+    about["stretched"] = layout.stretched
+    about["loose"] = {"n": len(layout.loose), "rows": layout.loose[:_NAMED]}
+    rows, n_loose = _drawn_rows(case, graph, layout)
+    places = layout.places[rows]
+    about["embedding"] = _embedding(case, rows, places, n_loose) | {"edges": _drawn_edges(case, graph, rows)}
+    return about | {"chosen": _chosen_picture(case, recipe, graph, rows, places)}
+
+
+def _drawn_rows(case: Case, graph: Graph, layout: Layout) -> tuple[np.ndarray, int]:
+    """The rows of the picture, the loose ones last, and how many of them are loose; every component has a row."""
+    tied = np.setdiff1d(np.arange(graph.n_nodes), layout.loose)
+    shown = tied[np.linspace(0, len(tied) - 1, min(len(tied), _POINTS)).astype(np.intp)]
+    if len(shown) < len(tied):
+        _, first = np.unique(graph.components[tied], return_index=True)
+        isolated = tied[graph.components[tied] < 0]
+        shown = np.unique(np.concatenate([shown, tied[first], isolated[:_POINTS]]))
+        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(tied):,} rows.")
+    far = layout.loose[:_SHOWN_LOOSE]
+    return np.concatenate([shown, far]), len(far)
+
+
+def _chosen_picture(
+    case: Case, recipe: Recipe, graph: Graph, rows: np.ndarray, places: np.ndarray
+) -> dict[str, Any] | None:
+    """The same rows in the graph of the selected features only; None if this graph would be the same one."""
+    kept = np.isin(np.arange(case.problem.n_features), case.selector.order_[: case.n_selected])
+    if not recipe.reads_X or not kept.any() or np.array_equal(kept, case.kept):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they concern a graph that the method does not use
+            part = case.problem.take_columns(kept).graph(recipe)
+    except (ValueError, TypeError):
+        return None
+    layout = place_graph(part)
+    turned = aligned(layout.places[rows], places)
+    about: dict[str, Any] = {
+        "x": turned[:, 0].round(4),
+        "y": turned[:, 1].round(4),
+        "edges": _drawn_edges(None, part, rows),
+    }
+    about |= {"n_features": int(kept.sum()), "n_pieces": part.n_components + part.n_isolated}
+    return about | {"stretched": layout.stretched, "common": _common_edges(graph, part)}
+
+
+def _common_edges(one: Graph, other: Graph) -> float | None:
+    """The share of the edges of one graph that another has; None for graphs in which all rows are connected."""
+    if one.storage != "csr" or other.storage != "csr":
+        return None
+    size = one.n_nodes
+    edges = [np.minimum(i, j).astype(np.int64) * size + np.maximum(i, j) for i, j, _ in (one.edges, other.edges)]
+    return float(np.isin(edges[0], edges[1]).mean()) if len(edges[0]) else None
 
 
 def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
@@ -170,13 +208,14 @@ def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -
     return picture | {"classes": None if classes is None else [str(name) for name in classes]}
 
 
-def _drawn_edges(case: Case, graph: Graph, rows: np.ndarray) -> np.ndarray:
+def _drawn_edges(case: Case | None, graph: Graph, rows: np.ndarray) -> np.ndarray:
     """Edges between the points of a picture: all edges, or the strongest edges of each row."""
     W = np.abs(np.triu(subgraph(graph, rows).toarray(), 1))
     i, j = np.nonzero(W)
     if len(i) <= _EDGES:
         return np.column_stack([i, j])
-    case.notes.append(f"The picture shows only the strongest edges of each row, of {graph.n_edges:,} edges.")
+    if case is not None:
+        case.notes.append(f"The picture shows only the strongest edges of each row, of {graph.n_edges:,} edges.")
     each = max(1, _EDGES // len(rows))
     strongest = np.argsort(-(W + W.T), axis=1, kind="stable")[:, :each]
     ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
@@ -191,7 +230,13 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     graph = s["graph"]
     figures: dict[str, Any] = {}
     if "embedding" in graph:
-        figures["embedding"] = _draw_embedding(graph, class_colours(s["data"]["labels"]))
+        colours, picture = class_colours(s["data"]["labels"]), graph["embedding"]
+        about = f"Rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
+        figures["embedding"] = _draw_embedding("embedding", about, picture, colours, graph.get("n_pieces", 1))
+        if (few := graph.get("chosen")) is not None:
+            about = f"The same rows, placed by {graph['shown']} of the {few['n_features']} selected features only."
+            figures["chosen"] = _draw_embedding("chosen", about, picture | few, colours, few["n_pieces"])
+            figures["chosen_words"] = _chosen_words(few)
     if len(graph.get("eigenvalues", [])) > 2:
         figures["eigenvalues"] = _draw_eigenvalues(graph)
     return figures | {
@@ -207,12 +252,15 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
 def _graph_words(graph: dict[str, Any]) -> str:
     if "shown" not in graph:
         return ""
-    words = f"The picture shows {graph['shown']}, a graph of the method."
+    which = "first picture" if graph.get("chosen") else "picture"
+    words = f"The {which} shows {graph['shown']}, a graph of the method."
     if not graph["used"]:
         words = (
-            f"The method uses no graph over the samples, so {graph['shown']} is drawn for orientation. It was not "
-            "used for the ranking."
+            f"The method uses no graph over the samples. For orientation, the {which} shows {graph['shown']}. It was "
+            "not used for the ranking."
         )
+    if graph.get("chosen"):
+        words += " The second picture shows the same kind of graph, computed from the selected features only."
     return words + _loose_words(graph.get("loose", {}))
 
 
@@ -230,10 +278,19 @@ def _loose_words(loose: dict[str, Any]) -> str:
     )
 
 
-def _embedding_words(graph: dict[str, Any]) -> str:
-    stretched = ", crowded parts stretched" if graph.get("stretched") else ""
-    part = ", the largest component" if graph.get("n_pieces", 1) > 1 else ""
-    return f"placed by the first two non-trivial eigenvectors{part}{stretched}"
+def _embedding_words(about: dict[str, Any]) -> str:
+    stretched = ", crowded parts stretched" if about.get("stretched") else ""
+    pieces = about.get("n_pieces", 1)
+    parts = f", each of the {pieces:,} components in its own square" if pieces > 1 else ""
+    return f"placed by the first two non-trivial eigenvectors{parts}{stretched}"
+
+
+def _chosen_words(few: dict[str, Any]) -> str:
+    """The caption of the picture from the selected features."""
+    n, same = few["n_features"], few.get("common")
+    words = f"the same rows, placed with {n:,} feature{'s' * (n > 1)}"
+    words += f", {few['n_pieces']:,} components" if few["n_pieces"] > 1 else ""
+    return words if same is None else f"{words}; {percent(same)} of the edges are the same"
 
 
 def _gap_words(graph: dict[str, Any]) -> str:
@@ -287,12 +344,11 @@ def _lines(s: dict[str, Any], top: int) -> list[str]:
 # -------------------------------------------------------------------- figures
 
 
-def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
-    """The samples, placed by the first two non-trivial eigenvectors; loose rows are diamonds at the border."""
-    picture = graph["embedding"]
+def _draw_embedding(key: str, about: str, picture: dict[str, Any], colours: list[str], n_pieces: int) -> SvgFigure:
+    """The samples, placed by the first two non-trivial eigenvectors; loose rows of the first picture are diamonds."""
     x, y = np.array(picture["x"]), np.array(picture["y"])
-    about = f"{len(x)} rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
-    with SvgFigure("embedding", "Rows in the graph", about, height=340) as figure:
+    title = "Rows by the selected features" if key == "chosen" else "Rows in the graph"
+    with SvgFigure(key, title, f"{len(x)} rows. {about}", height=340) as figure:
         ax = figure.ax
         _draw_edges(ax, x, y, picture["edges"])
         texts, paint, strength = _point_looks(picture, colours)
@@ -313,7 +369,8 @@ def _draw_embedding(graph: dict[str, Any], colours: list[str]) -> SvgFigure:
         ax.set_xticks([])
         ax.set_yticks([])
         ax.spines[:].set_visible(False)
-        ax.set(xlabel="first eigenvector", ylabel="second eigenvector")
+        if n_pieces == 1:  # several components have eigenvectors of their own
+            ax.set(xlabel="first eigenvector", ylabel="second eigenvector")
         ax.margins(0.04)
     return figure
 
@@ -374,8 +431,16 @@ def _draw_edges(ax: Any, x: np.ndarray, y: np.ndarray, edges: Any) -> None:
 _TEMPLATE = """
 {% if words %}<p class="lead small">{{ words }}</p>{% endif %}
 <div class="two">
-{% call figure(embedding, "Rows in the graph", embedding_words) %}{% if legend %}{{ keys(legend) }}{% endif %}
+{% call figure(embedding, "Rows by all features" if chosen else "Rows in the graph", embedding_words) %}
+{% if legend %}{{ keys(legend) }}{% endif %}
 {% endcall %}
+{% if chosen %}
+{% call figure(chosen, "Rows by the selected features only", chosen_words) %}
+{% if legend %}{{ keys(legend) }}{% endif %}
+{% endcall %}
+</div>
+<div class="two below">
+{% endif %}
 {{ figure(eigenvalues, "Smallest eigenvalues", gap_words) }}
 </div>
 {% if rows %}

@@ -18,6 +18,7 @@ CORRELATED_ROWS = 20_000  # largest number of rows for correlations between feat
 REDUNDANT = 0.9  # two features with at least this absolute correlation are redundant
 # Largest numbers of features compared, of features in the figure, of repeats in the table.
 _EXAMINED, _SHOWN, _LISTED = 200, 24, 14
+_WRITTEN, _LARGE = 14, 10  # largest numbers of features whose cells have room for numbers, and for large ones
 
 
 def compute_redundancy(case: Case) -> dict[str, Any]:
@@ -59,11 +60,12 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
     if "repeats" not in section:
         return {}
     found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
-    reason = (
-        "The features were chosen as a set, each for what it adds to those before it, so near-duplicates are rare."
-        if "gain" in s["features"]
-        else "The method scores every feature separately, so near-duplicates have similar ranks."
-    )
+    if "gain" not in s["features"]:
+        reason = "The method scores every feature separately, so near-duplicates have similar ranks."
+    elif found:
+        reason = "The features were chosen as a set: each adds something to those before it, although some correlate."
+    else:
+        reason = "The features were chosen as a set, each for what it adds to those before it."
     words = (
         f"{len(found)} of the {section['examined']} best selected features correlate {section['threshold']} or more "
         f"with a better one. {reason}"
@@ -80,6 +82,9 @@ def _map(redundancy: dict[str, Any]) -> SvgFigure:
     height = 18.0 * len(names) + 60 if len(names) > 8 else 26.0 * len(names) + 60
     with SvgFigure("redundancy", "Correlation between selected features", about, height=height) as figure:
         drawings.squares(figure.ax, redundancy["correlation"], names, tell=figure.tell)
+        if len(names) <= _WRITTEN:
+            size = 11.0 if len(names) <= _LARGE else 9.0
+            drawings.cell_numbers(figure.ax, redundancy["correlation"], diagonal=False, size=size)
         middle, step = np.arange(len(names)) + 0.5, 1 if len(names) <= 12 else 2  # otherwise the numbers overlap
         figure.ax.set_xticks(middle, ["" if at % step else str(rank) for at, rank in enumerate(ranks)])
         figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(names, ranks, strict=True)])

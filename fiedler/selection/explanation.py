@@ -135,7 +135,7 @@ class Explanation:
         Parameters
         ----------
         feature : str or int
-            Name of a feature, or its column number.
+            As in :meth:`copies`.
 
         Returns
         -------

@@ -22,7 +22,7 @@ export class SelectionPanel {
     this.element = make("section", { class: "fx-panel fx-selection", "aria-label": "Selected rows" },
       this.text, this.pictures,
       make("div", { class: "fx-row" }, this.same, this.different, this.label, this.names, this.set, this.unset, this.clear),
-      make("div", { class: "fx-row" }, this.askRow, this.askPair, make("span", { class: "fx-muted fx-small", text: "The rows asked about represent many others; this is not proven to be better than random rows." })));
+      make("div", { class: "fx-row" }, this.askRow, this.askPair, make("span", { class: "fx-muted fx-small", text: "The suggested rows represent many other rows. It is not shown that they are better than random rows." })));
   }
 
   give() {
@@ -187,7 +187,7 @@ export class SettingsPanel {
       const curve = accuracy.accuracy;
       const rmse = curve.metric === "rmse";
       charts.push(lineChart({ title: rmse ? "Error (RMSE) by number of features" : "1-NN accuracy by number of features", series: [{ points: curve.n_features.map((n, at) => [n, curve.mean[at]]) }], mark, unit: rmse ? undefined : percent }));
-      charts.push(make("p", { class: "fx-muted fx-small", text: "Cross-validated on the labelled rows. The ranking has seen their labels, so the curve is too optimistic." }));
+      charts.push(make("p", { class: "fx-muted fx-small", text: "Cross-validated on the labelled rows. The ranking used the same labels, so the curve is too optimistic." }));
     } else if (accuracy) {
       charts.push(make("p", { class: "fx-muted fx-small", text: accuracy.why_not }));
     }
