@@ -278,6 +278,16 @@ def test_compare(data):
     assert json.loads(Path("summary.json").read_text())["settings"]["n_draws"] == 2
 
 
+def test_compare_says_that_it_uses_a_sample_of_the_rows(data):
+    options = common("-m", "laplacian", "--features", "2,4", "--draws", 2, "--jobs", 1, "--rows", 30)
+    code, _, err = run("compare", data, *options, "--out", "sample.json")
+    assert code == 0, err
+    assert "note: methods are compared on a random sample of 30 of 45 rows (--seed); --rows 45 uses all" in err
+    settings = json.loads(Path("sample.json").read_text())["settings"]
+    assert (settings["n_samples"], settings["sampled_from"]) == (30, 45)
+    fails("--rows", "compare", data, *common("-m", "fisher", "--rows", 3), code=2)
+
+
 def test_compare_by_both_judges(data):
     options = common("-m", "laplacian", "--features", "2,4", "--draws", 2, "--shown", 0, "--jobs", 1)
     code, out, err = run("compare", data, *options, "--judge", "both", "--standardize", "--out", "both.json")

@@ -141,7 +141,7 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
             move(done, 100)
             clock[0] += 6.0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "comparing: 20 %, about 1 min left"
+    assert lines[0] == "comparing: 20 %, about 50 s left"
     assert len(lines) == 5  # every ten seconds at most
     with screen.Screen(quiet=True).progress("comparing") as move:
         assert move is None
@@ -149,17 +149,13 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
 
 def test_draws_of_a_ranking_show_their_progress(data, monkeypatch):  # noqa: F811
     moved = []
-
-    def stability(*_, progress, **__):
-        moved.append(progress)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("fiedler.evaluate.stability", stability)
-    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5)[0] == 130
-    assert run("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5, "-q")[0] == 130
-    shown, quiet = moved
-    assert callable(shown)
-    assert quiet is None
+    monkeypatch.setattr(screen._Lines, "__call__", lambda _, *step: moved.append(step))
+    command = ("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5)
+    assert run(*command)[0] == 0
+    assert [step for step in moved if step[2] == "draws"][-1] == (5, 5, "draws")
+    moved.clear()
+    assert run(*command, "-q")[0] == 0
+    assert not moved
 
 
 def test_the_time_left_is_that_of_what_remains(clock, capsys):
@@ -174,18 +170,22 @@ def test_progress_in_steps_says_which(clock, capsys):
     with screen.Screen().progress("ranking", in_steps=True) as move:
         for total in (2, 4):
             for done in range(total + 1):
-                move(done, total)
+                move(done, total, "blocks")
                 clock[0] += 60.0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "ranking, step 1: 50 %, about 1 min left in this step"
-    assert lines[2:4] == ["ranking, step 2: 0 %", "ranking, step 2: 25 %, about 3 min left in this step"]
+    assert lines[0] == "ranking, step 1 (blocks): 50 %, about 60 s left in this step"
+    assert lines[2:4] == [
+        "ranking, step 2 (blocks): 0 %",
+        "ranking, step 2 (blocks): 25 %, about 3 min left in this step",
+    ]
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (0, "less than a minute"),
-        (29, "less than a minute"),
+        (0, "a few seconds"),
+        (14, "a few seconds"),
+        (29, "about 30 s"),
         (130, "about 2 min"),
         (3600, "about 60 min"),
         (9000, "about 2 h"),
@@ -195,15 +195,28 @@ def test_a_duration_in_words(seconds, words):
     assert screen.time_left(seconds) == f"{words} left"
 
 
-def test_progress_in_a_terminal_has_a_percentage_and_the_time_left():
-    shown = io.StringIO()
-    with screen._bar(Console(file=shown, force_terminal=True, width=100)) as bar:
-        bar.update(bar.add_task("ranking [3] features", total=100), completed=37)
+def test_progress_in_a_terminal_has_a_percentage_and_the_time_left(clock):
+    output = io.StringIO()
+
+    def shown():
         bar.refresh()
-    text = re.sub(r"\x1b\[[\d;?]*\w", "", shown.getvalue())
-    assert "ranking [3] features" in text
-    assert " 37% " in text
-    assert "-:--:-- left" in text
+        text = re.sub(r"\x1b\[[\d;?]*\w", "", output.getvalue())
+        output.seek(output.truncate(0))
+        return text
+
+    with screen._bar(Console(file=output, force_terminal=True, width=100)) as bar:
+        move = screen._InBar(bar, "ranking [3] features")
+        move(0, 100, "neighbours")
+        assert "%" not in shown()  # a step that has just begun
+        clock[0] += 74.0
+        move(37, 100, "neighbours")
+        text = shown()
+        assert "ranking [3] features, neighbours" in text
+        assert " 37% about 2 min left" in text
+        clock[0] += 66.0  # the time left falls while nothing moves
+        assert " 37% about 60 s left" in shown()
+        move(100, 100, "neighbours")
+        assert "neighbours" not in shown()  # what follows is not known
 
 
 def test_flags_stand_for_parameters_and_not_for_words():

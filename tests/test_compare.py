@@ -37,6 +37,7 @@ from fiedler.evaluate import (
     top_k_overlap,
 )
 from fiedler.evaluate.curves import folds, read_target, whole_seed
+from fiedler.evaluate.sampling import sampled_rows
 
 SMALL = {"n_features": [2, 5], "n_draws": 3, "n_jobs": 1}
 
@@ -621,7 +622,7 @@ def test_the_report_shows_both_judges(blobs):
 
     X, y = blobs
     options = {"n_features": [2, 4], "n_draws": 2, "n_jobs": 1}
-    comparison = compare(["laplacian"], X, y, judge="both", n_labels=0, standardize=True, **options)
+    comparison = compare(["laplacian"], X, y, judge="both", n_labels=0, standardize=True, most_rows=30, **options)
     selector = SpectralSelector("laplacian", n_features_to_select=2).fit(X)
     page = render_html(summarize(selector, X, y, comparison=comparison))
     assert "Accuracy by number of features" in page
@@ -629,3 +630,65 @@ def test_the_report_shows_both_judges(blobs):
     assert "NMI of k-means by number of features" in page
     assert "no labels shown to the methods; predicted by KNeighborsClassifier" in page
     assert "chosen columns standardised" in page
+    assert f"a random sample of 30 of {len(X)} rows" in page
+
+
+# -------------------------------------------------------------------- a sample of the rows
+
+
+@pytest.fixture
+def many(rng):
+    y = np.repeat([0, 1, 2], [250, 140, 10])
+    return rng.normal(size=(400, 6)) + 2.0 * y[:, None] * (np.arange(6) < 3), y
+
+
+def test_many_rows_are_compared_on_a_sample_that_is_stated(many):
+    X, y = many
+    result = run(["laplacian"], X, y, most_rows=100)
+    rows = sampled_rows(400, 100, read_target(y, 400, None, -1), [], 0)
+    direct = run(["laplacian"], X[rows], y[rows])
+    np.testing.assert_array_equal(result.table["value"], direct.table["value"])
+    assert (result.settings["n_samples"], result.settings["sampled_from"]) == (100, 400)
+    assert "a random sample of 100 of 400 rows" in repr(result)
+    assert (direct.settings["n_samples"], direct.settings["sampled_from"]) == (100, None)
+    assert "sample" not in repr(direct)
+
+
+def test_all_rows_are_compared_on_request(many):
+    X, y = many
+    every, enough = run(["laplacian"], X, y, most_rows=None), run(["laplacian"], X, y, most_rows=400)
+    np.testing.assert_array_equal(every.table["value"], enough.table["value"])
+    assert every.settings["n_samples"] == 400
+    assert every.settings["sampled_from"] is enough.settings["sampled_from"] is None
+
+
+def test_a_sample_is_seeded_and_keeps_what_is_rare(many):
+    _, y = many
+    target = read_target(y, 400, None, -1)
+    rows = sampled_rows(400, 60, target, [], 0)
+    assert len(np.unique(rows)) == 60
+    assert (y[rows] == 2).sum() == 10  # all rows of the rare class
+    np.testing.assert_array_equal(rows, sampled_rows(400, 60, target, [], 0))
+    assert rows.tolist() != sampled_rows(400, 60, target, [], 1).tolist()
+    few = np.where(np.arange(400) % 50 == 0, y, -1)
+    assert set(np.flatnonzero(few >= 0)) <= set(sampled_rows(400, 60, read_target(few, 400, None, -1), [], 0))
+    assert len(sampled_rows(400, 60, None, [], 0)) == 60
+
+
+def test_pairs_and_targets_follow_the_sample(many):
+    X, _ = many
+    pairs = np.array([[0, 5], [7, 399], [100, 300]])
+    rows = sampled_rows(400, 60, None, [pairs], 0)
+    assert set(pairs.ravel()) <= set(rows)
+    options = {"n_features": [2], "n_jobs": 1, "most_rows": 60}
+    given = {"must_link": pairs[:1], "cannot_link": pairs[1:]}
+    result = compare(["constraint[variant=1]"], X, **given, **options)
+    assert (result.settings["n_samples"], result.settings["n_pairs"]) == (60, 3)
+    target = X[:, 0] + 0.5
+    assert compare(["correlation"], X, target, n_draws=2, **options).settings["task"] == "regression"
+
+
+def test_the_sample_has_a_smallest_size(many):
+    X, y = many
+    with pytest.raises(ValueError, match="most_rows"):
+        run(["laplacian"], X, y, most_rows=3)

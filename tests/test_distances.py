@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from plain import check, plain
+from sklearn import config_context
 
-from fiedler.engine.dense import AllColumns
+from fiedler.engine import distances as distances_module
+from fiedler.engine.compiled import kernels, load
+from fiedler.engine.distances import sparse_squared_differences, squares_by_group
+from fiedler.engine.left_out import AllColumns, SparseColumns
 from fiedler.engine.search import find_neighbors, nearest_rows
+from fiedler.engine.sparse import SparseDistances
 from fiedler.engine.streamed import row_distances
 
 
@@ -38,7 +43,7 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
         X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
     if kind == "outlier":
         X[7] *= 1e5
-    monkeypatch.setattr("fiedler.engine.dense._SINGLE_PAYS", 0)
+    monkeypatch.setattr("fiedler.engine.dense.SINGLE_PAYS", 0)
     check(row_distances(X), plain(X), 6)
     pytest.importorskip("numba")
     monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
@@ -67,7 +72,7 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
     shared = AllColumns.of(X)
     columns = np.arange(0, X.shape[1], 10) + 5
     rest = np.delete(X, columns, axis=1)
-    known = shared.without(columns, rest)
+    known = shared.split([columns, np.setdiff1d(np.arange(X.shape[1]), columns)])(0, rest)
     expected, got = find_neighbors(rest, 7), find_neighbors(rest, 7, known=lambda: known)
     exact = case != "one giant"
     assert (known._double is None) == exact, "single precision is given up where it tells too little"
@@ -83,6 +88,67 @@ def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
     assert AllColumns.of(sp.csc_array(rng.poisson(0.1, size=(50, 20)))) is None
     shared = AllColumns.of(rng.normal(size=(340, 10_000)))
     few = np.ascontiguousarray(shared._X[:, :100])
-    known = shared.without(np.arange(100, 10_000), few)
+    known = shared.split([np.arange(100), np.arange(100, 10_000)])(1, few)
     got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (lambda: known, None))
     np.testing.assert_array_equal(got, expected)
+
+
+SPARSE_CASES = ["counts", "values", "many ties", "duplicates", "large counts", "few columns left"]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("case", SPARSE_CASES)
+def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, monkeypatch):
+    """Filled blocks in single precision, and stored products, both by subtraction."""
+    if not compiled:
+        monkeypatch.setattr(distances_module, "kernels", lambda _: None)
+    dense = rng.poisson(0.3, size=(340, 9000)).astype(float)
+    if case == "values":
+        dense = np.log1p(dense * rng.uniform(0.5, 2.0, size=(340, 1)))
+    if case == "many ties":
+        dense = np.minimum(dense, 1.0)
+        dense[:, 40:] = 0.0
+    if case == "duplicates":
+        dense[250:] = dense[:90]
+    if case == "large counts":
+        dense *= 1000.0
+    X = sp.csc_array(dense)
+    folds = [np.arange(start, 9000, 7) for start in range(7)]
+    if case == "few columns left":
+        folds = [np.arange(30), np.arange(30, 9000)]
+    shared = SparseColumns(X, SparseDistances(X, filled=case != "counts"))
+    assert shared.every._filled == (case != "counts")
+    without = shared.split(folds)
+    for number in (0, len(folds) - 1, 0):  # a fold that is asked for again finds its sums
+        rest = X[:, np.setdiff1d(np.arange(9000), folds[number])]
+        known = without(number, rest)
+        (near, squared), (true_near, true_squared) = map(in_order, (known, SparseDistances(rest)))
+        np.testing.assert_array_equal(near, true_near)
+        np.testing.assert_allclose(squared, true_squared, rtol=1e-12)
+
+
+def in_order(distances, k=7):
+    """Neighbours by index, with their squared distances."""
+    near, squared = nearest_rows(distances, k)
+    order = np.argsort(near, axis=1)
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(squared, order, axis=1)
+
+
+def test_sparse_columns_are_shared_only_where_all_pairs_are_visited(rng):
+    X = sp.random_array((300, 5000), density=0.0005, format="csc", rng=rng)  # hardly any two rows share a column
+    assert AllColumns.of(X) is None
+    assert isinstance(AllColumns.of(sp.csc_array(rng.poisson(0.3, size=(340, 9000)))), SparseColumns)
+    with config_context(working_memory=1):
+        assert AllColumns.of(sp.csc_array(rng.poisson(0.3, size=(1000, 1200)))) is None
+
+
+def test_squares_by_group_are_those_of_the_definition(rng):
+    X = sp.csr_array(rng.poisson(0.5, size=(80, 3000)) * rng.normal(size=(80, 3000)))
+    i, j, group = rng.integers(80, size=2000), rng.integers(80, size=2000), rng.integers(4, size=3000)
+    difference = (X.toarray()[i] - X.toarray()[j]) ** 2
+    expected = np.column_stack([difference[:, group == g].sum(axis=1) for g in range(4)])
+    assert kernels(4.0 * len(i) * X.nnz / 80) is load()
+    np.testing.assert_allclose(squares_by_group(X, i, j, group, 4), expected, rtol=1e-12)
+    np.testing.assert_allclose(squares_by_group(X, i[:20], j[:20], group, 4), expected[:20], rtol=1e-12)  # plain
+    np.testing.assert_allclose(sparse_squared_differences(X, i, j), expected.sum(axis=1), rtol=1e-12)
+    assert squares_by_group(X, i[:0], j[:0], group, 4).shape == (0, 4)

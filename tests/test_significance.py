@@ -40,6 +40,7 @@ from fiedler import (
     TargetKNN,
     Variance,
 )
+from fiedler.engine.left_out import AllColumns
 from fiedler.evaluate import significance
 from fiedler.problem import Problem
 from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_tail, standard_sums
@@ -830,3 +831,25 @@ def test_the_order_of_the_rows_changes_no_pvalue(criterion, rng):
     base = significance(criterion, X, y).pvalues
     order = rng.permutation(60)
     np.testing.assert_allclose(significance(criterion, X[order], y[order]).pvalues, base, rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse counts", "sparse values", "sparse ties"])
+def test_folds_that_share_one_product_give_the_same_p_values(kind, rng, monkeypatch):
+    n, m = 340, 9000
+    X = rng.normal(size=(n, m)) if kind == "dense" else rng.poisson(0.2, size=(n, m)).astype(float)
+    X[:, :50] += np.repeat([0.0, 2.0], n // 2)[:, None]
+    if kind == "sparse values":
+        X = np.log1p(X * rng.uniform(0.5, 2.0, size=(n, 1)))
+    if kind == "sparse ties":
+        X = (X[:, rng.integers(60, size=m)] > 0).astype(float)
+        X[300:] = X[:40]
+    X = X if kind == "dense" else sp.csc_array(X)
+    assert AllColumns.of(X) is not None
+    options = {"n_folds": 3, "n_repeats": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shared = significance("laplacian", X, **options)
+        monkeypatch.setattr(AllColumns, "of", lambda _: None)
+        plain = significance("laplacian", X, **options)
+    np.testing.assert_allclose(shared.pvalues, plain.pvalues, rtol=1e-9)
+    np.testing.assert_allclose(shared.z, plain.z, rtol=1e-9, atol=1e-12)

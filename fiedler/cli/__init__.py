@@ -320,10 +320,10 @@ def rank(data: str, **options: Any) -> None:
             m, top = job.table.shape[1], options["top"]
             if top is not None and top > m:
                 screen.note(f"--top {top}, but {data} has only {m} features")
-            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features") as move:
+            with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
                 selector = job.fit(criterion, min(top or run.usual_number(criterion, job), m))
                 k, n_draws = run.number_to_compare(selector, top), options["stability"]
-                drawn = run.frequencies(job, criterion, k, n_draws, move) if n_draws else None
+                drawn = run.frequencies(job, criterion, k, n_draws) if n_draws else None
                 tested = run.tested(job, criterion, screen) if options["significance"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
         if drawn is not None:
@@ -446,6 +446,14 @@ def select(data: str, **options: Any) -> None:
 )
 @click.option("--standardize", is_flag=True, help="Standardise the chosen columns before they are judged.")
 @click.option(
+    "--rows",
+    metavar="N",
+    type=click.IntRange(min=20),
+    default=5000,
+    show_default=True,
+    help="Most rows to compare on; a larger table is sampled.",
+)
+@click.option(
     "--out",
     type=_file,
     help="Write every value to this .csv, .tsv, .parquet or .feather file, or a summary to this .json file.",
@@ -501,7 +509,7 @@ def report(data: str, **options: Any) -> None:
 
         with run.limited(options["jobs"]):
             job, criterion = _prepare(data, options, screen)
-            with screen.working("ranking"):
+            with screen.watching("ranking"):
                 selector = job.fit(criterion, options["top"] or ("auto" if criterion.is_set else None))
             _report(options["out"], job, selector, screen, seed=options["seed"])
 
@@ -658,7 +666,7 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
     """One HTML file about a fitted selector, with the stability or the comparison where there is one."""
     from ..report import summarize, write_html
 
-    with screen.working("writing the report"):
+    with screen.watching("writing the report"):
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
         about |= {"task": job.options["task"], "command": click.get_current_context().meta[_COMMAND]}
         selector.set_params(scale=job.options["scale"])  # the lines of Python scale; what was read is not scaled

@@ -34,7 +34,7 @@ def explore(data: str, job: Any, criterion: Any, screen: Screen) -> None:
     from ..explore.server import serve
 
     options = job.options
-    with screen.working("ranking"):
+    with screen.watching("ranking"):
         session = Session(
             job.problem,
             job.y,

@@ -269,7 +269,7 @@ def ranking(
     return columns
 
 
-def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: Any = None) -> Any:
+def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
     """How often each feature is among the first k when the method sees part of the rows."""
     from ..evaluate import stability
 
@@ -283,7 +283,6 @@ def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int, progress: 
             n_draws=n_draws,
             unlabeled=job.unlabeled,
             random_state=job.options["seed"],
-            progress=progress,
             **job.pairs,
         )
 
@@ -305,7 +304,10 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     from ..evaluate import compare
 
     options = job.options
-    with screen.progress("comparing") as progress:
+    if options["rows"] < job.table.shape[0]:
+        sample = f"a random sample of {options['rows']} of {job.table.shape[0]} rows"
+        screen.note(f"methods are compared on {sample} (--seed); --rows {job.table.shape[0]} uses all")
+    with screen.watching("comparing"):
         return compare(
             options["methods"],
             job.problem,
@@ -320,15 +322,17 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
             unlabeled=job.unlabeled,
             task=options["task"],
             **job.pairs,
+            most_rows=options["rows"],
             random_state=options["seed"],
             n_jobs=options["jobs"] or -1,
-            progress=progress,
             resume_from=resume_from,
         )
 
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     """One row per method, best first: its mean rank, its best mean value and where, seconds and stability there."""
+    from ..evaluate.compare import sample_words
+
     summary = result.summary()
     metric, settings = summary["settings"]["metrics"][0], summary["settings"]
     best = np.argmin if metric == "rmse" else np.argmax
@@ -342,7 +346,8 @@ def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     rows.sort(key=lambda row: row[1])
     names = ("method", "mean_rank", f"best_{metric}", "n_features", "seconds", "stability")
     columns = {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
-    return columns, f"{metric} of {len(rows)} methods, {settings['n_draws']} draws; mean rank 1 is best"
+    what = f"{metric} of {len(rows)} methods, {settings['n_draws']} draws{sample_words(settings)}"
+    return columns, f"{what}; mean rank 1 is best"
 
 
 def deliver(columns: dict[str, np.ndarray], options: dict[str, Any], about: dict[str, Any]) -> bool:

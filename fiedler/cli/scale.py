@@ -124,25 +124,21 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 
 
 @contextmanager
-def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[Any]:
-    """Say what is done. Finished blocks of a large file are kept beside the output until the job is done.
-
-    What it hands out shows how many of the draws of --stability are done; blocks of a large file show it by themselves.
-    """
+def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
+    """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
     from ..data.keep import Run
     from ..data.source import Source
 
     if not isinstance(job.X, Source):
-        with screen.progress(text) if job.options.get("stability") else screen.working(text) as move:
-            yield move
+        with screen.watching(text):
+            yield
         return
     if job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
     folder = beside(job.options.get("out"), "blocks")
-    with screen.progress(text, in_steps=True) as move, _said_if_interrupted("blocks", folder, screen):
-        progress = None if move is None else lambda done, total, what: move(done, total)
-        with Run(progress, folder, _fingerprint(job, method)) as run:
-            yield None
+    shown, kept = screen.progress(text, in_steps=True), _said_if_interrupted("blocks", folder, screen)
+    with shown as move, kept, Run(move, folder, _fingerprint(job, method)) as run:
+        yield
     if run.n_reused:
         screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")
 

@@ -22,6 +22,7 @@ from click.exceptions import NoArgsIsHelpError
 from ..errors import Mentions
 
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
+_SECONDS_UNSHOWN = 0.5  # a step shows no percentage before, because most steps are shorter
 # The flags of the command line by the parameters they set.
 _FLAGS = {
     "y": "--target or --labels",
@@ -36,6 +37,7 @@ _FLAGS = {
     "metrics": "--metric",
     "judge": "--judge",
     "estimator": "--estimator",
+    "most_rows": "--rows",
     "must_link": "--must-link",
     "cannot_link": "--cannot-link",
     "unlabeled": "--unlabeled",
@@ -170,7 +172,7 @@ class Screen:
 
     @contextmanager
     def progress(self, text: str, in_steps: bool = False) -> Iterator[Any]:
-        """What shows ``move(done, total)``: a bar in a terminal, a line now and then elsewhere.
+        """What shows ``move(done, total, what)``: a bar in a terminal, a line now and then elsewhere.
 
         Work ``in_steps`` counts to its end several times; the number of times is not known in advance.
         """
@@ -185,10 +187,17 @@ class Screen:
         self._console = Console(stderr=True)
         try:
             with _bar(self._console) as bar:
-                task = bar.add_task(one_line(text), total=None)
-                yield lambda done, total: bar.update(task, completed=done, total=total)
+                yield _InBar(bar, text)
         finally:
             self._console = None
+
+    @contextmanager
+    def watching(self, text: str) -> Iterator[None]:
+        """Show the progress of everything that the library counts inside the block."""
+        from ..data.keep import Run
+
+        with self.progress(text, in_steps=True) as move, Run(move):
+            yield
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -229,12 +238,53 @@ class Screen:
             console.print(f"... {len(rows) - top} more; --top or --out shows them", style="dim", highlight=False)
 
 
+class _Pace:
+    """Which step work is in, and the seconds that are left of it."""
+
+    def __init__(self) -> None:
+        self.step, self._start, self._last = 0, (time.monotonic(), 0.0), (1.0, 0, "")
+
+    def __call__(self, now: float, done: float, total: int, what: str) -> float | None:
+        before, *same = self._last
+        self._last = done, total, what
+        if done < before or same != [total, what]:  # another step; what an earlier run has done of it took no time
+            self.step, self._start = self.step + 1, (now, done)
+        self.seconds = now - self._start[0]
+        already = self._start[1]
+        return None if done == already else self.seconds / (done - already) * (total - done)
+
+
+class _InBar:
+    """Progress in a terminal: the step, its percentage and the time left; no percentage for short steps."""
+
+    def __init__(self, bar: Any, text: str):
+        self._bar, self._text, self._pace = bar, one_line(text), _Pace()
+        bar.add_task(self._text, total=None, ends=None)
+
+    def __call__(self, done: float, total: int, what: str = "") -> None:
+        now, task = time.monotonic(), self._bar.tasks[0]
+        left = self._pace(now, done, total, what)
+        if done >= total or self._pace.seconds < _SECONDS_UNSHOWN:
+            task.total, task.fields["ends"], task.description = None, None, self._text
+            return
+        task.total, task.completed = total, done
+        task.description = f"{self._text}, {what}" if what else self._text
+        task.fields["ends"] = None if left is None else now + left
+
+
 def _bar(console: Any) -> Any:
     """A bar with its percentage and the time left."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
+    from rich.text import Text
 
-    left = TimeRemainingColumn(), TextColumn("left")
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *left
+    class Left(ProgressColumn):
+        """The time left at the moment it is drawn."""
+
+        def render(self, task: Any) -> Any:
+            ends = task.fields["ends"]
+            return Text("" if ends is None else time_left(max(0.0, ends - time.monotonic())))
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), Left()
     return Progress(*columns, console=console, transient=True)
 
 
@@ -242,32 +292,24 @@ class _Lines:
     """Progress for a log: a line now and then, none for what is done at once."""
 
     def __init__(self, text: str, in_steps: bool):
-        self._text, self._in_steps, self._said = one_line(text), in_steps, time.monotonic()
-        self._step, self._start, self._last = 0, (self._said, 0), (1, 0)
+        self._text, self._in_steps, self._said, self._pace = one_line(text), in_steps, time.monotonic(), _Pace()
 
-    def __call__(self, done: int, total: int) -> None:
-        now, (before, of) = time.monotonic(), self._last
-        self._last = done, total
-        if done < before or total != of:  # another step; what an earlier run has done of it took no time
-            self._step, self._start = self._step + 1, (now, done)
+    def __call__(self, done: float, total: int, what: str = "") -> None:
+        now = time.monotonic()
+        seconds = self._pace(now, done, total, what)
         if now - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = now
-            step = f", step {self._step}" if self._in_steps else ""
-            click.echo(f"{self._text}{step}: {100 * done // max(total, 1)} %{self._left(now, done, total)}", err=True)
-
-    def _left(self, now: float, done: int, total: int) -> str:
-        began, already = self._start
-        if done == already:
-            return ""
-        left = time_left((now - began) / (done - already) * (total - done))
-        return f", {left} in this step" if self._in_steps else f", {left}"
+            step = f", step {self._pace.step}" * self._in_steps + f" ({what})" * bool(what)
+            left = "" if seconds is None else f", {time_left(seconds)}" + " in this step" * self._in_steps
+            click.echo(f"{self._text}{step}: {int(100 * done / max(total, 1))} %{left}", err=True)
 
 
 def time_left(seconds: float) -> str:
     """A duration in words, as roughly as it is known."""
+    if seconds < 90:
+        tens = 10 * round(seconds / 10)
+        return f"about {tens} s left" if tens > 10 else "a few seconds left"
     minutes = round(seconds / 60)
-    if minutes < 1:
-        return "less than a minute left"
     return f"about {minutes} min left" if minutes < 90 else f"about {round(minutes / 60)} h left"
 
 

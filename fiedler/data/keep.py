@@ -1,7 +1,7 @@
 """Storage of finished parts of a long job in a folder, so that an interrupted job continues where it stopped.
 
 :class:`Kept` is the folder. A comparison stores its cells there; their names are hashes of everything they depend on. A
-job over a source stores its finished slabs, and reports progress:
+job over a source stores its finished slabs. A :class:`Run` also reports the progress of data in memory:
 
     with Run(folder="ranking.csv.blocks", fingerprint=..., progress=...):
         selector.fit(source)
@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from .atomic import whole
+from .progress import counting, listen, listen_no_more
 
 # Names of files that this module writes.
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")
@@ -86,12 +87,15 @@ class Kept:
 
 
 class Run:
-    """Progress and stored results of the passes inside a ``with`` block.
+    """Progress of the work inside a ``with`` block, and stored results of its passes over a source.
 
     Parameters
     ----------
     progress : callable, optional
-        Called as ``progress(done, total, what)`` after every slab.
+        Called as ``progress(done, total, what)`` at the start and after every part of a long loop: blocks of a source,
+        rows whose neighbours are searched, blocks of features, folds, draws or cells. A loop inside a part of another
+        loop moves ``done`` by a fraction. ``done`` of a loop never falls, and ends at ``total``. A fit can have
+        several loops, one after the other. The call comes from the thread that entered the block.
     folder : path, optional
         Folder for finished slabs; it is removed if the block ends without an error, or before a slab is finished.
     fingerprint : str, default=""
@@ -103,7 +107,7 @@ class Run:
 
     def __init__(
         self,
-        progress: Callable[[int, int, str], None] | None = None,
+        progress: Callable[[float, int, str], Any] | None = None,
         folder: str | os.PathLike | None = None,
         fingerprint: str = "",
         keep_every: float = 10.0,
@@ -122,10 +126,13 @@ class Run:
                 folder.mkdir(exist_ok=True)
                 self._kept.save("manifest.json", about)
         self._token = _current.set(self)
+        self._listening = None if self._progress is None else listen(self._progress)
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         _current.reset(self._token)
+        if self._listening is not None:
+            listen_no_more(self._listening)
         if self._kept.folder is not None and (kind is None or not self._kept.names("[0-9]*.np[yz]")):
             _remove(self._kept.folder)
 
@@ -152,15 +159,15 @@ class Pass:
     """One pass over a source, with a record of its finished slabs."""
 
     def __init__(self, run: Run, number: int, what: str, total: int):
-        self._run, self._kept, self._number, self._what, self._total = run, run._kept, number, what, total
-        self._done, self._written = 0, time.monotonic()
+        self._run, self._kept, self._number, self._total = run, run._kept, number, total
+        self._done, self._written, self._counted = 0, time.monotonic(), counting(what, total)
 
     def __enter__(self) -> Pass:
-        self._report()
+        self._counted.__enter__()
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        pass
+    def __exit__(self, *error: Any) -> None:
+        self._counted.__exit__(*error)
 
     def finished(self, slab: slice) -> np.ndarray | None:
         """The result of a slab if an earlier run stored it, else None."""
@@ -184,7 +191,7 @@ class Pass:
             if total is not None and done <= self._total:
                 self._done = done
                 self._run.n_reused += done
-                self._report()
+                self._counted.reach(done)
                 return total, done
         return None, 0
 
@@ -205,11 +212,7 @@ class Pass:
 
     def count(self) -> None:
         self._done += 1
-        self._report()
-
-    def _report(self) -> None:
-        if self._run._progress is not None:
-            self._run._progress(self._done, self._total, self._what)
+        self._counted()
 
     def _name(self, piece: str, suffix: str = "npy") -> str:
         return f"{self._number:03}-{piece}.{suffix}"

@@ -88,7 +88,7 @@ class Cells:
             compiled.scan_cells(Y, first, near, bounds, askers, self.starts, apart, places)
             found[self.order[first:stop]] = self.order[places]
 
-        for_each(work, np.flatnonzero(self.sizes), np.inf)
+        for_each(work, np.flatnonzero(self.sizes), np.inf, "neighbours")
         return found
 
     def _around(self, cell: int, n_around: int, at_least: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def _nearest_centre(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
     def work(start: int) -> None:
         near[start : start + step] = np.argmin(_half_distances(rows[start : start + step], centres), axis=1)
 
-    for_each(work, range(0, len(rows), step), np.inf)
+    for_each(work, range(0, len(rows), step), np.inf, "centres")
     return near
 
 

@@ -76,7 +76,7 @@ def map_columns(
             block = read_block(X, spans[place])
             values[place] = function(block, spans[place]) if numbered else function(block)
 
-    for_each(work, range(len(spans)), cost * X.shape[0] * X.shape[1])
+    for_each(work, range(len(spans)), cost * X.shape[0] * X.shape[1], "features")
     return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)
 
 

@@ -37,6 +37,7 @@ def load() -> Any:
             (sparse_edge_energy, False),
             (pair_squared_distances, _REORDER),
             (known_squared_distances, False),
+            (sparse_pair_squares, False),
             (sparse_gram, False),
             (mirror, False),
             (within_reach, False),
@@ -137,6 +138,34 @@ def known_squared_distances(C: A, known: A, features: A, i: A, j: A, squared: A,
             if features[a, c] and features[b, c]:
                 count += 1.0
         squared[p], common[p] = total, count
+
+
+def sparse_pair_squares(indptr: A, indices: A, data: A, group: A, i: A, j: A, scratch: A, squared: A) -> None:
+    """squared[p, g] += Σ (x_i - x_j)² over the columns of group g, for pairs of rows of a csr X.
+
+    Row i is spread over ``scratch``, m zeros. Entries of row j are subtracted there, and hide the entries of row i that
+    they meet; the entries of row i that are left are added.
+    """
+    spread = -1
+    for p in range(len(i)):
+        a, b = i[p], j[p]
+        if a != spread:
+            if spread >= 0:
+                for q in range(indptr[spread], indptr[spread + 1]):
+                    scratch[indices[q]] = 0.0
+            for q in range(indptr[a], indptr[a + 1]):
+                scratch[indices[q]] = data[q]
+            spread = a
+        sums = squared[p]
+        for q in range(indptr[b], indptr[b + 1]):
+            c = indices[q]
+            difference = scratch[c] - data[q]
+            sums[group[c]] += difference * difference
+            scratch[c] = 0.0
+        for q in range(indptr[a], indptr[a + 1]):
+            c = indices[q]
+            sums[group[c]] += scratch[c] * scratch[c]
+            scratch[c] = data[q]
 
 
 def sparse_gram(

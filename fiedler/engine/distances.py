@@ -18,7 +18,7 @@ from ..data.arrays import Matrix, Rows, dense, take_columns
 from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..validation import is_sparse
-from .compiled import as_block
+from .compiled import as_block, kernels
 from .threads import for_each, n_threads
 
 CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
@@ -29,6 +29,7 @@ SINGLE_UP_TO = 1e30  # largest squared norms for single precision
 SINGLE_PAYS = 1e9  # with more multiplications, single precision with recomputed candidates is faster
 SINGLE_KEYS = 4  # times the budget: keys in single precision, of half the size, that stay in memory
 _PER_KEY = 4.0  # scalar operations to decide whether a key is among the smallest
+_PAIRS_AT_ONCE = 2**14  # sparse rows subtracted at a time without the compiler
 _TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
 ILL_CONDITIONED = 1e-5
@@ -274,9 +275,27 @@ def add_squared_differences(
 
 def sparse_squared_differences(X: sp.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Σ (x_i - x_j)² over the columns of a csr array, for each pair (i, j)."""
-    squared, step = np.empty(len(i)), 2**14
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
-        difference = X[i[part]] - X[j[part]]
-        squared[part] = difference.multiply(difference).sum(axis=1)
+    return squares_by_group(X, i, j, np.zeros(X.shape[1], dtype=np.intp), 1)[:, 0]
+
+
+def squares_by_group(X: sp.csr_array, i: np.ndarray, j: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Σ (x_i - x_j)² over the columns of each group, for each pair (i, j); fastest if equal i follow one another."""
+    squared = np.zeros((len(i), n_groups))
+    work = 4.0 * len(i) * X.nnz / max(X.shape[0], 1)
+    compiled = kernels(work)
+    if compiled is None:
+        of_group = sp.csr_array((np.ones(len(group)), group, np.arange(len(group) + 1)), shape=(len(group), n_groups))
+        for start in range(0, len(i), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            difference = X[i[part]] - X[j[part]]
+            squared[part] = (difference.multiply(difference) @ of_group).toarray()
+        return squared
+    bounds = np.linspace(0, len(i), 4 * n_threads(work) + 1).astype(int)
+
+    def add(span: tuple[int, int]) -> None:
+        part = slice(*span)
+        scratch = np.zeros(X.shape[1])
+        compiled.sparse_pair_squares(X.indptr, X.indices, X.data, group, i[part], j[part], scratch, squared[part])
+
+    for_each(add, itertools.pairwise(bounds), work)
     return squared

@@ -146,7 +146,7 @@ class _Table:
             place, near = place[met], near[met]
             use(here, place, near)
 
-        for_each(block, range(0, len(rows), step), work)
+        for_each(block, range(0, len(rows), step), work, "rows with missing values")
 
     def _fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
         """Fill the holes of some rows; ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``."""

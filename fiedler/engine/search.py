@@ -180,7 +180,7 @@ def _search(
     def collect(b: int) -> None:
         found[b] = _candidates(distances, blocks[b], members, own, k)
 
-    for_each(collect, range(len(blocks)), distances.shared_work)
+    for_each(collect, range(len(blocks)), distances.shared_work, "neighbours")
     joined = found[0] if len(found) == 1 else tuple(np.concatenate(part) for part in zip(*found, strict=True))
     i, j, squared, group, surplus = joined
     squared = distances.refine(i, j, squared, surplus)

@@ -114,6 +114,11 @@ class SparseDistances(HeldRows):
         """Number of products of stored values for the distances between all rows."""
         return n_products(self._columns)
 
+    @property
+    def worth_sharing(self) -> bool:
+        """Whether a product of all pairs of rows is made, which folds of columns can share."""
+        return self.single or self._products >= float(self.n) ** 2
+
     def _compiled(self) -> Any:
         return kernels(4.0 * self._products)
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..data.progress import counting
+
 _WORTH_SHARING = 4e6  # for fewer scalar operations, starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
 _DONE = object()
@@ -88,12 +90,22 @@ def one_blas_thread(operations: float) -> AbstractContextManager:
     return _ONE if operations < _WORTH_BLAS_THREADS else nullcontext()
 
 
-def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float) -> None:
+def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float, what: str = "") -> None:
     """Call a function on every item, in threads if there are enough operations; it can be interrupted.
 
     The calling thread works too. The first error, or Ctrl-C, stops the work, and the remaining items are not processed.
+    Items that have a name (``what``) are counted for the progress of the active run.
     """
     items = list(items)
+    if what:
+        with counting(what, len(items)) as count:
+
+            def counted(item: Any) -> None:
+                function(item)
+                count()
+
+            for_each(counted, items, operations)
+        return
     threads = min(n_threads(operations), len(items)) if len(items) > 1 else 1
     if threads == 1:
         for item in items:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..data.progress import counting
 from .threads import for_each, n_threads
 
 _TILE = 512  # rows and columns of a product that one thread makes at a time,
@@ -31,16 +32,18 @@ def gram_by_tiles(n: int, parts: list[slice], piece: MakePiece) -> np.ndarray:
     width = max((part.stop - part.start for part in parts), default=0)
     held = max(1, min(len(parts), _HELD // max(n * width, 1)))
     rooms = np.empty((held, n * width), dtype=np.float32)
-    for first in range(0, len(parts), held):
-        pieces, last = list(map(piece, parts[first : first + held], rooms)), first + held >= len(parts)
+    with counting("distances", len(parts)) as count:
+        for first in range(0, len(parts), held):
+            pieces, last = list(map(piece, parts[first : first + held], rooms)), first + held >= len(parts)
 
-        def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces, last: bool = last) -> None:
-            rows, columns = tile
-            total = gram[rows, columns]
-            for values in pieces:
-                total += values[rows] @ values[columns].T
-            if last and rows is not columns:
-                gram[columns, rows] = total.T
+            def add(tile: tuple[slice, slice], pieces: list[np.ndarray] = pieces, last: bool = last) -> None:
+                rows, columns = tile
+                total = gram[rows, columns]
+                for values in pieces:
+                    total += values[rows] @ values[columns].T
+                if last and rows is not columns:
+                    gram[columns, rows] = total.T
 
-        for_each(add, tiles, np.inf)
+            for_each(add, tiles, np.inf)
+            count.reach(first + held)
     return gram

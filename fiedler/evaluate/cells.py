@@ -12,6 +12,7 @@ import pickle
 import re
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from threadpoolctl import threadpool_limits
 from ..criteria import Criterion
 from ..criteria.order import check_scored
 from ..data.keep import Kept
+from ..data.progress import counting
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..selection.ranking import rank
@@ -37,6 +39,7 @@ RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results
 _TREE, _ALL_PAIRS = 15, 5000  # limits: columns for scikit-learn's tree search, rows for storing all distances
 _CELL = re.compile(r"(\.\d+\.part\.)?[0-9a-f]{32}\.json")  # a file of a cell, complete or not
 Keep = tuple[Kept, str]  # the folder of a cell and its name
+Task = tuple[str, int | None, Any]  # name of a method, draw, and the order if it is known
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # purposes of the random seeds of a draw
 
 
@@ -266,43 +269,64 @@ def run_cells(
     """The results of every method in every draw."""
     once = [name for name, c in criteria.items() if not redrawn(c) and name not in ("random", "all")]
     draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
-    total, done = len(once) + sum(draws.values()), 0
-
-    def finish(tasks: list[tuple]) -> list[dict]:
-        nonlocal done, plan
-        files = [cells.name(criteria[name], number) for name, number, _ in tasks]
-        found: list[Any] = [cells.kept.load(file) if file else None for file in files]
-        plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
-        jobs = [
-            joblib.delayed(_work)(plan, name, criteria[name], number, order, (cells.kept, files[at]), at)
-            for at, (name, number, order) in enumerate(tasks)
-            if found[at] is None
-        ]
-        done += len(tasks) - len(jobs)
-        if progress is not None and len(jobs) < len(tasks):
-            progress(done, total)
-        arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
-        try:
-            for at, result in arriving:
-                found[at], done = result, done + 1
-                if progress is not None:
-                    progress(done, total)
-        finally:
-            with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
-                warnings.simplefilter("ignore")
-                arriving.close()
-        return found
-
-    # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
-    tasks: list[tuple[str, int | None, Any]] = [(name, None, None) for name in once]
-    tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
-    results = {task[:2]: result for task, result in zip(tasks, finish(tasks), strict=True)}
-    ranked = {name: results[name, None] for name in once}
-    tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
-    for task, result in zip(tasks, finish(tasks), strict=True):
-        shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
-        results[task[0], task[1]] = result | shared
+    with _Progress(len(once) + sum(draws.values()), progress) as finished:
+        # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
+        tasks: list[Task] = [(name, None, None) for name in once]
+        tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
+        plan, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
+        results = {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+        ranked = {name: results[name, None] for name in once}
+        tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
+        _, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
+        for task, result in zip(tasks, found, strict=True):
+            shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
+            results[task[0], task[1]] = result | shared
     return {name: [results[name, number] for number in range(draws[name])] for name in criteria}
+
+
+class _Progress:
+    """The number of finished cells, for the active run and for the function of the caller."""
+
+    def __init__(self, total: int, tell: Callable[[int, int], Any] | None):
+        self._total, self._tell, self._done, self._count = total, tell, 0, counting("cells", total)
+
+    def __enter__(self) -> _Progress:
+        self._count.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._count.__exit__(*error)
+
+    def __call__(self, cells: int = 1) -> None:
+        self._done += cells
+        self._count.reach(self._done)
+        if self._tell is not None and cells:
+            self._tell(self._done, self._total)
+
+
+def _finish(
+    plan: Plan, criteria: dict[str, Any], tasks: list[Task], cells: Cells, n_jobs: Any, finished: _Progress
+) -> tuple[Plan, list[dict]]:
+    """The plan with what was prepared for it, and the results of some cells, computed or read."""
+    files = [cells.name(criteria[name], number) for name, number, _ in tasks]
+    found: list[Any] = [cells.kept.load(file) if file else None for file in files]
+    plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
+    jobs = [
+        joblib.delayed(_work)(plan, name, criteria[name], number, order, (cells.kept, files[at]), at)
+        for at, (name, number, order) in enumerate(tasks)
+        if found[at] is None
+    ]
+    finished(len(tasks) - len(jobs))
+    arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+    try:
+        for at, result in arriving:
+            found[at] = result
+            finished()
+    finally:
+        with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
+            warnings.simplefilter("ignore")
+            arriving.close()
+    return plan, found
 
 
 def redrawn(criterion: Criterion | str) -> bool:

@@ -25,7 +25,7 @@ from ..data.scaling import check_scale
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
-from ..supervision import Supervision
+from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
@@ -34,6 +34,7 @@ from .checked import check_reads
 from .curves import Target, check_sizes, prepared, read_target, spread
 from .estimators import named_estimator
 from .measures import top_k_overlap
+from .sampling import sampled_rows
 
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", *CLUSTERS, "jaccard"), "rmse": ("rmse", "jaccard")}
@@ -142,7 +143,7 @@ class Comparison:
         metric = self.settings["metrics"][0]
         ranks = self._average_ranks(metric)
         n_draws = self.settings["n_draws"]
-        what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}"
+        what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
         for name in sorted(ranks, key=ranks.__getitem__):
             mean = self.values(name).mean(axis=0)
@@ -150,6 +151,13 @@ class Comparison:
             size = np.unique(self.table["n_features"][self.table["method"] == name])[at]
             lines.append(f"{name[-24:]:>24}  {ranks[name]:9.2f}  {mean[at]:{5 + len(metric)}.4g}  {size:11}")
         return "\n".join(lines)
+
+
+def sample_words(settings: Mapping[str, Any]) -> str:
+    """The sample of rows that a comparison used, as the end of a list; empty if it used all rows."""
+    if settings.get("sampled_from") is None:
+        return ""
+    return f", a random sample of {settings['n_samples']} of {settings['sampled_from']} rows"
 
 
 def compare(
@@ -173,6 +181,7 @@ def compare(
     unlabeled: Any = -1,
     task: str = "auto",
     scale: str = "keep",
+    most_rows: int | None = 5000,
     random_state: int = 0,
     n_jobs: int | None = -1,
     progress: Callable[[int, int], Any] | None = None,
@@ -182,7 +191,7 @@ def compare(
 
     Every method ranks the features with all rows of X and the labels (or pairs) of the draw. Methods that read no
     labels rank once. With ``n_labels=None`` each fold is predicted with features ranked on the labels of the other
-    folds.
+    folds. If X has more than ``most_rows`` rows, a random sample of them takes the place of X.
 
     Parameters
     ----------
@@ -235,6 +244,11 @@ def compare(
         What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`. The settings of the result state it.
     scale : {"keep", "standard", "minmax"}
         Scaling of the columns of X before anything else: none, to unit variance, or to [0, 1].
+    most_rows : int or None, default=5000
+        If X has more rows, methods rank and are judged on a random sample of this many rows, because the time of
+        predictions grows with the square of the number of rows. The sample keeps rows of every class, rows with known
+        labels and rows of pairs first, up to half of its size. The settings of the result state it: ``n_samples`` is
+        the size of the sample, and ``sampled_from`` the number of rows of X, or None. With None all rows are used.
     random_state : int, default=0
         Random seed. The results do not depend on ``n_jobs`` or on the order of the methods.
     n_jobs : int, default=-1
@@ -275,7 +289,13 @@ def compare(
             f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one.",
             parameter=("must_link", "cannot_link"),
         )
-    given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    stated = {"must_link": known.must_link, "cannot_link": known.cannot_link}
+    given = {kind: pairs for kind, pairs in stated.items() if pairs is not None}
+    n_rows, sampled_from = problem.n_samples, None
+    if most_rows is not None and n_rows > check_integer("most_rows", most_rows, 20):
+        rows = sampled_rows(n_rows, most_rows, target, given.values(), random_state)
+        problem, target, sampled_from = problem.take_rows(rows), target and target.take(rows), n_rows
+        given = {kind: Pairs(pairs, n_rows)[rows].pairs for kind, pairs in given.items()}
     check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
@@ -292,7 +312,7 @@ def compare(
         unscored,
         random_state,
         standardize,
-        {kind: pairs for kind, pairs in given.items() if pairs is not None},
+        given,
     )
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, target, known.has_pairs)
@@ -303,6 +323,7 @@ def compare(
     settings = {
         "task": "no labels" if target is None else {"accuracy": "classification", "rmse": "regression"}[target.metric],
         "n_samples": problem.n_samples,
+        "sampled_from": sampled_from,
         "n_columns": problem.n_features,
         "n_features": plan.sizes.tolist(),
         "n_draws": n_draws,

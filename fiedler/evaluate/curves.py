@@ -287,6 +287,11 @@ class Target:
         y[rows] = self.values[rows]
         return y
 
+    def take(self, rows: np.ndarray) -> Target:
+        """The target of some rows."""
+        values = self.values[rows]
+        return Target(values, np.flatnonzero(np.isin(rows, self.known)), self.metric)
+
 
 def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any, task: str = "auto") -> Target:
     """y as classes or a real target, decided by ``task``, by the estimator, or by :meth:`Supervision.task`."""

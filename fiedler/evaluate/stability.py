@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
+from ..data.progress import counting
 from ..errors import ParameterError
 from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels
@@ -133,20 +134,17 @@ def stability(
     check_sizes([check_integer("k", k, 1)], m)
     draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
     all_orders, all_ranks = [], []
-    for number in range(check_integer("n_draws", n_draws, 2)):
-        rows, shown = draw(criterion, known, size, [random_state, number])
-        # New rows need new graphs; new labels or pairs share the graphs that read neither.
-        seen = problem if rows is None else problem.take_rows(rows)
-        ranking = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
-        scores, order, explained = ranking.scores, ranking.order, ranking.explained
-        all_orders.append(order)
-        signed = -scores if criterion.greater_is_better else scores
-        if explained is not None:  # in a set the rank is the position in the order, not given by the scores
-            signed = np.empty(m)
-            signed[order] = np.arange(m)
-        all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN is last, as one group of ties
-        if progress is not None:
-            progress(number + 1, n_draws)
+    with counting("draws", check_integer("n_draws", n_draws, 2)) as count:
+        for number in range(n_draws):
+            rows, shown = draw(criterion, known, size, [random_state, number])
+            # New rows need new graphs; new labels or pairs share the graphs that read neither.
+            seen = problem if rows is None else problem.take_rows(rows)
+            ranking = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
+            all_orders.append(ranking.order)
+            all_ranks.append(_ranks(ranking, criterion.greater_is_better))
+            count()
+            if progress is not None:
+                progress(number + 1, n_draws)
     orders, ranks = np.array(all_orders), np.array(all_ranks)
     frequency = np.bincount(orders[:, :k].ravel(), minlength=m) / n_draws
     low, median, high = np.quantile(ranks, [0.05, 0.5, 0.95], axis=0)
@@ -154,6 +152,15 @@ def stability(
     names = problem.feature_names
     columns = np.arange(m) if names is None else np.asarray(names, dtype=object)
     return Stability(k, n_draws, frequency, low, median, high, *agreement, columns)
+
+
+def _ranks(ranking: Any, greater_is_better: bool) -> np.ndarray:
+    """The ranks of all features; NaN is last, as one group of ties."""
+    signed = -ranking.scores if greater_is_better else ranking.scores
+    if ranking.explained is not None:  # in a set the rank is the position in the order, not given by the scores
+        signed = np.empty(len(ranking.order))
+        signed[ranking.order] = np.arange(len(ranking.order))
+    return rankdata(np.unique(signed, return_inverse=True)[1])
 
 
 def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:

@@ -118,8 +118,8 @@ class Final:
         else:
             self.ranked = found[0]
 
-    def _blocks(self, done: int, total: int, what: str) -> None:
-        self.stage = f"{what}: {done} of {total}"
+    def _blocks(self, done: float, total: int, what: str) -> None:
+        self.stage = f"{what}: {int(done)} of {total}"
         self._check()
 
     def _check(self) -> None:

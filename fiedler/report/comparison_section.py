@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..evaluate.compare import sample_words
 from ..plots import drawings
 from ..plots.drawings import METRICS, curve_styles
 from ..plots.svg import SvgFigure
@@ -30,6 +31,7 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
         words += f"; predicted by {settings['estimator']}" * (
             "accuracy" in settings["metrics"] or "rmse" in settings["metrics"]
         )
+    words += sample_words(settings)
     if settings.get("standardize"):
         words += "; chosen columns standardised"
     order, said = _order(comparison), {name: _method_words(name, about) for name, about in methods.items()}

@@ -15,6 +15,7 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from ..data.memory import working_bytes
+from ..data.progress import Counting, counting
 from ..data.source import Source
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
@@ -142,11 +143,11 @@ def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.nd
 
 def choose_between_features(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
     """The path of chosen features, up to n_features or until J reaches ``enough``."""
-    with one_blas_thread(float(len(kernel.num)) ** 2):
-        return _chosen(kernel, search, n_features, enough)
+    with one_blas_thread(float(len(kernel.num)) ** 2), counting("features chosen", n_features) as count:
+        return _chosen(kernel, search, n_features, enough, count)
 
 
-def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
+def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float, count: Counting) -> Steps:
     path = _Path(kernel, search, n_features)
     picked, gained = list[int](), list[float]()
     while len(picked) < n_features and (len(picked) < len(search.first) or sum(gained) < enough):
@@ -159,6 +160,7 @@ def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: floa
             continue  # no column of the feature has a residual: its den is now 0
         picked.append(feature)
         gained.append(sum(part for part in gain if part is not None))
+        count()
     return Steps(picked, gained, path.num, path.den)
 
 

@@ -8,11 +8,13 @@ file it has all remaining steps, so that fifty features need two to six passes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.memory import slab_bytes
+from ..data.progress import counting
 from ..engine.threads import one_blas_thread
 from .kernel import TIE, Search, Steps, best
 from .samples import RowKernel
@@ -36,7 +38,12 @@ class Chosen(NamedTuple):
 
 def choose_in_rounds(kernel: RowKernel, search: Search, n_features: int, enough: float) -> Steps:
     """The path of chosen features, up to n_features or until J reaches ``enough``."""
-    return _Rounds(kernel, search, min(n_features, len(kernel.num)), enough).run()
+    size = min(n_features, len(kernel.num))
+    rounds = _Rounds(kernel, search, size, enough)
+    if not kernel.columns.in_memory:
+        return rounds.run(lambda _: None)  # few rounds of many steps: the passes over the file are counted
+    with counting("features chosen", size) as count:
+        return rounds.run(count.reach)
 
 
 class _Rounds:
@@ -52,7 +59,7 @@ class _Rounds:
             n, bytes_ = self.columns.shape[0], self.columns.dtype.itemsize
             self.length = int(np.clip(n * bytes_ // 16, _FIRST_ROUND, _LONGEST_ROUND_OF_FILES))
 
-    def run(self) -> Steps:
+    def run(self, reached: Callable[[int], None]) -> Steps:
         self._take_first()
         extra = np.empty(0, dtype=np.intp)
         while len(self.steps) < self.size:
@@ -60,6 +67,7 @@ class _Rounds:
             with one_blas_thread(0.0):  # a second thread slows many small products down
                 self._speculate(extra)
             wrong, better = self._verify()
+            reached(self.base)
             if wrong is None:
                 extra = better[:0]
                 self.length = min(2 * self.length, _LONGEST_ROUND) if self.columns.in_memory else self.length

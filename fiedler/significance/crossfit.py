@@ -16,12 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..engine.dense import AllColumns
 from ..engine.hashing import column_hashes, first_of_equal
+from ..engine.left_out import AllColumns
 from ..graphs import KNN, Recipe
 from ..problem import Problem
 from ..supervision import Supervision
-from ..validation import is_sparse
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
 
@@ -61,13 +60,13 @@ class CrossFit:
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
         """The folds of one random split, one after the other."""
-        for columns in deal(self._together, n_folds, np.random.default_rng(seed)):
+        dealt = deal(self._together, n_folds, np.random.default_rng(seed))
+        without = None if self._distances is None else self._distances.split(dealt)
+        for number, columns in enumerate(dealt):
             left = np.ones(self.X.shape[1], dtype=bool)
             left[columns] = False
             rest = self.X[:, np.flatnonzero(left)]
-            distances = None
-            if self._distances is not None and not is_sparse(rest):
-                distances = self._distances.without(columns, rest)
+            distances = None if without is None else without(number, rest)
             others = Problem(rest, self._known, distances=distances, given=self._given)
             yield Fold(columns, self.X[:, columns], others)
 

@@ -22,6 +22,7 @@ import numpy as np
 from ..criteria import Criterion, Rayleigh
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
 from ..data.arrays import Block, Matrix
+from ..data.progress import counting
 from ..data.source import Source
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
@@ -234,17 +235,20 @@ def _check_folds(n_folds: Any) -> int:
 def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
     """The test results of each column on the graph of its fold, as the median over repeats."""
     found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
-    for repeat in range(n_repeats):
-        seed = [random_state, repeat]
-        for number, fold in enumerate(dealt.folds(n_folds, seed)):
-            with warnings.catch_warnings():
-                if repeat or number:  # all graphs give the same warnings, so only the first ones are shown
-                    warnings.simplefilter("ignore", UserWarning)
-                test = builder(fold.others, seed)
-                found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)
-            if not (repeat or number):
-                warn_of_sizes(dealt.X)
-                warn_of_order(fold.others)
+    with counting("folds", n_repeats * n_folds) as count:
+        for repeat in range(n_repeats):
+            seed = [random_state, repeat]
+            for number, fold in enumerate(dealt.folds(n_folds, seed)):
+                with warnings.catch_warnings():
+                    if repeat or number:  # all graphs give the same warnings, so only the first ones are shown
+                        warnings.simplefilter("ignore", UserWarning)
+                    test = builder(fold.others, seed)
+                    found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)
+                if not (repeat or number):
+                    warn_of_sizes(dealt.X)
+                    warn_of_order(fold.others)
+                count()
+            count.reach((repeat + 1) * n_folds)  # few columns make fewer folds
     check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
     return Verdict(*np.median(found, axis=0))
 
