@@ -18,7 +18,7 @@ from ..data.arrays import Matrix, Rows, dense, take_columns
 from ..data.memory import working_bytes
 from ..data.source import Part, Source
 from ..validation import is_sparse
-from .compiled import as_block
+from .compiled import as_block, kernels
 from .threads import for_each, n_threads
 
 CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
@@ -274,7 +274,18 @@ def add_squared_differences(
 
 def sparse_squared_differences(X: sp.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Σ (x_i - x_j)² over the columns of a csr array, for each pair (i, j)."""
-    squared, step = np.empty(len(i)), 2**14
+    squared, work = np.empty(len(i)), 2.0 * len(i) * X.nnz / max(X.shape[0], 1)
+    compiled = kernels(work)
+    if compiled is not None:
+        X = X if X.has_sorted_indices else X.sorted_indices()
+
+        def measure(a: int, b: int) -> None:
+            compiled.sparse_pair_distances(X.indptr, X.indices, X.data, i[a:b], j[a:b], squared[a:b])
+
+        bounds = np.linspace(0, len(i), n_threads() + 1).astype(int)
+        for_each(lambda span: measure(*span), itertools.pairwise(bounds), work)
+        return squared
+    step = 2**14
     for start in range(0, len(i), step):
         part = slice(start, start + step)
         difference = X[i[part]] - X[j[part]]
