@@ -85,7 +85,8 @@ def cells(n: int, m: int, stored: float, kinds: int = 12, seed: int = 0) -> tupl
         cell = np.repeat(np.arange(len(number)), number)
         gene = np.searchsorted(ends, y[start + cell] + rng.random(len(cell)), side="right")
         gene = np.minimum(gene - y[start + cell] * m, m - 1)  # where the last end is rounded down
-        counts = sp.csr_array((rng.logseries(0.5, len(cell)).astype(np.float32), (cell, gene)), shape=(len(number), m))
+        at = cell.astype(np.int32), gene.astype(np.int32)
+        counts = sp.csr_array((rng.logseries(0.5, len(cell)).astype(np.float32), at), shape=(len(number), m))
         counts.sum_duplicates()
         total = np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
         counts.data = np.log1p(counts.data * np.repeat(1e4 / total, np.diff(counts.indptr))).astype(np.float32)

@@ -43,7 +43,7 @@ def load() -> Any:
             (sparse_within_reach, False),
             (squared_products, False),
             (sparse_pair_distances, False),
-            (choose_sparse, _REORDER),
+            (choose_sparse, False),
             (scan_cells, _REORDER),
         )
     }

@@ -23,7 +23,7 @@ from .threads import for_each, n_threads
 
 _SPARE = 10  # columns of Y beyond the wanted components: these converge faster
 _PASSES = 16  # largest number of passes over X
-_SETTLED = 1e-6  # relative change of the variance in the leading components after which no more passes are made
+_SETTLED = 1e-7  # relative change of the variance in the leading components after which no more passes are made
 
 
 def leading_components(X: Matrix | sp.csr_array, number: int, passes: int = _PASSES) -> np.ndarray:
@@ -106,4 +106,3 @@ def _sparse(X: sp.csr_array | sp.csc_array, Y: np.ndarray) -> np.ndarray:
 
     for_each(work, range(0, Y.shape[1], share), np.inf)
     return total
-

@@ -24,9 +24,10 @@ from .distances import budget
 from .sparse import SparseDistances
 from .threads import for_each, n_threads
 
-_COMPONENTS, _PASSES = 32, 5  # of the sketch; its last components need not be accurate
+_COMPONENTS, _PASSES = 32, 3  # of the sketch; its last components need not be accurate
 _WANTED_RECALL, _SAMPLE = 0.98, 256
 _WORK = 1e11  # largest number of products for the candidates, whatever the recall: some minutes on two cores
+_EVERY, _MANY = 8, 256  # every eighth key tells the limit for the candidates, if there are many candidates
 _AS_FAST = 0.5  # with more products than this share of the cost of an exact search, the exact search is used
 
 
@@ -49,13 +50,15 @@ def search(distances: SparseDistances, k: int, or_exact: bool = False) -> tuple[
 
 
 class _Sketch:
-    """Approximate keys ‖x̃_j‖² / 2 - p_i'p_j in single precision."""
+    """Approximate keys ‖x̃_j‖² / 2 - p_i'p_j in single precision, of rows that are scaled so that they fit into it."""
 
     def __init__(self, distances: SparseDistances):
-        X = distances.rows
+        X, longest = distances.rows, float(distances.norms.max(initial=0.0)) or 1.0
+        single = (X.data / np.sqrt(longest)).astype(np.float32)
+        X = sp.csr_array((single, X.indices, X.indptr), shape=X.shape)
         self.rows = leading_components(X, _COMPONENTS, _PASSES).astype(np.float32)
         mean = np.asarray(X.mean(axis=0)).ravel()
-        self.half = (distances.norms / 2.0 - X @ mean).astype(np.float32)  # up to a constant
+        self.half = (distances.norms / longest / 2.0 - X @ mean).astype(np.float32)  # up to a constant
 
     def keys(self, rows: np.ndarray) -> np.ndarray:
         """The keys of some rows and all others; inf from a row to itself."""
@@ -76,13 +79,13 @@ class _Sketch:
         """The k nearest of every row by true distances among its ``number`` candidates, ties by index."""
         compiled, X, n = load(), distances.rows, distances.n
         found, half = np.empty((n, k), dtype=np.intp), distances.norms / 2.0
-        order = np.argsort(self.rows[:, 0], kind="stable")
+        order = np.argsort(self.rows[:, 0], kind="stable")  # rows that are near in memory share candidates
         step = max(1, min(256, budget() // n // n_threads()))
 
         def work(start: int) -> None:
             rows = order[start : start + step]
             key = self.keys(rows)
-            limit = np.partition(key, number - 1, axis=1)[:, number - 1]
+            limit = _limits(key, number, k)
             near, best = np.zeros((len(rows), k), dtype=np.intp), np.full((len(rows), k), np.inf)
             compiled.choose_sparse(
                 rows, key, limit, X.indptr, X.indices, X.data, half, np.zeros(X.shape[1]), near, best
@@ -91,6 +94,14 @@ class _Sketch:
 
         for_each(work, range(0, n, step), np.inf)
         return found
+
+
+def _limits(key: np.ndarray, number: int, k: int) -> np.ndarray:
+    """For each row a limit that about ``number`` of its keys, and at least k, do not exceed."""
+    every = _EVERY if number >= max(_MANY, _EVERY * k) else 1
+    some = key[:, ::every]
+    place = min(-(-number // every), some.shape[1]) - 1
+    return np.partition(some, place, axis=1)[:, place]
 
 
 def _true_neighbors(distances: SparseDistances, rows: np.ndarray, k: int) -> np.ndarray:
