@@ -67,6 +67,42 @@ def text_like(n: int, m: int, density: float) -> sp.csr_array:
     return X
 
 
+def cells(n: int, m: int, stored: float, kinds: int = 12, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
+    """log1p of normalised counts of cells as a float32 csr_array, about that share of it stored, and their kinds.
+
+    Counts are negative binomial: a Poisson number of transcription bursts of a gene, each of logarithmic size. A tenth
+    of the genes is several times more or less active in a kind. Cells differ in depth, which the totals are divided by.
+    """
+    rng = np.random.default_rng(seed)
+    activity = rng.lognormal(0.0, 1.5, m) * np.exp((rng.random((kinds, m)) < 0.1) * rng.normal(0.0, 1.5, (kinds, m)))
+    share = activity / activity.sum(axis=1, keepdims=True)
+    y, depth = rng.integers(kinds, size=n), rng.lognormal(0.0, 0.3, n)
+    bursts = _bursts(share.mean(axis=0), stored) * depth
+    ends = (np.arange(kinds)[:, None] + np.cumsum(share, axis=1)).ravel()  # of the genes' parts of [kind, kind + 1)
+    step, parts = 2000, []
+    for start in range(0, n, step):
+        number = rng.poisson(bursts[start : start + step])
+        cell = np.repeat(np.arange(len(number)), number)
+        gene = np.searchsorted(ends, y[start + cell] + rng.random(len(cell)), side="right")
+        gene = np.minimum(gene - y[start + cell] * m, m - 1)  # where the last end is rounded down
+        at = cell.astype(np.int32), gene.astype(np.int32)
+        counts = sp.csr_array((rng.logseries(0.5, len(cell)).astype(np.float32), at), shape=(len(number), m))
+        counts.sum_duplicates()
+        total = np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
+        counts.data = np.log1p(counts.data * np.repeat(1e4 / total, np.diff(counts.indptr))).astype(np.float32)
+        parts.append(counts)
+    return sp.csr_array(sp.vstack(parts, format="csr")), y
+
+
+def _bursts(share: np.ndarray, stored: float) -> float:
+    """Mean number of bursts of a cell for which that share of the genes has a count."""
+    low, high = 1.0, 1e9
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if np.mean(-np.expm1(-middle * share)) < stored else (low, middle)
+    return float(low)
+
+
 def _generated(n: int, m: int, classes: int, density: float, distinct: float, dtype: Any) -> tuple[Any, np.ndarray]:
     rng = np.random.default_rng(0)
     y = rng.integers(classes, size=n)

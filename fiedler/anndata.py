@@ -1,6 +1,7 @@
 """Selection of genes in an AnnData, written to ``var["highly_variable"]`` as in scanpy, where ``sc.pp.pca`` reads it.
 
     select_genes(adata, n_top_genes=2000)                             smooth over neighbouring cells
+    select_genes(adata, graph="X_pca")                                neighbours in the components that scanpy found
     select_genes(adata, graph="spatial_connectivities")               spatially variable
     select_genes(adata, "sselect", target="cell_type")                with few labels; missing values are unknown
     select_genes(adata, batch_key="sample", significance=True)        in each batch, with tests
@@ -22,7 +23,7 @@ from .data.arrays import rows_of, validate_X
 from .data.containers import anndata_matrix
 from .data.scaling import check_scale
 from .distinct import Distinct
-from .graphs import Graph, Precomputed
+from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
 from .selection.choice import choose
 from .selection.fixed import fixed_columns
@@ -72,7 +73,10 @@ def select_genes(
     graph : str, or what :meth:`fiedler.Graph.of` takes, optional
         The graph over the cells: a key of ``adata.obsp`` such as "connectivities" or "spatial_connectivities". A key
         that ends with "distances" holds distances, which become weights exp(-d² / 2δ²) with δ their mean. An edge in
-        either direction is kept. By default the graph of the criterion, which is built from the genes.
+        either direction is kept. A key of ``adata.obsm`` such as "X_pca" gives the nearest-neighbour graph in these
+        coordinates, with the parameters of the criterion's ``KNN``; a key of ``obsp`` comes first. By default the graph
+        of the criterion, which is built from the genes; ``"laplacian[graph=knn[n_components=50]]"`` builds it from
+        their principal components.
     target : str, optional
         A column of ``adata.obs`` with classes or numbers, for criteria that read labels; missing values are unknown.
     batch_key : str, optional
@@ -81,7 +85,7 @@ def select_genes(
     significance : bool, default=False
         Whether to add p-values and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not possible
         with batches. They are valid if the graph was not built from the genes, as for a spatial graph. On
-        "connectivities", which was built from the same genes, they are too small.
+        "connectivities" and "X_pca", which were computed from the same genes, they are too small.
     key_added : str, default="fiedler"
         Prefix of the columns, and the key of the parameters in ``adata.uns``.
     subset : bool, default=False
@@ -227,9 +231,7 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     if graph is None:
         return None, criterion
     if isinstance(graph, str):
-        if graph not in adata.obsp:
-            raise _unknown("graph", graph, adata.obsp, "graphs in obsp")
-        given = Graph.of(adata.obsp[graph], distances=graph.endswith("distances"), symmetrize="max")
+        given = _stored_graph(criterion, adata, graph)
     else:
         given = Graph.of(graph, symmetrize="max")
     if given.n_nodes != adata.n_obs:
@@ -246,6 +248,16 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
             "'subset' or 'sselect', or use Precomputed() in a formula."
         )
     return given, placed
+
+
+def _stored_graph(criterion: Criterion, adata: Any, key: str) -> Graph:
+    """A graph of obsp, or the neighbours in coordinates of obsm."""
+    if key in adata.obsp:
+        return Graph.of(adata.obsp[key], distances=key.endswith("distances"), symmetrize="max")
+    if key not in adata.obsm:
+        raise _unknown("graph", key, [*adata.obsp, *adata.obsm], "keys of obsp and obsm")
+    recipes = (recipe for recipe in criterion.recipes() if isinstance(recipe, KNN))
+    return next(recipes, KNN()).build(adata.obsm[key])
 
 
 # -------------------------------------------------------------------- what is found

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.decomposition import PCA
 
 from fiedler import KNN, METHODS, Graph, LaplacianScore, Precomputed, SpectralSelector, SSelect
 from fiedler.anndata import select_genes
@@ -138,6 +139,28 @@ def test_graphs_of_obsp(adata):
     np.testing.assert_allclose(frame["fiedler_score"], expected, rtol=1e-12)
 
 
+def test_neighbours_in_coordinates_of_obsm(adata):
+    adata.obsm["X_pca"] = PCA(4, svd_solver="full").fit_transform(adata.X)
+    adata.obsm["spatial"] = pd.DataFrame(np.random.default_rng(1).random((90, 2)), index=adata.obs_names)
+    select_genes(adata, n_top_genes=4, graph="X_pca")
+    expected = LaplacianScore(KNN().build(adata.obsm["X_pca"])).evaluate(adata.X)
+    np.testing.assert_allclose(adata.var["fiedler_score"], expected, rtol=1e-12)
+    assert adata.uns["fiedler"]["graph"] == "X_pca"
+    frame = select_genes(adata, "laplacian[graph=knn[n_neighbors=4,metric=cosine]]", graph="X_pca", inplace=False)
+    expected = LaplacianScore(KNN(4, metric="cosine").build(adata.obsm["X_pca"])).evaluate(adata.X)
+    np.testing.assert_allclose(frame["fiedler_score"], expected, rtol=1e-12)
+    frame = select_genes(adata, LaplacianScore(KNN(4)), n_top_genes=2, graph="spatial", inplace=False)
+    expected = LaplacianScore(KNN(4).build(adata.obsm["spatial"])).evaluate(adata.X)
+    np.testing.assert_allclose(frame["fiedler_score"], expected, rtol=1e-12)
+    found = select_genes(adata, "laplacian[graph=knn[n_components=4]]", n_top_genes=4, inplace=False)
+    ours = select_genes(adata, n_top_genes=4, graph="X_pca", inplace=False)
+    np.testing.assert_allclose(found["fiedler_score"], ours["fiedler_score"], rtol=1e-3)
+    adata.obsm["connectivities"] = adata.obsm["X_pca"]  # obsp comes first
+    frame = select_genes(adata, n_top_genes=2, graph="connectivities", inplace=False)
+    expected = LaplacianScore(adata.obsp["connectivities"]).evaluate(adata.X)
+    np.testing.assert_allclose(frame["fiedler_score"], expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["fisher", "relieff", "variance", "sls"])
 def test_criteria_without_a_graph_over_cells_say_so(adata, name):
     with pytest.raises(ValueError, match="has no graph over the cells that graph='connectivities' could replace"):
@@ -255,7 +278,10 @@ def test_names_of_genes_may_repeat(adata):
             r"target='kinds' is not among the columns of obs; did you mean 'kind'\? They",
         ),
         ({"batch_key": "batch"}, "batch_key='batch' is not among the columns of obs"),
-        ({"graph": "conectivities"}, r"graph='conectivities' is not among the graphs in obsp; did you mean 'connect"),
+        (
+            {"graph": "conectivities"},
+            r"graph='conectivities' is not among the keys of obsp and obsm; did you mean 'connect",
+        ),
         ({"graph": np.ones((3, 3))}, "graph has 3 nodes, but adata has 90 cells"),
         ({"criterion": "laplace"}, "criterion='laplace' is not a method"),
         ({"n_top_genes": 31}, "n_top_genes=31, but adata has only 30 genes"),

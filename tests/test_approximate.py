@@ -46,15 +46,16 @@ def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
     assert shared == pytest.approx(graph.recall, abs=0.1)
 
 
-def test_approximate_neighbours_without_numba_or_of_sparse_rows(monkeypatch):
+def test_approximate_neighbours_without_numba(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
-    with pytest.raises(ImportError, match=r"needs a dense X and numba: pip install 'fiedler\[fast\]'"):
-        KNN(3, algorithm="approximate").build(sp.csr_array(X))
     monkeypatch.setattr("fiedler.engine.approximate.available", lambda: False)
-    with pytest.raises(ImportError, match="numba"):
-        KNN(3, algorithm="approximate").build(X)
     monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 10)
-    assert KNN(3).build(X).recall is None  # "auto" falls back to the exact search
+    monkeypatch.setattr("fiedler.engine.search._EXACT_SPARSE", 10)
+    monkeypatch.setattr("fiedler.engine.search._PRODUCTS", 0.0)
+    for made in (X, sp.csr_array(X)):
+        with pytest.raises(ImportError, match=r"needs numba: pip install 'fiedler\[fast\]'"):
+            KNN(3, algorithm="approximate").build(made)
+        assert KNN(3).build(made).recall is None  # "auto" falls back to the exact search
     with pytest.raises(ValueError, match="algorithm must be one of 'auto', 'exact', 'approximate'"):
         KNN(3, algorithm="fast").build(X)
 

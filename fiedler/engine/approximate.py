@@ -48,7 +48,12 @@ def search(X: np.ndarray, k: int, or_exact: bool = False) -> tuple[np.ndarray, f
     if or_exact and around > _BRUTE_FORCE * cells.number:
         return None
     found = cells.search(X, k, around)
-    return found, float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(found[sample], exact, strict=True)]))
+    return found, share_found(found[sample], exact)
+
+
+def share_found(found: np.ndarray, exact: np.ndarray) -> float:
+    """The recall: which share of the true neighbours (rows, k) was found."""
+    return float(np.mean([len(np.intersect1d(a, b)) for a, b in zip(found, exact, strict=True)])) / exact.shape[1]
 
 
 class Cells:

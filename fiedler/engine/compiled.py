@@ -43,6 +43,7 @@ def load() -> Any:
             (within_reach, False),
             (sparse_within_reach, False),
             (squared_products, False),
+            (choose_sparse, False),
             (scan_cells, _REORDER),
             (chebyshev, {"contract"}),
         )
@@ -326,6 +327,34 @@ def sparse_within_reach(
                 found[r, n_found], keys[r, n_found] = near[place], key
             n_found += 1
         count[r] = n_found
+
+
+def choose_sparse(
+    rows: A, key: A, limit: A, indptr: A, indices: A, data: A, half: A, spread: A, found: A, best: A
+) -> None:
+    """The k columns j with the smallest half_j - x_i'x_j of each row i of a csr X, among those with key_ij <= limit_i.
+
+    Equal ones go to the smaller j. ``spread`` is scratch, zero before and after; ``best`` must be inf before.
+    """
+    last = found.shape[1] - 1
+    for r in range(len(rows)):
+        i = rows[r]
+        for p in range(indptr[i], indptr[i + 1]):
+            spread[indices[p]] = data[p]
+        for j in range(key.shape[1]):
+            if key[r, j] <= limit[r] and j != i:
+                product = 0.0
+                for p in range(indptr[j], indptr[j + 1]):
+                    product += spread[indices[p]] * data[p]
+                true = half[j] - product
+                if true < best[r, last]:
+                    place = last
+                    while place > 0 and best[r, place - 1] > true:
+                        best[r, place], found[r, place] = best[r, place - 1], found[r, place - 1]
+                        place -= 1
+                    best[r, place], found[r, place] = true, j
+        for p in range(indptr[i], indptr[i + 1]):
+            spread[indices[p]] = 0.0
 
 
 def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apart: A, found: A) -> None:

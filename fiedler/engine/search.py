@@ -4,7 +4,8 @@ Distances come from one product with a known bound of the rounding error. Every 
 this bound is a candidate. The choice among candidates uses distances from differences of values in double precision. A
 row is never its own neighbour, but a duplicate of it can be. Ties at the k-th neighbour go to the smaller index. For
 few columns a k-d tree may find the same neighbours faster (:mod:`fiedler.engine.trees`). For many rows, or on request,
-:mod:`fiedler.engine.approximate` finds most of the neighbours much faster.
+most of the neighbours are found much faster: :mod:`fiedler.engine.approximate` for dense rows, and
+:mod:`fiedler.engine.sketched` for sparse rows.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 from ..data.arrays import Matrix, as_csr
 from ..data.source import Source
 from ..validation import is_sparse
-from . import approximate
+from . import approximate, sketched
 from .dense import DenseDistances
 from .distances import Distances, Searchable
 from .hashing import different_rows
 from .smallest import closest, within_reach, without_last_digits
+from .sparse import SparseDistances
 from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each
 from .trees import Tree
@@ -28,6 +30,9 @@ from .trees import Tree
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # limits: rows for merging duplicates, rows for an exact search
 _MANY_SPARSE_ROWS = 500  # with more sparse rows, duplicates are merged, which is fast
 _EXACT_FROM_FILES, _PASSES = 20_000, 16  # limits for a file: rows for an exact search, and passes over the data
+# Limits for sparse rows: an exact search has at most this number of rows, or of products of stored values, which take
+# about a minute on two cores.
+_EXACT_SPARSE, _PRODUCTS = 20_000, 1e11
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
@@ -47,8 +52,8 @@ def find_neighbors(
     ``known()`` gives the distances between the rows of X under the metric, if they are stored.
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows. With more rows it is exact if a
-    tree is fast, if numba is not installed, if X is sparse, or if an approximate search would be slower. For a source
-    it is exact up to 20,000 rows and 16 passes.
+    tree is fast, if numba is not installed, or if an approximate search would be slower. For sparse rows it is exact up
+    to 20,000 rows or 1e11 products of stored values. For a source it is exact up to 20,000 rows and 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
@@ -60,13 +65,14 @@ def find_neighbors(
             X = rows[first].tocsc() if is_sparse(X) else X[first]
             near, squared, recall = find_neighbors(X, min(k, len(first) - 1), metric, algorithm)
             return (*_for_all_rows(near, squared, group, k), recall)
+        del rows  # frees a copy of sparse rows
     distances = row_distances(X, metric) if known is None else known()
-    wanted = algorithm == "approximate" or (algorithm == "auto" and X.shape[0] > _EXACT_UP_TO)
-    usable = wanted and isinstance(distances, DenseDistances) and approximate.available()  # loads the compiler
+    wanted = algorithm == "approximate" or (algorithm == "auto" and _many(distances))
+    usable = wanted and approximate.available()  # loads the compiler
     if algorithm == "approximate" and not usable:
-        raise ImportError(
-            "algorithm='approximate' needs a dense X and numba: pip install 'fiedler[fast]', or use 'exact'."
-        )
+        raise ImportError("algorithm='approximate' needs numba: pip install 'fiedler[fast]', or use 'exact'.")
+    if usable and isinstance(distances, SparseDistances):
+        return sketched.search(distances, k, or_exact=algorithm == "auto") or (*nearest_rows(distances, k), None)
     found = None
     if isinstance(distances, DenseDistances):
         if algorithm != "approximate" and distances.few_columns:
@@ -80,6 +86,13 @@ def find_neighbors(
     neighbors, recall = found
     squared = distances.between(np.repeat(np.arange(distances.n), k), neighbors.ravel())
     return neighbors, squared.reshape(neighbors.shape), recall
+
+
+def _many(distances: Distances) -> bool:
+    """Whether an exact search may take minutes."""
+    if isinstance(distances, SparseDistances):
+        return distances.n > _EXACT_SPARSE and distances.cost > _PRODUCTS
+    return distances.n > _EXACT_UP_TO
 
 
 def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

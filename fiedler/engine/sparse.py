@@ -109,6 +109,21 @@ class SparseDistances(HeldRows):
             return cosine_squared(row_products(self._counts, i, j), self._lengths[i] * self._lengths[j])
         return sparse_squared_differences(self._rows, i, j) + self._empty[i] + self._empty[j]
 
+    @property
+    def rows(self) -> sp.csr_array:
+        """The rows that are compared, of unit norm under the cosine."""
+        return self._rows
+
+    @property
+    def norms(self) -> np.ndarray:
+        """‖x_j‖² for products with other rows; 1 for a row of zeros under the cosine, which is far from all."""
+        return self._norms + self._empty
+
+    @property
+    def cost(self) -> float:
+        """Cost of the distances between all rows, in products of stored values."""
+        return float(self.n) ** 2 * self.m / _STORED_COST if self._filled else self._products
+
     @cached_property
     def _products(self) -> float:
         """Number of products of stored values for the distances between all rows."""

@@ -141,8 +141,8 @@ def _not_integer(slab: Part) -> np.ndarray:
     return np.array([0.0 if is_integer(slab) else 1.0])
 
 
-def _pieces(slab: np.ndarray, centred: bool) -> Iterator[np.ndarray]:
-    """A slab in float64, a few columns at a time, because the stored type may need less memory."""
+def centred_pieces(slab: np.ndarray, centred: bool = True) -> Iterator[np.ndarray]:
+    """A slab in float64, a few columns at a time, because the stored type may need less memory; centred if asked."""
     width = max(1, budget() // (2 * max(slab.shape[0], 1)))
     for start in range(0, slab.shape[1], width):
         piece = np.array(slab[:, start : start + width], dtype=np.float64, order="C")
@@ -161,7 +161,7 @@ def _gram(slab: Part, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
     if is_sparse(slab):
         X = as_csr(slab)
         return (X[rows] @ X.T).toarray()
-    products = (piece[rows] @ piece.T for piece in _pieces(slab, centred))
+    products = (piece[rows] @ piece.T for piece in centred_pieces(slab, centred))
     return reduce(lambda gram, product: np.add(gram, product, out=gram), products)
 
 
@@ -170,7 +170,7 @@ def _norms(slab: Part, centred: bool) -> np.ndarray:
         X = as_csr(slab)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     norms = np.zeros(slab.shape[0])
-    for piece in _pieces(slab, centred):
+    for piece in centred_pieces(slab, centred):
         norms += np.einsum("ij,ij->i", piece, piece)
     return norms
 
@@ -181,7 +181,7 @@ def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None)
         X = X if scale is None else sp.csr_array(X.multiply(scale[:, None]))
         return sparse_squared_differences(X, i, j)
     squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * slab.shape[1])
-    for piece in _pieces(slab, centred=False):
+    for piece in centred_pieces(slab, centred=False):
         add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
     return squared
 
@@ -193,13 +193,13 @@ def _products(slab: Part, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 def _single(slab: Part, centred: bool) -> np.ndarray:
     if is_sparse(slab):
         return slab.toarray().astype(np.float32)
-    return np.hstack([piece.astype(np.float32) for piece in _pieces(slab, centred)])
+    return np.hstack([piece.astype(np.float32) for piece in centred_pieces(slab, centred)])
 
 
 def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
     """A slab times its rows of a random matrix, which depend only on the position of the slab."""
     total = np.zeros((slab.shape[0], SKETCH))
-    pieces = [as_csr(slab)] if is_sparse(slab) else _pieces(slab, centred)
+    pieces = [as_csr(slab)] if is_sparse(slab) else centred_pieces(slab, centred)
     for piece in pieces:
         directions = [np.random.default_rng([0, start + j]).standard_normal(SKETCH) for j in range(piece.shape[1])]
         total += piece @ (np.array(directions) / np.sqrt(SKETCH))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ..engine.components import leading_components
 from ..engine.search import find_neighbors, search_name, undirected
 from ..problem import Problem
-from ..validation import check_choice, check_positive
+from ..validation import check_choice, check_integer, check_positive
 from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
 from .anchors import Anchors
 from .graph import Graph
@@ -38,11 +41,19 @@ class KNN(Recipe):
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         "approximate" needs the extra ``fast``. It stops after some minutes of work; its recall is measured, shown by
         the graph, and a recall below 0.9 gives a warning. "auto" is exact up to 50,000 different rows. With more rows
-        it is exact if a k-d tree is fast, if X is sparse or if the extra is missing, and otherwise approximate. For a
-        file or a Dask array "auto" is exact up to 20,000 rows, or fewer if scikit-learn's ``working_memory`` is so
-        small that more than 16 passes over the data would be needed. With more rows it finds the neighbours in single
-        precision, or in a random projection of long rows. With more than 5,000,000 rows it builds ``Anchors()``
-        instead, and warns.
+        it is exact if a k-d tree is fast or if the extra is missing, and otherwise approximate. For a sparse X "auto"
+        is exact up to 20,000 rows. With more rows it is exact if all distances need at most 10¹¹ products of stored
+        values, or if that is faster. Otherwise candidates are found by 32 principal components and the norms of the
+        rows, and true distances choose among them. For a file or a Dask array "auto" is exact up to 20,000 rows, or
+        fewer if scikit-learn's ``working_memory`` is so small that more than 16 passes over the data would be needed.
+        With more rows it finds the neighbours in single precision, or in a random projection of long rows. With more
+        than 5,000,000 rows it builds ``Anchors()`` instead, and warns.
+    n_components : int, optional
+        Number of leading principal components of X in which neighbours are searched, as is usual for single cells; by
+        default they are searched in X. Columns are centred but not scaled, and a sparse X stays sparse. All distances,
+        and thus the weights, are then distances in the components. "cosine" compares directions from the mean row. The
+        components are found by a randomised method with a fixed seed, in at most 16 passes over X. If the number is
+        larger than min(n_samples - 1, n_features), all components are used, and Euclidean distances are those of X.
 
     Examples
     --------
@@ -60,9 +71,10 @@ class KNN(Recipe):
         bandwidth: float | None = None,
         metric: str = "euclidean",
         algorithm: str = "auto",
+        n_components: int | None = None,
     ):
         self.n_neighbors, self.weight, self.bandwidth = n_neighbors, weight, bandwidth
-        self.metric, self.algorithm = metric, algorithm
+        self.metric, self.algorithm, self.n_components = metric, algorithm, n_components
 
     def make(self, problem: Problem) -> Graph:
         check_choice("weight", self.weight, ("rbf", "binary"))
@@ -72,8 +84,11 @@ class KNN(Recipe):
         k = check_neighbors(self.n_neighbors, problem.n_samples)
         if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
             return self._by_anchors(problem)
-        known = partial(problem.distances, self.metric)
-        found, squared, recall = find_neighbors(problem.X, k, self.metric, self.algorithm, known)
+        if self.n_components is None:
+            X, known = problem.X, partial(problem.distances, self.metric)
+        else:
+            X, known = problem.build(Components(check_integer("n_components", self.n_components, 1))), None
+        found, squared, recall = find_neighbors(X, k, self.metric, self.algorithm, known)
         if recall is not None and recall < _POOR_RECALL:
             warnings.warn(
                 f"only {recall:.0%} of the {k} nearest neighbours of {problem.n_samples} rows were found in reasonable "
@@ -81,7 +96,7 @@ class KNN(Recipe):
                 UserWarning,
                 stacklevel=2,
             )
-        how = {"recall": recall, "neighbors": search_name(problem.X, recall)}
+        how: dict[str, Any] = {"recall": recall, "neighbors": search_name(X, recall)}
         i, j, first = undirected(found)
         squared = squared.ravel()[first]
         if self.weight == "binary":
@@ -91,7 +106,9 @@ class KNN(Recipe):
         usual = float(np.sqrt(squared).mean()) or 1.0  # 1 when all neighbours are duplicates
         bandwidth = check_bandwidth("bandwidth", usual if self.bandwidth is None else float(self.bandwidth))
         weights = np.exp(-squared / (2.0 * bandwidth**2))
-        graph = Graph.from_edges(i, j, weights, problem.n_samples, bandwidth=bandwidth, **how)
+        if self.n_components is None:  # a Graph has a bandwidth only if its weights are made of distances in X
+            how["bandwidth"] = bandwidth
+        graph = Graph.from_edges(i, j, weights, problem.n_samples, **how)
         if graph.n_isolated:
             far = np.full(problem.n_samples, np.inf)
             np.minimum.at(far, np.r_[i, j], np.r_[squared, squared])
@@ -107,3 +124,19 @@ class KNN(Recipe):
             stacklevel=2,
         )
         return problem.graph(Anchors())
+
+
+class Components:
+    """The rows in the leading principal components of X, in the form in which a problem stores results."""
+
+    supervised = False
+
+    def __init__(self, number: int):
+        self.number = number
+
+    @property
+    def key(self) -> Hashable:
+        return "components", self.number
+
+    def made_for(self, problem: Problem) -> np.ndarray:
+        return leading_components(problem.X, self.number)

@@ -55,7 +55,11 @@ class CrossFit:
                 f"all {X.shape[1]} column(s) of X are identical or in one of groups, so no others are left to build a "
                 "graph from; use smaller groups, or pass a graph as Precomputed(W)."
             )
-        searched = any(isinstance(part, KNN) and part.metric == "euclidean" for r in recipes for part in r.walk())
+        searched = any(
+            isinstance(part, KNN) and part.metric == "euclidean" and part.n_components is None
+            for r in recipes
+            for part in r.walk()
+        )
         self._distances = AllColumns.of(X) if searched else None
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:

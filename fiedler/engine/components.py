@@ -1,0 +1,108 @@
+"""The leading principal components of the rows of X, by a randomised block Krylov method with centred columns.
+
+    Q = orthonormal basis of [A Y, A² Y, ...],   Q'A Q = V Λ V',   components = Q V Λ^½        A = X̃ X̃',  X̃ = X - 1 mean'
+
+(Halko, Martinsson, Tropp, "Finding structure with randomness", SIAM Review 53, 2011; Musco, Musco, "Randomized block
+Krylov methods", NIPS 2015.) A Y is a sum over the columns of X, so every block is one pass over X. Sparse columns are
+centred by means of their sums and stay sparse. The random start Y is seeded: equal data give equal components.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data.arrays import Matrix
+from ..data.source import Part, Source
+from ..validation import is_sparse
+from .distances import budget
+from .streamed import centred_pieces
+from .threads import for_each, n_threads
+
+_SPARE = 10  # columns of Y beyond the wanted components: these converge faster
+_PASSES = 16  # largest number of passes over X
+_SETTLED = 1e-7  # relative change of the variance in the leading components after which no more passes are made
+
+
+def leading_components(X: Matrix | sp.csr_array, number: int, passes: int = _PASSES) -> np.ndarray:
+    """Coordinates (n, number) of the rows in the principal components with the largest variance, in float64.
+
+    There are at most min(n - 1, m) components. If ``number`` is larger, all of them are returned. At most ``passes``
+    passes over X are made.
+    """
+    n, m = X.shape
+    most = min(n - 1, m)
+    number = min(number, most)
+    width = min(number + _SPARE, most)
+    room = max(2, 2 * budget() // (n * width))  # blocks that fit into the memory budget
+    Q = block = _orthonormal(times_gram(X, np.random.default_rng(0).standard_normal((n, width))))
+    H, before = np.zeros((0, 0)), 0.0
+    for left in reversed(range(passes - 1)):
+        Z = times_gram(X, block)
+        H = _bordered(H, Q.T @ Z, block.shape[1])
+        values, vectors = np.linalg.eigh(H)
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+        variance = float(values[:number].sum())
+        if variance - before <= _SETTLED * variance or Q.shape[1] == most or not left:
+            break
+        before = variance
+        if Q.shape[1] >= room * width:  # starts again from the best directions so far
+            Q = block = _orthonormal(Q @ vectors[:, :width])
+            H, before = np.zeros((0, 0)), 0.0
+        else:
+            block = _orthonormal(Z, Q, most - Q.shape[1])
+            Q = np.hstack([Q, block])
+    return Q @ (vectors[:, :number] * np.sqrt(values[:number]))
+
+
+def _orthonormal(Z: np.ndarray, Q: np.ndarray | None = None, most: int | None = None) -> np.ndarray:
+    """An orthonormal basis of centred columns, orthogonal to Q, of at most so many columns."""
+    Z = Z[:, :most] - Z[:, :most].mean(axis=0)
+    for _ in range(0 if Q is None else 2):  # the second time removes what rounding has left
+        Z = np.linalg.qr(Z)[0]
+        Z -= Q @ (Q.T @ Z)
+    return np.linalg.qr(Z)[0]
+
+
+def _bordered(H: np.ndarray, columns: np.ndarray, width: int) -> np.ndarray:
+    """Q'A Q of a basis that has grown by the last ``width`` columns of Q; ``columns`` is Q'A of these."""
+    grown = np.zeros((len(columns), len(columns)))
+    grown[: len(H), : len(H)] = H
+    grown[:, -width:] = columns
+    grown[-width:, :] = columns.T
+    return grown
+
+
+def times_gram(X: Matrix | sp.csr_array, Y: np.ndarray) -> np.ndarray:
+    """X̃ X̃' Y, a sum over the centred columns of X."""
+    if isinstance(X, Source):
+        return X.sum(partial(_sparse_or_dense, Y=Y))
+    return _sparse_or_dense(X, Y)
+
+
+def _sparse_or_dense(slab: Part, Y: np.ndarray) -> np.ndarray:
+    if is_sparse(slab):
+        return _sparse(slab, Y)
+    total = np.zeros(Y.shape)
+    for piece in centred_pieces(slab):
+        total += piece @ (piece.T @ Y)
+    return total
+
+
+def _sparse(X: sp.csr_array | sp.csc_array, Y: np.ndarray) -> np.ndarray:
+    """Columns of Y in threads. Values in single precision are multiplied as they are, which needs no copy of X."""
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    mean, total = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel(), np.empty(Y.shape)
+    share = -(-Y.shape[1] // n_threads(float(X.nnz) * Y.shape[1]))
+
+    def work(start: int) -> None:
+        part = slice(start, start + share)
+        some = np.ascontiguousarray(Y[:, part], dtype=X.dtype)
+        Z = X.T @ some - np.outer(mean, Y[:, part].sum(axis=0))
+        total[:, part] = X @ Z.astype(X.dtype)
+        total[:, part] -= mean @ Z
+
+    for_each(work, range(0, Y.shape[1], share), np.inf)
+    return total

@@ -1,0 +1,141 @@
+"""Most neighbours of many sparse rows: candidates by a sketch, chosen by true distances, with their recall."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fiedler import KNN
+from fiedler.engine import distances, sketched
+from fiedler.engine.search import find_neighbors
+from fiedler.engine.sparse import SparseDistances
+
+pytest.importorskip("numba")
+
+
+def cells(rng, n=1500, m=300, kinds=5):
+    """Logarithms of counts of some kinds of rows, mostly zero."""
+    rate = rng.gamma(0.3, size=m) * np.exp(0.8 * rng.normal(size=(kinds, m)))
+    return sp.csc_array(np.log1p(rng.poisson(rate[rng.integers(kinds, size=n)]).astype(float)))
+
+
+def recall(found, exact):
+    return np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found, exact, strict=True)])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_sparse_rows_tell_their_recall(rng, metric, k):
+    X = cells(rng)
+    exact, _, _ = find_neighbors(X, k, metric, "exact")
+    found, squared, reported = find_neighbors(X, k, metric, "approximate")
+    assert reported >= 0.95
+    assert recall(found, exact) == pytest.approx(reported, abs=0.03)
+    assert not (found == np.arange(X.shape[0])[:, None]).any()
+    i, j = np.repeat(np.arange(X.shape[0]), k), found.ravel()
+    true = SparseDistances(X, metric).between(i, j)
+    np.testing.assert_array_equal(squared.ravel(), true)
+    graph = KNN(k, metric=metric, algorithm="approximate").build(X)
+    assert graph.recall == reported
+    assert graph.neighbors == "approximate"
+
+
+def test_neighbours_come_in_the_order_of_true_distances(rng):
+    X = cells(rng, 400)
+    found, squared, _ = find_neighbors(X, 6, "euclidean", "approximate")
+    assert (np.diff(squared, axis=1) >= -1e-9).all()
+    assert all(len(set(row)) == 6 for row in found)
+
+
+def test_norms_are_needed_to_find_neighbours_in_noise(rng):
+    X = cells(rng, 2000)
+    exact, _, _ = find_neighbors(X, 10, "euclidean", "exact")
+    P = sketched.leading_components(X, 32)
+    alone, _, _ = find_neighbors(P, 100, "euclidean", "exact")
+    with_norms = sketched._Sketch(SparseDistances(X)).keys(np.arange(2000))
+    with_norms = np.argsort(with_norms, axis=1)[:, :100]
+    assert 1.0 - recall(with_norms, exact) < 0.7 * (1.0 - recall(alone, exact))
+
+
+def test_auto_chooses_by_cost(rng, monkeypatch):
+    X = cells(rng)
+    assert KNN(5).build(X).recall is None
+    monkeypatch.setattr("fiedler.engine.search._EXACT_SPARSE", 1000)
+    assert KNN(5).build(X).recall is None  # few products
+    monkeypatch.setattr("fiedler.engine.search._PRODUCTS", 0.0)
+    monkeypatch.setattr("fiedler.engine.sketched._AS_FAST", np.inf)
+    assert KNN(5).build(X).recall >= 0.95
+    assert KNN(5, algorithm="exact").build(X).recall is None
+    monkeypatch.setattr("fiedler.engine.sketched._AS_FAST", 0.0)  # the exact search is always faster
+    assert KNN(5).build(X).recall is None
+    np.testing.assert_array_equal(KNN(5).build(X).toarray(), KNN(5, algorithm="exact").build(X).toarray())
+    assert KNN(5, algorithm="approximate").build(X).recall is not None
+
+
+def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):
+    X = sp.random_array((1500, 4000), density=0.02, rng=np.random.default_rng(0), format="csc")  # nothing but noise
+    monkeypatch.setattr("fiedler.engine.sketched._WORK", 20.0 * X.nnz)
+    with pytest.warns(UserWarning, match=r"only \d\d% of the 5 nearest neighbours of 1500 rows"):
+        graph = KNN(5, "binary", metric="cosine", algorithm="approximate").build(X)
+    exact = KNN(5, "binary", metric="cosine", algorithm="exact").build(X)
+    shared = (graph.toarray() * exact.toarray()).sum() / exact.toarray().sum()
+    assert 0.0 < graph.recall < 0.9
+    assert shared == pytest.approx(graph.recall, abs=0.15)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_few_rows_empty_rows_and_copies(rng, metric):
+    X = cells(rng, 40, 30).toarray()
+    X[3] = 0.0
+    X[5] = X[6]
+    for k in (1, 20, 39):
+        found, squared, _ = find_neighbors(sp.csc_array(X), k, metric, "approximate")
+        assert all(len(set(row)) == k and i not in row for i, row in enumerate(found))
+        assert np.isfinite(squared).all()
+    assert find_neighbors(sp.csc_array(X), 1, metric, "approximate")[0][5, 0] == 6
+
+
+def test_large_and_small_numbers_fit_into_single_precision(rng):
+    X = cells(rng, 300)
+    expected = find_neighbors(X, 5, "euclidean", "approximate")[0]
+    for scale in (2.0**200, 2.0**-200):
+        np.testing.assert_array_equal(find_neighbors(X * scale, 5, "euclidean", "approximate")[0], expected)
+
+
+def test_results_do_not_depend_on_threads(rng, monkeypatch):
+    X = cells(rng)
+    expected = find_neighbors(X, 5, "euclidean", "approximate")
+    for module in ("sketched", "components", "threads"):
+        monkeypatch.setattr(f"fiedler.engine.{module}.n_threads", lambda operations=0.0: 1)
+    found = find_neighbors(X, 5, "euclidean", "approximate")
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_limits_never_leave_too_few_candidates(rng):
+    key = rng.normal(size=(20, 4000)).astype(np.float32)
+    key[:, ::8] -= 100.0  # the keys that are looked at are the smallest ones
+    for number, k in ((300, 5), (256, 32), (256, 200), (3999, 10)):
+        counts = (key <= sketched._limits(key, number, k)[:, None]).sum(axis=1)
+        assert counts.min() >= k
+    plain = rng.normal(size=(20, 4000)).astype(np.float32)
+    counts = (plain <= sketched._limits(plain, 800, 5)[:, None]).sum(axis=1)
+    assert (abs(counts - 800) < 300).all()
+
+
+def test_distances_of_pairs_are_the_same_with_and_without_the_compiler(rng, monkeypatch):
+    X = cells(rng, 60, 50).tocsr()
+    X.data[::7] *= -1.0
+    i, j = rng.integers(60, size=(2, 500))
+    expected = ((X.toarray()[i] - X.toarray()[j]) ** 2).sum(axis=1)
+    from fiedler.engine.compiled import load
+
+    for loaded in (load, lambda: None):
+        monkeypatch.setattr(distances, "kernels", lambda operations, loaded=loaded: loaded())
+        np.testing.assert_allclose(distances.sparse_squared_differences(X, i, j), expected, rtol=1e-13)
+    shuffled = sp.csr_array((X.data.copy(), X.indices.copy(), X.indptr), shape=X.shape)
+    first, last = shuffled.indptr[0], shuffled.indptr[1]
+    shuffled.indices[first:last] = shuffled.indices[first:last][::-1].copy()
+    shuffled.data[first:last] = shuffled.data[first:last][::-1].copy()
+    shuffled.has_sorted_indices = False
+    monkeypatch.setattr(distances, "kernels", lambda operations: load())
+    np.testing.assert_allclose(distances.sparse_squared_differences(shuffled, i, j), expected, rtol=1e-13)
