@@ -67,6 +67,14 @@ def text_like(n: int, m: int, density: float) -> sp.csr_array:
     return X
 
 
+def normalised(X: sp.csr_array) -> sp.csr_array:
+    """log1p of counts whose rows are scaled to the median total."""
+    total = np.asarray(X.sum(axis=1)).ravel()
+    scaled = sp.csr_array(X.multiply((np.median(total) / np.maximum(total, 1.0))[:, None]))
+    scaled.data = np.log1p(scaled.data)
+    return scaled
+
+
 def cells(n: int, m: int, stored: float, kinds: int = 12, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
     """log1p of normalised counts of cells as a float32 csr_array, about that share of it stored, and their kinds.
 
