@@ -482,7 +482,8 @@ def compare(data: str, **options: Any) -> None:
         if options["out"]:
             screen.done(f"wrote {options['out']}")
         if options["report"]:
-            first = job.fit(run.as_criterion(options["methods"][0]), max(result.settings["n_features"]))
+            criterion = run.as_criterion(options["methods"][0])
+            first = job.fit(criterion, "auto" if criterion.is_set else max(result.settings["n_features"]))
             _report(options["report"], job, first, screen, comparison=result, seed=options["seed"])
 
 

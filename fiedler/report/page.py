@@ -49,8 +49,10 @@ def title_of(s: dict[str, Any]) -> str:
     title = f"{s['run']['n_selected']:,} of {s['data']['n_features']:,} features selected"
     rules = {item["rule"]: item["n_features"] for item in s.get("suggestions") or ()}
     enough = rules.get("explained")
-    if enough is None or enough == s["run"]["n_selected"]:
+    if enough is None:
         return title
+    if enough == s["run"]["n_selected"]:
+        return f"{title}; they explain 90 %"
     words = "would explain" if enough < s["run"]["n_selected"] else "are needed to explain"
     return f"{title}; {enough:,} {words} 90 %"
 
