@@ -148,15 +148,10 @@ def _chosen_picture(
             part = case.problem.take_columns(kept).graph(recipe)
     except (ValueError, TypeError):
         return None
-    layout = place_graph(part)
-    turned = aligned(layout.places[rows], places)
-    about: dict[str, Any] = {
-        "x": turned[:, 0].round(4),
-        "y": turned[:, 1].round(4),
-        "edges": _drawn_edges(None, part, rows),
-    }
+    x, y = aligned(place_graph(part).places[rows], places).round(4).T
+    about: dict[str, Any] = {"x": x, "y": y, "edges": _drawn_edges(None, part, rows), "n_loose": 0}
     about |= {"n_features": int(kept.sum()), "n_pieces": part.n_components + part.n_isolated}
-    return about | {"stretched": layout.stretched, "common": _common_edges(graph, part)}
+    return about | {"common": _common_edges(graph, part)}
 
 
 def _common_edges(one: Graph, other: Graph) -> float | None:
