@@ -266,7 +266,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
     @staticmethod
     def _read(X: Any, seen: SpectralSelector, groups: Any) -> Problem:
-        """X as a problem; a selector that has seen it knows the number of the features and their names."""
+        """X as a problem; the number and the names of the features are stored in the selector."""
         if isinstance(X, Problem):
             if groups is not None:
                 message = "groups= was passed with a Problem, which has its features already; pass it to Problem.of."

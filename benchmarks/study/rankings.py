@@ -272,7 +272,7 @@ def redundancy(study: Results) -> Tables:
             ],
         ),
         "redundancy-gains": (
-            ["method", "told", "gain", *KINDS, "sets"],
+            ["method", "known", "gain", *KINDS, "sets"],
             [*rows, ["mean of the six methods", "nothing", *map(signed, mean), "–"]],
         ),
         "redundancy-limits": (

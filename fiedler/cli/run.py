@@ -270,7 +270,7 @@ def ranking(
 
 
 def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
-    """How often each feature is among the first k when the method sees part of the rows."""
+    """How often each feature is among the first k when the method is run on a part of the rows."""
     from ..evaluate import stability
 
     with warnings.catch_warnings():

@@ -52,7 +52,7 @@ def quotient_penalty(problem: Problem, graph: Graph) -> np.ndarray:
 
 
 def difference_penalty(problem: Problem, near: Any, far: Any) -> np.ndarray:
-    """σ_j - σ for the difference of the mean energies on two graphs; inf if a column knows no edge of one."""
+    """σ_j - σ for the difference of the mean energies on two graphs; inf if a graph has no edge of known values."""
     (A, A2), (B, B2) = ((W, _product(W, W)) for W in (near, far))
     both = _product(A, B)
 

@@ -59,7 +59,7 @@ class Agreed(NamedTuple):
         Those of the last round; NaN for a constant column.
     kept : ndarray of bool, shape (m,)
     n_rounds : int
-        0 where there are too few rows or columns to tell.
+        0 if there are too few rows or columns for a test.
     """
 
     posterior: np.ndarray

@@ -46,7 +46,7 @@ def holes_of(X: np.ndarray) -> np.ndarray | None:
 
 
 def check_known(known: np.ndarray, names: list[str]) -> None:
-    """Raise an error if a row knows nothing, or a column has fewer than five known values."""
+    """Raise an error if a row has no known value, or a column has fewer than five."""
     told, way_out = list[str](), dict[str, tuple[str, Any]]()
     empty = np.flatnonzero(~known.any(axis=1))
     if len(empty):

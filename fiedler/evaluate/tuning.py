@@ -172,7 +172,7 @@ def tune(
         Number of features in the selections that are compared.
     by : {"cut", "cv"}, default="cut"
         "cut" needs no labels except those that the criterion reads. "cv" predicts the labels of each fold from the
-        other folds ([ZL] section 4.2); the criterion does not see the labels of the fold.
+        other folds ([ZL] section 4.2); the criterion does not use the labels of the fold.
     graph : Recipe, default=KNN(weight="binary")
         The graph of the cut; see :func:`cut_value`.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional

@@ -16,7 +16,7 @@ _MOST_DRAWS, _CURVE_SIZES = 20, 12  # draws of the stability, points of a curve
 
 
 def curves(state: State) -> Message:
-    """Accuracy by number of features where there are labels; the ranking has seen them."""
+    """Accuracy by number of features if labels are known; the ranking used the same labels."""
     order, told = state.ranked.order, state.supervision(state.rows)
     if not len(order) or told["y"] is None:
         return {"type": "curves", "accuracy": None, "why_not": "There are no labels or no ranking."}

@@ -1,4 +1,4 @@
-"""What a session knows: the table, the rows that are shown, the answers, the settings and the ranking.
+"""The state of a session: the table, the rows that are shown, the answers, the settings and the ranking.
 
 :mod:`fiedler.explore.session` changes a state by messages. The modules ``looking``, ``quality``, ``final`` and
 ``exports`` read it.
