@@ -84,7 +84,7 @@ def test_the_commands_of_the_excel_page_run(tmp_path, monkeypatch):
         printed.append([line.rstrip() for line in result.stdout.splitlines()])
     shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)[1]
     assert printed[0] == shown.rstrip().splitlines()
-    assert {"small.xlsx", "ranking.csv", "garden.html"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"small.xlsx", "ranking.xlsx", "garden.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_the_readme_shows_what_its_lines_print(tmp_path, monkeypatch):

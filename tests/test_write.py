@@ -31,7 +31,7 @@ def test_rankings(tmp_path):
     found = json.loads(write_ranking(tmp_path / "r.json", RANKING, about={"method": "m"}).read_text())
     assert found["features"][1] == {"feature": "b, c", "score": None, "rank": 2}
     assert found["method"] == "m"
-    with pytest.raises(ValueError, match=r"written as \.csv, \.tsv, \.json, \.parquet, \.feather, not '\.xls'"):
+    with pytest.raises(ValueError, match=r"written as \.csv, \.tsv, \.json, \.xlsx, \.parquet, \.feather, not '\.xls'"):
         write_ranking(tmp_path / "r.xls", RANKING)
 
 
@@ -56,3 +56,20 @@ def test_what_cannot_be_written(tmp_path):
         (tmp_path / "closed").mkdir(mode=0o500)
         with pytest.raises(PermissionError, match="not writable"):
             write_ranking(tmp_path / "closed" / "r.csv", RANKING)
+
+
+def test_an_excel_file_holds_text_as_text_and_numbers_as_numbers(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    names = ["=1+1", "a\x00b", "plain", "-2"]
+    scores = np.array([0.1 + 0.2, np.nan, np.inf, -1e-300])
+    path = write_ranking(tmp_path / "r.xlsx", {"feature": names, "score": scores, "rank": np.arange(1, 5)})
+    book = openpyxl.load_workbook(path)
+    rows = list(book.active.iter_rows())
+    assert [cell.value for cell in rows[0]] == ["feature", "score", "rank"]
+    assert [row[0].value for row in rows[1:]] == ["=1+1", "a\ufffdb", "plain", "-2"]
+    assert {row[0].data_type for row in rows[1:]} == {"s"}  # no formula
+    assert [row[1].value for row in rows[1:]] == [pytest.approx(0.3, rel=1e-15), None, "inf", -1e-300]
+    assert [row[2].value for row in rows[1:]] == [1, 2, 3, 4]
+    book.close()
+    with pytest.raises(FileExistsError):
+        write_ranking(path, {"feature": names})

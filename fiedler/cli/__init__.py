@@ -298,7 +298,7 @@ def look(data: str, **options: Any) -> None:
 @click.option(
     "--out",
     type=_file,
-    help="Write the ranking to this .csv, .tsv, .json, .parquet or .feather file; - is standard output.",
+    help="Write the ranking to this .csv, .tsv, .json, .xlsx, .parquet or .feather file; - is standard output.",
 )
 @click.option(
     "--escape-formulas", is_flag=True, help="Put a quote before names that a spreadsheet would run as formulas."
@@ -456,7 +456,7 @@ def select(data: str, **options: Any) -> None:
 @click.option(
     "--out",
     type=_file,
-    help="Write every value to this .csv, .tsv, .parquet or .feather file, or a summary to this .json file.",
+    help="Write every value to this .csv, .tsv, .xlsx, .parquet or .feather file, or a summary to this .json file.",
 )
 @report_option
 @run_options
@@ -615,8 +615,9 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
     report, out = options.get("report", options["out"] if page else None), options["out"]
     if report and not report.lower().endswith((".html", ".htm")):
         raise click.UsageError(f"{report}: a report is an .html file.")
-    columns = str(out).lower().endswith((".parquet", ".feather"))
-    needed = [("matplotlib", "report"), ("jinja2", "report")] * bool(report) + [("pyarrow", "io")] * columns
+    suffix = os.path.splitext(str(out))[1].lower()
+    needed = [("matplotlib", "report"), ("jinja2", "report")] * bool(report)
+    needed += [("pyarrow", "io")] * (suffix in (".parquet", ".feather")) + [("openpyxl", "io")] * (suffix == ".xlsx")
     for module, extra in needed:  # what is missing is said before the work
         if sys.modules.get(module, ()) is None or find_spec(module) is None:
             raise ImportError(f"{report or out} needs {module}; install it with: pip install 'fiedler[{extra}]'")

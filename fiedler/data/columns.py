@@ -7,6 +7,7 @@ common to all formats.
 from __future__ import annotations
 
 import csv
+import math
 import re
 import warnings
 import zipfile
@@ -16,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import date, time, timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -583,6 +584,33 @@ def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
         else:
             for row in kept:
                 sheet.append([cell for j, cell in enumerate(row) if j not in gone])
+    with open(path, "wb") as file:
+        book.save(file)
+
+
+def save_sheet(path: Path, columns: dict[str, Any], named: str | Path) -> None:
+    """Write columns to the only sheet of a new workbook; ``named`` is the file that errors name."""
+    openpyxl = require("openpyxl", "io", named)
+    control = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
+    values = [np.asarray(column).tolist() for column in columns.values()]
+    if values and len(values[0]) >= _MOST_ROWS:
+        raise ValueError(
+            f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are {len(values[0]) + 1}; use .csv."
+        )
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+
+    def as_cell(value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            value = None if math.isnan(value) else str(value)  # a cell holds neither NaN nor infinity
+        if not isinstance(value, str):
+            return value
+        cell = openpyxl.cell.WriteOnlyCell(sheet, control.sub("\ufffd", value))
+        cell.data_type = "s"  # otherwise a name such as =A1 would be a formula
+        return cell
+
+    for row in chain([list(columns)], zip(*values, strict=True)):
+        sheet.append([as_cell(value) for value in row])
     with open(path, "wb") as file:
         book.save(file)
 

@@ -1,4 +1,4 @@
-"""Writing of rankings as CSV, TSV, JSON, Parquet or Feather."""
+"""Writing of rankings as CSV, TSV, JSON, Excel, Parquet or Feather."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..validation import check_choice, require
 from .atomic import replacing
-from .columns import save_arrow
+from .columns import save_arrow, save_sheet
 
 
 def write_ranking(
@@ -24,7 +24,7 @@ def write_ranking(
     about: dict[str, Any] | None = None,
     formulas: str = "keep",
 ) -> Path:
-    """Write a ranking as CSV, TSV, JSON, Parquet or Feather, by suffix.
+    """Write a ranking as CSV, TSV, JSON, Excel, Parquet or Feather, by suffix.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def write_ranking(
         Description of the run, which is included in JSON.
     formulas : {"keep", "escape"}, default="keep"
         Treatment of text in CSV and TSV that a spreadsheet would run as a formula, because it starts with =, +, -, @, a
-        tab or a carriage return: keep it unchanged, or put an apostrophe before it. Numbers are never changed.
+        tab or a carriage return: keep it unchanged, or put an apostrophe before it. Numbers are never changed. In Excel
+        files text is always stored as text, so nothing is escaped, and numbers have 15 digits.
 
     Returns
     -------
@@ -64,6 +65,8 @@ def write_ranking(
     with replacing(path, force) as temporary:
         if suffix in (".parquet", ".feather"):
             _save_ranking(temporary, columns)
+        elif suffix == ".xlsx":
+            save_sheet(temporary, columns, path)
         else:
             temporary.write_text(
                 ranking_text(columns, suffix, about, formulas == "escape"), encoding="utf-8", newline=""
@@ -71,7 +74,7 @@ def write_ranking(
     return Path(path)
 
 
-RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".parquet", ".feather")
+RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".xlsx", ".parquet", ".feather")
 
 
 def ranking_text(
