@@ -10,6 +10,7 @@ from sklearn import config_context
 
 from fiedler.engine import compiled as kernels
 from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
+from fiedler.engine.smallest import _kth_smallest, _plainly
 from fiedler.engine.sparse import SparseDistances
 from fiedler.engine.sparse import filled_block as _filled
 from fiedler.engine.streamed import row_distances
@@ -187,3 +188,32 @@ def test_sparse_rows_that_are_mostly_copies_are_searched_once():
         near[:], far[:] = (np.take_along_axis(part, order, axis=1) for part in (near, far))
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(squared, apart, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["noise", "ties", "sorted", "constant", "float32"])
+@pytest.mark.parametrize(("n", "k"), [(20, 3), (161, 1), (161, 10), (500, 5), (1003, 50)])
+def test_the_kth_smallest_is_that_of_a_partition(kind, n, k, rng):
+    values = rng.normal(size=(37, n))
+    if kind == "ties":
+        values = rng.integers(0, 3, size=(37, n)).astype(float)
+    if kind == "sorted":
+        values.sort(axis=1)
+    if kind == "constant":
+        values[:] = 2.0
+    if kind == "float32":
+        values = values.astype(np.float32)
+    values[np.arange(37) % n, np.arange(37) % n] = np.inf
+    kth = _kth_smallest(values, k)
+    assert kth.dtype == values.dtype
+    np.testing.assert_array_equal(kth, np.sort(values, axis=1)[:, k - 1 : k])
+    # Keys with an error: everything that may be among the k smallest, and nothing else.
+    a, b = np.full(37, 0.05), np.full(n, 0.02)
+    row, column = _plainly(values, a, b, k, exact=False)
+    expected = np.nonzero(
+        values - b.astype(values.dtype) <= kth + values.dtype.type(0.02) + 2 * values.dtype.type(0.05)
+    )
+    missed = set(zip(*map(np.ndarray.tolist, expected), strict=True)) ^ set(
+        zip(row.tolist(), column.tolist(), strict=True)
+    )
+    border = np.abs(values - kth - 0.14) < 1e-6  # rounding decides there
+    assert all(border[at] for at in missed)

@@ -15,7 +15,6 @@ import warnings
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import MultiTaskLasso, lars_path
 
 from ..data.memory import allocation_limit
 from ..engine.threads import one_blas_thread
@@ -43,6 +42,8 @@ def check_in_memory(problem: Problem, name: str) -> None:
 
 def lasso_coefficients(C: np.ndarray, y: np.ndarray, n_nonzero: int) -> np.ndarray:
     """Coefficients of the lasso where n_nonzero of them are not 0 and the next feature is about to enter."""
+    from sklearn.linear_model import lars_path  # takes long to load, and few methods need it
+
     # lars_path compares correlations / n with fixed numbers, so both are brought to the order of 1.
     longest, steep = float(np.linalg.norm(C, axis=0).max(initial=0.0)) or 1.0, len(C) / (np.linalg.norm(y) or 1.0)
     with warnings.catch_warnings(), one_blas_thread(0.0):
@@ -93,6 +94,8 @@ def _settled(C: np.ndarray, Y: np.ndarray, A: np.ndarray, lam: float) -> np.ndar
     if len(C) > C.shape[1]:  # the same problem with fewer rows
         Q, C = np.linalg.qr(C)
         Y = Q.T @ Y
+    from sklearn.linear_model import MultiTaskLasso
+
     # scikit-learn divides the squares by the number of rows.
     model = MultiTaskLasso(lam / len(C), fit_intercept=False, max_iter=_SWEEPS, tol=_CLOSE, warm_start=True)
     model.coef_ = np.asfortranarray(A.T)

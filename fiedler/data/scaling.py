@@ -80,7 +80,10 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
         return None
     columns = _spaced(X.shape[1])
     rows = _spaced(X.shape[0])
-    found = _compared(_spreads(X[rows], columns), columns, factor)
+    some = X if len(rows) == X.shape[0] else X[rows]
+    if isinstance(some, np.ndarray) and _surely_even(some, factor):
+        return None
+    found = _compared(_spreads(some, columns), columns, factor)
     if found is None or len(rows) == X.shape[0]:
         return found
     columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
@@ -138,6 +141,20 @@ def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven 
     wide = [(int(columns[j]), float(spread[j])) for j in order[::-1][:_NAMED] if spread[j] > middle]
     narrow = [(int(columns[j]), float(spread[j])) for j in order[:_NAMED] if spread[j] < middle]
     return Uneven(wide, narrow, float(most / least))
+
+
+def _surely_even(X: np.ndarray, factor: float) -> bool:
+    """Whether the ranges of the columns alone exclude that spreads differ by more than a factor.
+
+    A standard deviation is at most half of the range, so a spread is between a twentieth and a half of the range.
+    """
+    low, high = (values.astype(np.float64) for values in (X.min(axis=0), X.max(axis=0)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = high - low
+        varying = ranges[ranges > 0.0]
+        return bool(
+            np.isfinite(ranges).all() and 10.0 * varying.max(initial=0.0) <= factor * varying.min(initial=np.inf)
+        )
 
 
 def _spreads(X: Any, columns: np.ndarray) -> np.ndarray:

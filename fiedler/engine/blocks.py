@@ -49,9 +49,14 @@ def _in_place(X: np.ndarray) -> bool:
     return len(X) > _MANY_ROWS and X.dtype == np.float64 and X.flags.c_contiguous
 
 
+def _is_block(X: np.ndarray, columns: slice) -> bool:
+    """Whether one block holds all columns, and X already has the form of a block."""
+    return columns == slice(0, X.shape[1]) and X.dtype == np.float64 and X.flags.c_contiguous
+
+
 def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
     """One block of columns for :func:`map_columns`; it must not be changed."""
-    if is_sparse(X) or not _in_place(X):
+    if is_sparse(X) or not (_in_place(X) or _is_block(X, columns)):
         return take_columns(X, columns)
     block = X[:, columns]
     block.flags.writeable = False

@@ -6,6 +6,7 @@ import numpy as np
 
 from .compiled import kernels
 
+_GROUP = 8  # columns that share a minimum
 _AT_ONCE = 2**15  # number of keys processed at a time without the compiler; such arrays need no new memory
 
 
@@ -35,7 +36,7 @@ def within_reach(
 def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
     """As within_reach, in NumPy, for few rows at a time, so that all arrays stay in the cache."""
     if exact:
-        threshold = np.partition(key, k - 1, axis=1)[:, k - 1 : k]
+        threshold = _kth_smallest(key, k)
         less, tied = key < threshold, key == threshold
         wanted = k - less.sum(axis=1)
         over = np.flatnonzero(tied.sum(axis=1) > wanted)
@@ -44,8 +45,46 @@ def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool)
         return np.divmod(np.flatnonzero(less | tied), key.shape[1])
     # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
     a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
-    upper = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k] + a
-    return np.divmod(np.flatnonzero(key - b <= upper + a), key.shape[1])
+    upper = key + b
+    bound = _at_least_kth(upper, k)
+    if bound is None:
+        return np.divmod(
+            np.flatnonzero(key - b <= np.partition(upper, k - 1, axis=1)[:, k - 1 : k] + a + a), key.shape[1]
+        )
+    row, column = np.divmod(np.flatnonzero(upper <= bound + a + a + 2.0 * b), key.shape[1])
+    kth = _kth_of_few(row, upper[row, column], len(key), k)
+    kept = key[row, column] - b[column] <= (kth + a + a)[row, 0]
+    return row[kept], column[kept]
+
+
+def _kth_smallest(values: np.ndarray, k: int) -> np.ndarray:
+    """The k-th smallest value of each row, as a column."""
+    bound = _at_least_kth(values, k)
+    if bound is None:
+        return np.partition(values, k - 1, axis=1)[:, k - 1 : k]
+    row, column = np.divmod(np.flatnonzero(values <= bound), values.shape[1])
+    return _kth_of_few(row, values[row, column], len(values), k)
+
+
+def _at_least_kth(values: np.ndarray, k: int) -> np.ndarray | None:
+    """A bound for each row that at least k of its values, and usually not many more, do not exceed.
+
+    It is the k-th smallest of minima over groups of columns. The few values up to this bound are partitioned several
+    times faster than whole rows. None if a row has too few columns.
+    """
+    size = values.shape[1] // _GROUP
+    if size < 2 * k:
+        return None
+    minima = values[:, : _GROUP * size].reshape(len(values), _GROUP, size).min(axis=1)
+    return np.partition(minima, k - 1, axis=1)[:, k - 1 : k]
+
+
+def _kth_of_few(row: np.ndarray, values: np.ndarray, n_rows: int, k: int) -> np.ndarray:
+    """The k-th smallest value of each row, as a column, from some values, sorted by row and at least k of each row."""
+    counts = np.bincount(row, minlength=n_rows)
+    few = np.full((n_rows, int(counts.max(initial=k))), np.inf, dtype=values.dtype)
+    few[row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)] = values
+    return np.partition(few, k - 1, axis=1)[:, k - 1 : k]
 
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
