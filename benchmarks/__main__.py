@@ -34,6 +34,19 @@ def quick(results: measure.Results) -> int:
     return int(failed > 0)
 
 
+def some(results: measure.Results, text: str) -> int:
+    """The cases whose name contains a text, printed and not written."""
+    for case in (case for case in cases() if text in case.work):
+        for row in measure.run_case(case, results):
+            print(
+                f"{row.work}, {row.against}: {row.theirs.wall:.3g} s over {row.ours.wall:.3g} s is {row.ratio:.3g}",
+                flush=True,
+            )
+    for fact in [*results.facts, *results.notes]:
+        print(*fact, sep=": ")
+    return 0
+
+
 def full(results: measure.Results) -> int:
     """Everything, into RESULTS.md."""
     start = time.perf_counter()
@@ -63,7 +76,11 @@ def full(results: measure.Results) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few ratios, exit code 1 if one falls under its floor")
-    return (quick if parser.parse_args().quick else full)(measure.Results())
+    parser.add_argument("--only", metavar="TEXT", help="print the cases whose name contains this text, write nothing")
+    given, results = parser.parse_args(), measure.Results()
+    if given.only:
+        return some(results, given.only)
+    return quick(results) if given.quick else full(results)
 
 
 if __name__ == "__main__":

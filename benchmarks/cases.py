@@ -63,6 +63,7 @@ class Case:
         self.seconds = 0.0 if everyone else float(first["seconds"])
         self.at_least = 0 if everyone else int(first["at least"] or 3)
         self.size = int(first["memory"] or 0)  # n m, where the peak of allocations is traced too
+        self.lean = first["prepare"] == "on_a_graph"  # scores on a given graph need a tenth of X at most
 
     def prepare(self) -> Contenders:
         found = PREPARE[self.rows[0]["prepare"]](*self._arguments())

@@ -90,11 +90,11 @@ def run_case(case: Case, results: Results, share: float = 1.0) -> list[Row]:
 
 
 def _extra_memory(case: Case, name: str, function: Callable[[], Any]) -> Fact:
-    share = peak_memory(function) / (8 * case.size)
-    ours = name == "fiedler"
+    peak = peak_memory(function)
+    share, ours = peak / (8 * case.size), name == "fiedler" and case.lean
     return (
         f"peak of allocations, {case.work}: {name}",
-        f"{share:.2f} of one n x m array",
+        f"{share:.2f} of one n x m array" if case.lean else f"{_mib(peak)}, {share:.2f} of one n x m array",
         "a tenth at most" if ours else "–",
         _answer(share <= 0.1) if ours else "–",
     )
