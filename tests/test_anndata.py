@@ -280,7 +280,7 @@ def test_names_of_genes_may_repeat(adata):
         ({"batch_key": "batch"}, "batch_key='batch' is not among the columns of obs"),
         (
             {"graph": "conectivities"},
-            r"graph='conectivities' is not among the keys of obsp and obsm; did you mean 'connect",
+            "graph='conectivities' is not among the keys of obsp and obsm; did you mean",
         ),
         ({"graph": np.ones((3, 3))}, "graph has 3 nodes, but adata has 90 cells"),
         ({"criterion": "laplace"}, "criterion='laplace' is not a method"),

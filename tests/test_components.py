@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.decomposition import PCA
 from stored import KINDS
 
-from fiedler import KNN, EVSC, LaplacianScore, Problem
+from fiedler import EVSC, KNN, LaplacianScore, Problem
 from fiedler.cli import main
 from fiedler.engine import components
 from fiedler.engine.components import leading_components
