@@ -160,6 +160,14 @@ def test_bad_numbers_are_refused(value):
         KNN(n_components=value).build(np.eye(5))
 
 
+@pytest.mark.parametrize("made", [np.array, sp.csr_array])
+def test_values_that_overflow_are_named(made):
+    X = np.eye(6)
+    X[2, 3] = 1e200
+    with pytest.raises(ValueError, match="in column 3, whose squares overflow"):
+        KNN(2, n_components=2).build(made(X))
+
+
 def test_weights_are_not_made_of_distances_in_X(rng):
     X = kinds(rng)
     assert KNN(5, n_components=3).build(X).bandwidth is None
