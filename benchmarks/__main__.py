@@ -62,6 +62,7 @@ def full(results: measure.Results) -> int:
     progress("limits")
     results.facts += measure.limits()
     results.facts += measure.memory(progress)
+    results.facts += measure.many_cells(progress)
     results.facts += measure.first_calls(progress)
     results.facts += measure.imports()
     results.facts += measure.commands(progress)

@@ -157,6 +157,25 @@ def gearys_c(W: sp.csr_matrix, by_feature: sp.csr_matrix) -> np.ndarray:
 # -------------------------------------------------------------------- sets of columns
 
 
+def scanpy_neighbors(X: sp.csr_array, k: int = K) -> sp.csr_matrix:
+    """The graph of cells as scanpy builds it: 50 principal components, and approximate neighbours in them."""
+    import scanpy as sc
+    from anndata import AnnData
+    from pynndescent import PyNNDescentTransformer
+
+    class Search(PyNNDescentTransformer):
+        """What scanpy uses by default; its result is a csr_array from pynndescent 0.7 on, which scanpy 1.11 refuses."""
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sp.csr_matrix:
+            return sp.csr_matrix(super().fit_transform(X, y, **fit_params))
+
+    adata = AnnData(sp.csr_matrix(X))
+    sc.pp.pca(adata, n_comps=50, random_state=0)
+    search = Search(n_neighbors=k + 1, metric="euclidean", random_state=0)
+    sc.pp.neighbors(adata, n_neighbors=k + 1, random_state=0, transformer=search)
+    return adata.obsp["connectivities"]
+
+
 def skmatter_cur(X: np.ndarray, k: int) -> np.ndarray:
     """CUR of scikit-matter: the column of largest leverage, orthogonalised, again and again."""
     from skmatter.feature_selection import CUR

@@ -14,10 +14,12 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 _ROOT = Path(__file__).resolve().parent.parent
 _WIDE = (200, 1_000_000)
@@ -182,7 +184,49 @@ def first_call(kind: str) -> dict[str, Any]:
     return {"first": first, "later": min(_timed(lambda: LaplacianScore().evaluate(X))["wall"] for _ in range(5))}
 
 
-JOBS = {job.__name__: job for job in (wide, kddcup, news20, first_call)}
+def cells(graph: str, n: str, m: str = "20000", k: str = "10") -> dict[str, Any]:
+    """A graph of made cells, 5 % stored: neighbours in X, in its components, or by scanpy's pca and neighbors."""
+    from . import contenders, data
+
+    run: Callable[..., Any] = contenders.scanpy_neighbors if graph == "scanpy" else partial(_cell_graph, graph)
+    run(data.cells(2000, 500, 0.2)[0], int(k))  # imports, and compiles what is not yet on disk
+    X, y = data.cells(int(n), int(m), 0.05)
+    found: list[Any] = []
+    with PeakMemory() as peak:
+        time_taken = _timed(lambda: found.append(run(X, int(k))))
+    W, how = (found[0], {}) if graph == "scanpy" else found[0]
+    rows = np.sort(np.random.default_rng(1).choice(X.shape[0], min(X.shape[0], 200), replace=False))
+    return {
+        **time_taken,
+        "resident": peak.resident,
+        "stored": X.nnz / (X.shape[0] * X.shape[1]),
+        **how,
+        "true": _share_of_true_neighbors(X, W, rows, int(k)),
+        "same kind": float(np.mean(y[W.nonzero()[0]] == y[W.nonzero()[1]])),
+    }
+
+
+def _cell_graph(graph: str, X: Any, k: int) -> tuple[Any, dict[str, Any]]:
+    from fiedler import KNN
+
+    built = KNN(k, n_components=50 if graph == "components" else None).build(X)
+    (i, j, w), n = built.edges, built.n_nodes
+    W = sp.csr_array((np.r_[w, w], (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+    return W, {"search": built.neighbors, "recall": built.recall}
+
+
+def _share_of_true_neighbors(X: Any, W: Any, rows: np.ndarray, k: int) -> float:
+    """The share of the k nearest rows of some rows of X that are their neighbours in a graph."""
+    norms, shares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel(), []
+    for i in rows.tolist():
+        squared = norms - 2.0 * (X @ X[[i]].toarray()[0].astype(np.float64))
+        squared[i] = np.inf
+        near = np.argpartition(squared, k - 1)[:k]
+        shares.append(np.isin(near, W.indices[W.indptr[i] : W.indptr[i + 1]]).mean())
+    return float(np.mean(shares))
+
+
+JOBS = {job.__name__: job for job in (wide, kddcup, news20, first_call, cells)}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -230,10 +230,7 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     """The given graph, and the criterion that uses it."""
     if graph is None:
         return None, criterion
-    if isinstance(graph, str):
-        given = _stored_graph(criterion, adata, graph)
-    else:
-        given = Graph.of(graph, symmetrize="max")
+    given = _stored_graph(criterion, adata, graph) if isinstance(graph, str) else Graph.of(graph, symmetrize="max")
     if given.n_nodes != adata.n_obs:
         raise ValueError(f"graph has {given.n_nodes} nodes, but adata has {adata.n_obs} cells.")
     if any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in criterion.recipes()):

@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.decomposition import PCA
 from stored import KINDS
 
-from fiedler import KNN, EVSC, LaplacianScore, Problem
+from fiedler import EVSC, KNN, LaplacianScore, Problem
 from fiedler.cli import main
 from fiedler.engine import components
 from fiedler.engine.components import leading_components
@@ -158,6 +158,14 @@ def test_a_problem_keeps_the_components(rng):
 def test_bad_numbers_are_refused(value):
     with pytest.raises(ValueError, match="n_components must be an integer of at least 1, got"):
         KNN(n_components=value).build(np.eye(5))
+
+
+@pytest.mark.parametrize("made", [np.array, sp.csr_array])
+def test_values_that_overflow_are_named(made):
+    X = np.eye(6)
+    X[2, 3] = 1e200
+    with pytest.raises(ValueError, match="in column 3, whose squares overflow"):
+        KNN(2, n_components=2).build(made(X))
 
 
 def test_weights_are_not_made_of_distances_in_X(rng):

@@ -1,6 +1,6 @@
 """The leading principal components of the rows of X, by a randomised block Krylov method with centred columns.
 
-    Q = orthonormal basis of [A Y, A² Y, ...],   Q'A Q = V Λ V',   components = Q V Λ^½        A = X̃ X̃',  X̃ = X - 1 mean'
+    A = X̃ X̃',  X̃ = X - 1 mean',   Q = orthonormal basis of [A Y, A² Y, ...],   Q'A Q = V Λ V',   components = Q V Λ^½
 
 (Halko, Martinsson, Tropp, "Finding structure with randomness", SIAM Review 53, 2011; Musco, Musco, "Randomized block
 Krylov methods", NIPS 2015.) A Y is a sum over the columns of X, so every block is one pass over X. Sparse columns are
@@ -15,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Matrix
+from ..data.progress import counting
 from ..data.source import Part, Source
 from ..validation import is_sparse
-from .distances import budget
+from .distances import budget, check_range
 from .streamed import centred_pieces
-from .threads import for_each, n_threads
+from .threads import for_each, n_threads, one_blas_thread
 
 _SPARE = 10  # columns of Y beyond the wanted components: these converge faster
 _PASSES = 16  # largest number of passes over X
@@ -37,32 +38,45 @@ def leading_components(X: Matrix | sp.csr_array, number: int, passes: int = _PAS
     number = min(number, most)
     width = min(number + _SPARE, most)
     room = max(2, 2 * budget() // (n * width))  # blocks that fit into the memory budget
-    Q = block = _orthonormal(times_gram(X, np.random.default_rng(0).standard_normal((n, width))))
-    H, before = np.zeros((0, 0)), 0.0
-    for left in reversed(range(passes - 1)):
-        Z = times_gram(X, block)
-        H = _bordered(H, Q.T @ Z, block.shape[1])
-        values, vectors = np.linalg.eigh(H)
-        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-        variance = float(values[:number].sum())
-        if variance - before <= _SETTLED * variance or Q.shape[1] == most or not left:
-            break
-        before = variance
-        if Q.shape[1] >= room * width:  # starts again from the best directions so far
-            Q = block = _orthonormal(Q @ vectors[:, :width])
-            H, before = np.zeros((0, 0)), 0.0
-        else:
-            block = _orthonormal(Z, Q, most - Q.shape[1])
-            Q = np.hstack([Q, block])
-    return Q @ (vectors[:, :number] * np.sqrt(values[:number]))
+    with counting("components", passes) as count:
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = times_gram(X, np.random.default_rng(0).standard_normal((n, width)))
+        if not np.isfinite(Z).all():
+            check_range(sp.csc_array(X) if is_sparse(X) else X, np.arange(m))
+        Q = block = _orthonormal(Z)
+        H, before = np.zeros((0, 0)), 0.0
+        for left in reversed(range(passes - 1)):
+            count()
+            Z = times_gram(X, block)
+            with one_blas_thread(float(n) * Q.shape[1] * width):
+                H = _bordered(H, Q.T @ Z, block.shape[1])
+                variance = float(np.linalg.eigvalsh(H)[-number:].sum())
+                if variance - before <= _SETTLED * variance or Q.shape[1] == most or not left:
+                    break
+                before = variance
+                if Q.shape[1] >= room * width:  # starts again from the best directions so far
+                    Q = block = _orthonormal(Q @ _eigenpairs(H, width)[1])
+                    H, before = np.zeros((0, 0)), 0.0
+                else:
+                    block = _orthonormal(Z, Q, most - Q.shape[1])
+                    Q = np.hstack([Q, block])
+    values, vectors = _eigenpairs(H, number)
+    return Q @ (vectors * np.sqrt(values))
+
+
+def _eigenpairs(H: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues, in descending order, and their eigenvectors."""
+    values, vectors = np.linalg.eigh(H)
+    return np.maximum(values[::-1][:number], 0.0), vectors[:, ::-1][:, :number]
 
 
 def _orthonormal(Z: np.ndarray, Q: np.ndarray | None = None, most: int | None = None) -> np.ndarray:
-    """An orthonormal basis of centred columns, orthogonal to Q, of at most so many columns."""
+    """An orthonormal basis of the first ``most`` columns, centred and orthogonal to Q."""
     Z = Z[:, :most] - Z[:, :most].mean(axis=0)
-    for _ in range(0 if Q is None else 2):  # the second time removes what rounding has left
-        Z = np.linalg.qr(Z)[0]
-        Z -= Q @ (Q.T @ Z)
+    if Q is not None:
+        for _ in range(2):  # the second time removes what rounding has left
+            Z = np.linalg.qr(Z)[0]
+            Z -= Q @ (Q.T @ Z)
     return np.linalg.qr(Z)[0]
 
 

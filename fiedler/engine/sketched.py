@@ -92,7 +92,7 @@ class _Sketch:
             )
             found[rows] = near
 
-        for_each(work, range(0, n, step), np.inf)
+        for_each(work, range(0, n, step), np.inf, "neighbours")
         return found
 
 
