@@ -1,5 +1,6 @@
 """Sets of features: the path against a plain loop for every engine and every way X is held, laws, and the selector."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -111,17 +112,74 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
     X[:, 5] += rng.normal(size=40) + offset  # a column without zeros, far away
     criterion = Explained(KNN(5), "walk", of)
     usual = chosen(criterion, sp.csc_array(X), 9)
-    for at_least in (0, np.inf):  # by compiled loops, and without
-        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
-        path = chosen(criterion, sp.csc_array(X), 9, form="products")
+    for at_least, filled, kind in itertools.product((0, np.inf), (0.03, 1.0), (sp.csc_array, np.asarray)):
+        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)  # by compiled loops, and without
+        monkeypatch.setattr("fiedler.sets.centred._FILLED", filled)  # by filled blocks, and by stored values
+        path = chosen(criterion, kind(X), 9, form="products")
         assert path.order[:9].tolist() == usual.order[:9].tolist()
         np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
         if of == "features":
             assert path.explained[-1] <= usual.explained[-1] * (1 + 1e-9), "a share of a bound of J(all)"
         else:
             assert np.isnan([path.explained, usual.explained]).all(), "A has a negative trace here"
+    smooth = Explained(KNN(5), "smooth", of)  # any other filter too
+    path, usual = (chosen(smooth, X, 9, form=form) for form in ("products", "samples"))
+    assert path.order[:9].tolist() == usual.order[:9].tolist()
+    np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
+
+
+def test_a_file_with_many_rows_and_columns_is_refused_by_sets(tmp_path, monkeypatch):
+    X = data(40, 70, 2)
+    np.save(tmp_path / "X.npy", X)
+    monkeypatch.setattr("fiedler.sets.formula.MOST_SAMPLES", 10)
+    monkeypatch.setattr("fiedler.sets.formula.MOST_FEATURES", 10)
     with pytest.raises(ValueError, match=r"more than the limit of \d+; use graph=Anchors\(\)"):
-        chosen(Explained(KNN(5), "smooth"), X, 5, form="products")
+        chosen(SmoothSubset(), open_source(tmp_path / "X.npy"), 5)
+
+
+@pytest.mark.parametrize("of", ["features", "graph"])
+def test_what_all_features_explain_if_columns_depend_on_each_other(of):
+    """tr(G⁺ C'KC) by a pivoted Cholesky factor is that of the pseudo-inverse."""
+    X = data(50, 12, 3)
+    X = np.column_stack([X, X[:, :5] * 3.0, X @ np.random.default_rng(0).normal(size=(12, 6)), np.ones(50)])
+    kernel = Explained(KNN(5), "smooth", of).set_formula().kernel(Problem.of(X), "features")
+    weights = np.ones(50) if of == "features" else KNN(5).build(X).degree
+    C = np.sqrt(weights)[:, None] * (X - weights @ X / weights.sum())
+    F = smoothing.smoother(KNN(5).build(X), "smooth", 50).apply(np.eye(50))
+    K = F @ C @ C.T @ F if of == "features" else F
+    expected = np.trace(np.linalg.pinv(C.T @ C, rcond=1e-11, hermitian=True) @ C.T @ K @ C)
+    assert kernel.total == pytest.approx(expected, rel=1e-8)
+
+
+def test_stored_products_and_filled_blocks_give_the_same_kernel(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = np.where(rng.random((60, 40)) < 0.2, rng.poisson(3.0, (60, 40)), 0) * rng.random((60, 40))
+    X[:, 5] += 1e3  # no zero is left, and the column is shifted first
+    X[:, 6] = 0.0
+    usual = SmoothSubset().set_formula().kernel(Problem.of(X), "features")
+    for cost in (0.0, np.inf):  # always stored products, and never
+        monkeypatch.setattr("fiedler.engine.sparse._STORED_COST", cost)
+        kernel = SmoothSubset().set_formula().kernel(Problem.of(sp.csc_array(X)), "features")
+        scale = np.sqrt(np.outer(usual.den, usual.den))
+        np.testing.assert_allclose(kernel.gram, usual.gram, atol=1e-11 * scale.max())
+        np.testing.assert_allclose(kernel.num, usual.num, rtol=1e-9)
+        assert kernel.total == pytest.approx(usual.total, rel=1e-9)
+
+
+@pytest.mark.parametrize("weight", ["rbf", "binary"])
+def test_the_polynomial_is_the_same_compiled_and_plain(monkeypatch, weight):
+    X = data(80, 12, 1)
+    X[-1] += 1e4  # isolated under the radial weights
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        graph = KNN(5, weight=weight).build(X)
+    monkeypatch.setattr(smoothing, "_EXACT_UP_TO", 10)
+    V, found = np.random.default_rng(0).normal(size=(80, 37)), []
+    for at_least in (0, np.inf):
+        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
+        found.append(smoothing.smoother(graph, "smooth", 80).apply(V))
+    np.testing.assert_allclose(*found, atol=1e-12)
+    assert (found[0][~graph.active] == 0.0).all()
 
 
 def test_a_set_is_chosen_where_degrees_all_but_vanish():

@@ -58,6 +58,18 @@ class Smoother:
     def __init__(self, apply: Apply, trivial: np.ndarray, adjacency: sp.csr_array | None = None):
         self.apply, self.trivial, self.adjacency = apply, trivial, adjacency
 
+    def trace(self) -> float:
+        """tr F."""
+        if self.adjacency is not None:
+            return float(self.adjacency.diagonal().sum() - 1.0)
+        n, total = len(self.trivial), 0.0
+        for start in range(0, n, _PANEL):
+            some = np.arange(start, min(start + _PANEL, n))
+            unit: np.ndarray = np.zeros((n, len(some)))
+            unit[some, some - start] = 1.0
+            total += float(self.apply(unit)[some, some - start].sum())
+        return total
+
     def around(self, G: np.ndarray) -> np.ndarray:
         """F G F of a symmetric G."""
         return self.apply(np.ascontiguousarray(self.apply(G).T))

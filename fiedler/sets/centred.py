@@ -103,14 +103,15 @@ class CentredColumns:
             return V.T @ self._held[:, :m]
         if not self.in_memory:
             return self.map(lambda C: V.T @ C)[:, :m]
-        along = np.empty((V.shape[1], m))
-        off = self.root @ V
+        along, off, sparse = np.empty((V.shape[1], m)), self.root @ V, self.sparse
+        # For few vectors, filling the blocks would cost more than the product.
+        few = sparse is not None and sparse.nnz * V.shape[1] < sparse.shape[0] * m * (1.0 + _FILLED * V.shape[1])
 
         def work(part: slice) -> None:
-            if self.by_blocks or self.sparse is None:
+            if sparse is None or not few:
                 along[:, part] = V.T @ self.take(part)
             else:
-                along[:, part] = (self.sparse[:, part].T @ V).T - np.outer(off, self._mean[part])
+                along[:, part] = (sparse[:, part].T @ V).T - np.outer(off, self._mean[part])
 
         for_each(work, self.blocks(m), float(V.size) * m)
         return along

@@ -17,7 +17,6 @@ from ..errors import ParameterError
 from ..graphs import Graph
 from ..graphs.smoothing import smoother
 from ..problem import Problem
-from ..validation import is_sparse
 from .centred import CentredColumns
 from .features import MOST_FEATURES, fits_one_pass, from_columns, from_rows, slabs
 from .kernel import Kernel, Term, gains
@@ -189,10 +188,8 @@ def _check_spread(squares: np.ndarray) -> None:
 
 
 def can_be_formed(X: Any) -> bool:
-    """Whether K can be formed over the samples or between the features, or be replaced by sparse products."""
-    n, m = X.shape
-    in_memory = not isinstance(X, Source)
-    return n <= MOST_SAMPLES or (in_memory and (m <= MOST_FEATURES or is_sparse(X)))
+    """Whether K can be formed over the samples or between the features, or be replaced by products in memory."""
+    return X.shape[0] <= MOST_SAMPLES or not isinstance(X, Source)
 
 
 def _few_features(n: int, m: int, in_memory: bool) -> bool:

@@ -1,6 +1,7 @@
-"""The kernel K over the samples: n x n, or products with a sparse A and a sparse X if n x n would be too large.
+"""The kernel K over the samples: n x n, or products with F and C if n x n would be too large.
 
-Products are used for K = F C C' F over very many samples. No dense matrix is formed:
+With very many samples, K = F C C' F is applied to vectors only. Its quadratic forms c_j'Kc_j come from blocks of
+B = C'FC. If X has few stored values, they come from sparse products, and no dense matrix is formed:
 
     F = A - uu',   C = X - sμ'   (s = √w)
     F C = AX - (As)μ' - u g',   g = C'u        sparse minus rank two
@@ -63,8 +64,7 @@ class RowKernel(Kernel):
 
     def _walk(self, terms: list[tuple[Term, Smoother]]) -> None:
         columns = self.columns
-        unformed = [term for term, F in terms if term.of == "features" and F.adjacency is None]
-        if columns.sparse is None or unformed:
+        if not columns.in_memory:
             n, m = columns.shape
             raise ValueError(
                 f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
@@ -76,7 +76,8 @@ class RowKernel(Kernel):
         ]
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
-            energies, trace = walk_energies(columns, F, term.of)
+            stored = term.of == "features" and F.adjacency is not None and not columns.by_blocks
+            energies, trace = (sparse_energies if stored else energies_by_blocks)(columns, F, term.of)
             self.num += term.factor * energies
             self.total += term.factor * trace
 
@@ -109,13 +110,29 @@ def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray],
     return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
-def walk_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
-    """c_j'Kc_j of every feature, and tr K: ‖F C‖², or tr F."""
+def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+    """c_j'Kc_j of every feature, and tr K: row sums of the squares of B = C'FC, which is symmetric and never stored."""
+    energies, trace = np.zeros(columns.shape[1]), 0.0
+    for part in columns.blocks():
+        C = columns.take(part)
+        FC = F.apply(C)
+        if of == "graph":
+            energies[part] = np.einsum("ij,ij->j", C, FC)
+            continue
+        B = columns.project(FC, part.stop)
+        np.square(B, out=B)
+        energies[part] += B.sum(axis=1)
+        energies[: part.start] += B[:, : part.start].sum(axis=0)
+        trace += float(np.vdot(FC, FC))
+    return energies, F.trace() if of == "graph" else trace
+
+
+def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+    """The same for F = A - uu' and columns with few stored values, from sparse products."""
     A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
     assert A is not None
     assert X is not None
-    if of == "graph":
-        return columns.map(lambda C: np.einsum("ij,ij->j", C, F.apply(C))), float(A.diagonal().sum() - 1.0)
+    assert of == "features"
     AX, low = sp.csr_array(A @ X), A @ s
     g = columns.project(u[:, None])[0]
     Z = np.column_stack([AX.T @ s, mean, g])
