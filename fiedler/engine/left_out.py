@@ -133,7 +133,9 @@ class SparseLeftOut(SparseDistances):
         self.single, self._filled, self._integer = every.single, every._filled, every.exact
         self._pairs, self._number = pairs, number
         self._norms, self._bound = pairs.norms(number), every.relative_error * every._norms
-        self._keys = self._as_keys(np.arange(self.n), np.subtract(shared.products, shared.products_of(fold)))
+        own = shared.products_of(fold)
+        room = own if own.dtype == shared.products.dtype else None
+        self._keys = self._as_keys(np.arange(self.n), np.subtract(shared.products, own, out=room))
 
     @cached_property
     def _rows(self) -> sp.csr_array:  # type: ignore[override]  # made on first use, because it is rarely read
