@@ -473,40 +473,35 @@ class Problem:
         vars(self).update(state | tables)
 
 
-class ScaledColumns:
-    """The problem of scaled columns, without labels, in the form in which a problem stores results."""
+class _OneSetting:
+    """Something that reads no labels, in the form in which a problem stores results: its kind and one setting."""
 
     supervised = False
 
-    def __init__(self, how: str):
-        self.how = how
+    def __init__(self, setting: str):
+        self.setting = setting
 
     @property
     def key(self) -> Hashable:
-        return "scaled", self.how
+        return type(self).__name__, self.setting
+
+
+class ScaledColumns(_OneSetting):
+    """The problem of columns that are scaled in some way, without labels."""
 
     def made_for(self, problem: Problem) -> Problem:
         X, known, groups = problem.X, problem.known, problem.groups
         if not isinstance(X, np.ndarray):  # there are neither holes nor groups
-            return problem._like(scaled(X, self.how), None)
+            return problem._like(scaled(X, self.setting), None)
         X = X if known is None else np.where(known, X, np.nan)
-        values = np.asarray(scaled(X, self.how))
+        values = np.asarray(scaled(X, self.setting))
         if groups is not None:
             values = np.where(groups.indicators, X, values)
         return problem._like(values if known is None else filled(values, known, groups), None)
 
 
-class RowDistances:
-    """The distances between all rows under one metric, in the form in which a problem stores results."""
-
-    supervised = False
-
-    def __init__(self, metric: str):
-        self.metric = metric
-
-    @property
-    def key(self) -> Hashable:
-        return "distances", self.metric
+class RowDistances(_OneSetting):
+    """The distances between all rows under one metric."""
 
     def made_for(self, problem: Problem) -> Distances:
-        return row_distances(problem.X, self.metric)
+        return row_distances(problem.X, self.setting)

@@ -47,6 +47,7 @@ from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_ta
 from fiedler.significance.crossfit import columns_together, deal
 from fiedler.significance.permutations import permuted_labels, reordered
 from fiedler.significance.testing import adjusted
+from fiedler.significance.weights import _triangles
 
 FIELDS = ("pvalues", "qvalues", "z", "effect")
 
@@ -853,3 +854,12 @@ def test_folds_that_share_one_product_give_the_same_p_values(kind, rng, monkeypa
         plain = significance("laplacian", X, **options)
     np.testing.assert_allclose(shared.pvalues, plain.pvalues, rtol=1e-9)
     np.testing.assert_allclose(shared.z, plain.z, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_triangles_are_the_trace_of_the_cube(loops, rng):
+    W = rng.random((60, 60)) * (rng.random((60, 60)) < 0.2)
+    W[7] = rng.random(60)  # a hub
+    W = np.triu(W, 0 if loops else 1)
+    W = sp.csr_array(W + W.T)
+    np.testing.assert_allclose(_triangles(W, W.diagonal()), np.trace(W.toarray() @ W.toarray() @ W.toarray()))

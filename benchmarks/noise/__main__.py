@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-
-from .. import data
-from ..pages import DOCS, FOLDERS, fill, load, markdown, save_all
+from ..experiments import Experiment, Tables, options_of, parser_of, run
+from ..pages import DOCS, FOLDERS, load
 from .contenders import FREE
 from .experiments import EXPERIMENTS, planted_structures, real_sets
 
@@ -26,35 +22,23 @@ def joined(old: list[list[str]], new: tuple[list[str], list[list[str]]]) -> tupl
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, printed, no file written")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--only", choices=[experiment.__name__ for experiment in EXPERIMENTS], action="append")
+    parser = parser_of("noise", EXPERIMENTS, __doc__)
     parser.add_argument(
         "--methods", nargs="+", choices=list(FREE), help="measure these only, and keep the numbers of all others"
     )
-    options = parser.parse_args(arguments)
-    some = (planted_structures, real_sets)  # the experiments that compare methods
-    if data.folder() is None:
-        parser.error("the papers' data sets are needed: set FIEDLER_DATA to their folder")
-    page, start = DOCS / "noise.md", time.perf_counter()
-    for experiment in EXPERIMENTS:
-        if options.only and experiment.__name__ not in options.only:
-            continue
-        if options.methods and experiment not in some:
-            continue
-        more = (tuple(options.methods),) if options.methods else ()
-        tables = experiment(options.quick, options.jobs, *more)
-        if options.methods and not options.quick:
-            tables = {name: joined(load(FOLDERS[page] / f"{name}.csv"), table) for name, table in tables.items()}
-        print(f"{experiment.__name__}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
-        if not options.quick:
-            save_all(FOLDERS[page], tables)
-            continue
-        for name, (header, rows) in tables.items():
-            print(name, markdown([header, *rows]), sep="\n\n", end="\n\n")
-    if not options.quick:
-        fill(page)
+    options = options_of(parser, arguments)
+    if not options.methods:
+        run("noise", EXPERIMENTS, options, lambda experiment: experiment(options.quick, options.jobs))
+        return
+
+    def some_methods(experiment: Experiment) -> Tables:
+        tables = experiment(options.quick, options.jobs, tuple(options.methods))
+        if options.quick:
+            return tables
+        folder = FOLDERS[DOCS / "noise.md"]
+        return {name: joined(load(folder / f"{name}.csv"), table) for name, table in tables.items()}
+
+    run("noise", (planted_structures, real_sets), options, some_methods)  # the experiments that compare methods
 
 
 if __name__ == "__main__":

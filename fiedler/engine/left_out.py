@@ -21,7 +21,8 @@ from ..data.arrays import as_csr
 from ..validation import is_sparse
 from .dense import DenseDistances
 from .distances import CHUNK, SINGLE_KEYS, Distances, budget, rounding_error, squares_by_group
-from .sparse import SparseDistances
+from .sparse import SparseDistances, filled_block
+from .tiles import gram_by_tiles
 
 
 class Without(Protocol):
@@ -77,8 +78,8 @@ class DenseColumns(AllColumns):
         columns, products = folds[number], self._products.copy()
         for start in range(0, len(columns), CHUNK):
             part = columns[start : start + CHUNK]
-            piece = self._X[:, part] if self._mean is None else self._X[:, part] - self._mean[part]
-            piece = np.ascontiguousarray(piece, dtype=np.float32)
+            piece = np.take(self._X, part, axis=1)
+            piece = (piece if self._mean is None else piece - self._mean[part]).astype(np.float32, copy=False)
             products -= piece @ piece.T
         return DenseLeftOut(rest, products, self._norms, self._X.shape[1])
 
@@ -113,6 +114,14 @@ class SparseColumns(AllColumns):
         pairs = _Pairs(self.every._rows, folds)
         return lambda number, rest: SparseLeftOut(self, pairs, number, folds[number], rest)
 
+    def products_of(self, fold: np.ndarray) -> np.ndarray:
+        """x_i'x_j in the columns of a fold, made in the same way as those in all columns."""
+        own = self.X[:, fold]
+        if not self.every._filled:
+            return SparseDistances(own, filled=False, single=self.every.single)._whole_gram()
+        parts = [slice(start, min(start + CHUNK, len(fold))) for start in range(0, len(fold), CHUNK)]
+        return gram_by_tiles(self.every.n, parts, partial(filled_block, own))
+
 
 class SparseLeftOut(SparseDistances):
     """Distances whose keys come from a difference of two Gram matrices, and exact ones from sums over folds."""
@@ -124,8 +133,9 @@ class SparseLeftOut(SparseDistances):
         self.single, self._filled, self._integer = every.single, every._filled, every.exact
         self._pairs, self._number = pairs, number
         self._norms, self._bound = pairs.norms(number), every.relative_error * every._norms
-        own = SparseDistances(shared.X[:, fold], filled=self._filled, single=self.single)
-        self._keys = self._as_keys(np.arange(self.n), np.subtract(shared.products, own._whole_gram()))
+        own = shared.products_of(fold)
+        room = own if own.dtype == shared.products.dtype else None
+        self._keys = self._as_keys(np.arange(self.n), np.subtract(shared.products, own, out=room))
 
     @cached_property
     def _rows(self) -> sp.csr_array:  # type: ignore[override]  # made on first use, because it is rarely read

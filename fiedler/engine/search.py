@@ -57,7 +57,8 @@ def find_neighbors(
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
-    if X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS):
+    many = X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS)
+    if many and not (is_sparse(X) and known is not None and _mostly_different(known())):
         rows = as_csr(X) if is_sparse(X) else X
         first, group = different_rows(rows)
         # Sparse rows are merged only if most are duplicates: otherwise nearly all would be tied candidates.
@@ -93,6 +94,11 @@ def _many(distances: Distances) -> bool:
     if isinstance(distances, SparseDistances):
         return distances.n > _EXACT_SPARSE and distances.cost > _PRODUCTS
     return distances.n > _EXACT_UP_TO
+
+
+def _mostly_different(distances: Distances) -> bool:
+    """Whether the norms alone show that at least half of the rows are different."""
+    return 2 * len(np.unique(distances._norms)) >= distances.n
 
 
 def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

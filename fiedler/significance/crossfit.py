@@ -21,6 +21,7 @@ from ..engine.left_out import AllColumns
 from ..graphs import KNN, Recipe
 from ..problem import Problem
 from ..supervision import Supervision
+from ..validation import is_sparse
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
 
@@ -69,10 +70,15 @@ class CrossFit:
         for number, columns in enumerate(dealt):
             left = np.ones(self.X.shape[1], dtype=bool)
             left[columns] = False
-            rest = self.X[:, np.flatnonzero(left)]
+            rest = _some(self.X, np.flatnonzero(left))
             distances = None if without is None else without(number, rest)
             others = Problem(rest, self._known, distances=distances, given=self._given)
-            yield Fold(columns, self.X[:, columns], others)
+            yield Fold(columns, _some(self.X, columns), others)
+
+
+def _some(X: InMemory, columns: np.ndarray) -> InMemory:
+    """Some columns; dense ones in C order, which X[:, columns] would not give."""
+    return X[:, columns] if is_sparse(X) else np.take(X, columns, axis=1)
 
 
 def columns_together(X: InMemory, groups: Any = None) -> np.ndarray:
