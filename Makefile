@@ -64,8 +64,9 @@ papers: $(READY) $(BENCH)/.ready  ## rerun the papers and the study on the data 
 significance: $(READY)  ## calibrate p-values on noise, planted and real sets in FIEDLER_DATA, rewrite docs/is-it-real.md
 	$(BIN)/python -W ignore -m benchmarks.significance
 
-scale: $(READY)  ## measure memory limits and growth, rewrite docs/scaling.md (half an hour, 9 GB of disk)
+scale: $(READY) $(BENCH)/.ready  ## measure memory limits and growth, rewrite docs/scaling.md (an hour, 9 GB of disk)
 	$(BIN)/python -W ignore -m benchmarks.scale
+	$(BENCH)/bin/python -W ignore -m benchmarks.scale.cells
 
 cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite docs/single-cells.md (needs FIEDLER_DATA)
 	$(BENCH)/bin/python -W ignore -m benchmarks.cells

@@ -217,13 +217,11 @@ def _cell_graph(graph: str, X: Any, k: int) -> tuple[Any, dict[str, Any]]:
 
 def _share_of_true_neighbors(X: Any, W: Any, rows: np.ndarray, k: int) -> float:
     """The share of the k nearest rows of some rows of X that are their neighbours in a graph."""
-    norms, shares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel(), []
-    for i in rows.tolist():
-        squared = norms - 2.0 * (X @ X[[i]].toarray()[0].astype(np.float64))
-        squared[i] = np.inf
-        near = np.argpartition(squared, k - 1)[:k]
-        shares.append(np.isin(near, W.indices[W.indptr[i] : W.indptr[i + 1]]).mean())
-    return float(np.mean(shares))
+    squared = np.asarray(X.multiply(X).sum(axis=1)).ravel()[:, None] - 2.0 * (X @ X[rows].toarray().T)
+    squared[rows, np.arange(len(rows))] = np.inf
+    near = np.argpartition(squared, k - 1, axis=0)[:k].T
+    linked = [np.isin(there, W.indices[W.indptr[i] : W.indptr[i + 1]]) for i, there in zip(rows, near, strict=True)]
+    return float(np.mean(linked))
 
 
 JOBS = {job.__name__: job for job in (wide, kddcup, news20, first_call, cells)}

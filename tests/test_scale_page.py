@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.scale import growth
+from benchmarks import data
+from benchmarks.scale import cells, growth
 
 TALL, WIDE = np.array([0.5, 4e-8, 2e-10]), np.array([0.7, 3e-8, 1e-11])
 
@@ -42,3 +43,30 @@ def test_exponents_are_those_of_the_larger_half():
     np.testing.assert_allclose(growth.Growth(points).exponents("rows"), (1.5, 0.25))
     points[0]["seconds"] = "1e9"
     np.testing.assert_allclose(growth.Growth(points).exponents("rows"), (1.5, 0.25))
+
+
+def test_made_cells_are_as_sparse_as_asked_for_and_the_same_every_time():
+    X, y = data.cells(400, 1000, 0.1)
+    again, _ = data.cells(400, 1000, 0.1)
+    other, _ = data.cells(400, 1000, 0.1, seed=1)
+    assert X.shape == (400, 1000)
+    assert X.dtype == np.float32
+    assert X.nnz / 400_000 == pytest.approx(0.1, rel=0.1)
+    assert (X != again).nnz == 0
+    assert (X != other).nnz > 0
+    np.testing.assert_allclose(np.expm1(X.astype(np.float64)).sum(axis=1), 1e4, rtol=1e-3)  # equal totals
+    assert set(y) == set(range(12))
+
+
+def test_new_rows_of_cells_replace_old_ones():
+    ours, scanpy = cells.GRAPHS["X"], cells.GRAPHS["scanpy"]
+    made = lambda graph, n, seconds: [graph, n, "20,000", seconds, *["–"] * (len(cells.HEADER) - 4)]  # noqa: E731
+    old = [
+        dict(zip(cells.HEADER, made(*about), strict=True)) for about in ((ours, "50,000", "9"), (scanpy, "1,000", "3"))
+    ]
+    found = cells.merged(old, [made(ours, "50,000", "8"), made(ours, "3,000", "1")])
+    assert [row[:2] + row[3:4] for row in found] == [
+        [ours, "3,000", "1"],
+        [ours, "50,000", "8"],
+        [scanpy, "1,000", "3"],
+    ]
