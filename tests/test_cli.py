@@ -631,4 +631,3 @@ def test_a_small_table_is_ranked_without_the_compiler(data):
     imported = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stderr
     assert "| sklearn" in imported.replace("  ", "")
     assert "llvmlite" not in imported
-    assert "sklearn.linear_model" not in imported  # only the methods with a lasso need it
