@@ -631,3 +631,10 @@ def test_a_small_table_is_ranked_without_the_compiler(data):
     imported = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stderr
     assert "| sklearn" in imported.replace("  ", "")
     assert "llvmlite" not in imported
+    assert "fiedler.evaluate" not in imported
+
+
+def test_a_score_loads_no_models():
+    score = "fiedler.LaplacianScore().evaluate(numpy.random.default_rng(0).normal(size=(50, 5)))"
+    code = f"import sys, numpy, fiedler; {score}; print('sklearn.linear_model' in sys.modules, 'numba' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=SECONDS) == "False False\n"

@@ -322,7 +322,8 @@ def rank(data: str, **options: Any) -> None:
                 screen.note(f"--top {top}, but {data} has only {m} features")
             with scale.running(job, run.text_of(criterion), screen, f"ranking {m} features"):
                 selector = job.fit(criterion, min(top or run.usual_number(criterion, job), m))
-                k, n_draws = run.number_to_compare(selector, top), options["stability"]
+                n_draws = options["stability"]
+                k = run.number_to_compare(selector, top) if n_draws else 0  # loads much
                 drawn = run.frequencies(job, criterion, k, n_draws) if n_draws else None
                 tested = run.tested(job, criterion, screen) if options["significance"] else None
         columns = run.ranking(job, selector, top, None if drawn is None else drawn.frequency, tested)
