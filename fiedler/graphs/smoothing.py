@@ -25,7 +25,7 @@ from numpy.polynomial import chebyshev
 from scipy.linalg import eigh
 
 from ..engine.compiled import kernels
-from ..engine.threads import for_each, one_blas_thread
+from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..validation import check_choice
 from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 from .graph import Graph
@@ -34,7 +34,7 @@ FILTERS = ("smooth", "steps", "walk", "identity")
 # Nodes up to which the positive part is exact, for sparse and for full graphs, and up to which it is a polynomial.
 _EXACT_UP_TO, _EXACT_IN_FULL, _POLYNOMIAL_UP_TO = 1000, 2500, 8000
 _DEGREE, _DEGREE_OF_FEW = 32, 64  # degrees of the polynomial; the larger one up to 2,500 nodes
-_PANEL = 16  # columns that a polynomial is applied to at a time, so that they stay in the cache
+_PANEL = 48  # columns that a polynomial is applied to at a time; powers of two would share places in the cache
 
 _LARGE_ROOT = 1e150  # its square is still finite
 _NOTHING = 1e-12  # a smaller eigenvalue is rounding error
@@ -161,8 +161,27 @@ def _averaging(graph: Graph) -> tuple[Apply, sp.csr_array | None]:
 
 
 def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
-    average, adjacency = _averaging(graph)
-    return Smoother(lambda V: average(V) - _along(trivial, V), trivial, adjacency)
+    average, A = _averaging(graph)
+
+    def apply(V: np.ndarray) -> np.ndarray:
+        result = average(V) if A is None else _row_by_row(A, V)
+        result -= _along(trivial, V)
+        return result
+
+    return Smoother(apply, trivial, A)
+
+
+def _row_by_row(A: sp.csr_array, V: np.ndarray) -> np.ndarray:
+    """A V, with the rows of A shared by threads."""
+    n, work = A.shape[0], float(A.nnz) * V.shape[1]
+    V = np.ascontiguousarray(V)
+    result, step = np.empty(V.shape), max(1, -(-n // (4 * n_threads(work))))
+
+    def rows(start: int) -> None:
+        result[start : start + step] = A[start : start + step] @ V
+
+    for_each(rows, range(0, n, step), work)
+    return result
 
 
 def _two_steps(graph: Graph, trivial: np.ndarray) -> Smoother:

@@ -49,6 +49,7 @@ class CentredColumns:
         weights = np.ones(X.shape[0]) if weights is None else weights
         self.root, self._centre = np.sqrt(weights), Centre(weights)
         self._X, self._held = X, None
+        self._squares: np.ndarray | None = None
         if is_sparse(X):
             self._X = shifted(sp.csc_array(X, dtype=np.float64), weights)
             self._even = bool((weights == 1.0).all())
@@ -80,7 +81,9 @@ class CentredColumns:
 
     def squares(self) -> np.ndarray:
         """‖c_j‖², exactly 0 for a column that is constant where w > 0."""
-        return self._squares if is_sparse(self._X) else self.map(column_squares)
+        if self._squares is None:
+            self._squares = self.map(column_squares)
+        return self._squares
 
     @property
     def by_blocks(self) -> bool:
@@ -142,11 +145,13 @@ class CentredColumns:
         assert self.sparse is not None
         filled = filled_block(self.sparse, columns)
         filled -= self._mean[columns] if self._even else np.outer(self.root, self._mean[columns])
-        filled[:, self._squares[columns] == 0.0] = 0.0
+        filled[:, self.squares()[columns] == 0.0] = 0.0
         return filled
 
-    def sparse_gram(self) -> np.ndarray | None:
-        """C'C (m, m) of sparse columns, from products of stored values; None if filled blocks are faster."""
+    def feature_gram(self) -> np.ndarray | None:
+        """C'C (m, m) if one product gives it: C is held, or stored values are faster than filled blocks; else None."""
+        if self._held is not None:
+            return self._held.T @ self._held
         X = self.sparse
         if X is None or not stored_products_pay(by_features := as_csr(X).T):
             return None

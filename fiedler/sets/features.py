@@ -61,7 +61,7 @@ class FeatureKernel(Kernel):
 def from_columns(X: Any, columns: CentredColumns, terms: list[tuple[Term, Smoother]]) -> FeatureKernel:
     """The kernel from slabs of columns: G and B are symmetric, so the columns up to the slab are enough."""
     m = columns.shape[1]
-    gram, forms = columns.sparse_gram(), [np.empty((m, m)) for _ in terms]
+    gram, forms = columns.feature_gram(), [np.empty((m, m)) for _ in terms]
     matrices = forms if gram is not None else [np.empty((m, m)), *forms]
     for slab in slabs(X):
         C = columns.take(slab if columns.in_memory else np.arange(slab.start, slab.stop))
@@ -117,26 +117,29 @@ def from_rows(terms: tuple[Term, ...], problem: Problem) -> FeatureKernel:
 
 
 def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]]) -> float:
-    """tr(G⁺ C'KC), on columns that span all others: the pivots of a Cholesky factor of G, scaled to unit diagonal."""
-    span = np.flatnonzero(gram.diagonal() > 0.0)
-    root = np.sqrt(gram.diagonal()[span])
+    """tr(G⁺ C'KC), on columns that span all others: the pivots of a Cholesky factor of G."""
+    span: Any = np.flatnonzero(gram.diagonal() > 0.0)  # no constant column
     if not len(span):
         return 0.0
-    unit = gram[np.ix_(span, span)] if len(span) < len(gram) else gram.copy()
-    unit /= root
-    unit /= root[:, None]
-    lower, rest = dpotrf(unit.T, lower=1)
-    if rest or lower.diagonal().min() ** 2 <= NEGLIGIBLE:  # some columns depend on others
+    if len(span) == len(gram):
+        span = slice(None)  # copies nothing
+    varying = gram[span][:, span]
+    root = np.sqrt(varying.diagonal())
+    lower, rest = dpotrf(varying.T, lower=1)
+    if rest or (lower.diagonal() <= np.sqrt(NEGLIGIBLE) * root).any():  # some columns depend on others
+        unit = varying / root / root[:, None]
         lower, pivots, rank, _ = dpstrf(unit.T, tol=NEGLIGIBLE, lower=1, overwrite_a=1)
-        lower, first = np.asfortranarray(lower[:rank, :rank]), pivots[:rank] - 1
-        span, root = span[first], root[first]
-    # B' L⁻ᵀ, the transpose of L⁻¹ B, in the memory of B' R⁻¹
-    half = lambda B: dtrsm(1.0, lower, B.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # noqa: E731
+        first = pivots[:rank] - 1
+        lower = np.asfortranarray(lower[:rank, :rank] * root[first, None])
+        span = np.arange(len(gram))[span][first]
+    # L⁻¹ B, as the transpose of B' L⁻ᵀ
+    half = lambda B: dtrsm(1.0, lower, B.T, side=1, lower=1, trans_a=1).T  # noqa: E731
     total = 0.0
     for factor, of, B in forms:
-        left = half((B[span] if of == "features" else B[np.ix_(span, span)]) / root[:, None])
-        if of == "graph":
-            left = half(np.ascontiguousarray(left.T / root[:, None]))
+        if of == "features":
+            left = half(B[span])
+        else:
+            left = half(np.ascontiguousarray(half(np.ascontiguousarray(B[span][:, span])).T))
         total += factor * float(np.vdot(left, left) if of == "features" else left.trace())
     return total
 
@@ -200,11 +203,12 @@ class _Path:
             return None
         norm = np.sqrt(square)
         w /= norm
-        A[k] = a = (G[p] - along @ A[:k]) / norm
         self.images[k] = image = (self._row(p) - along @ self.images[:k]) / norm
         e = float(w @ image[among])
-        # C'v for v = (I - QQ')Kq: the part of K q along the directions chosen so far is removed.
-        b = image - (W[:k, :k] @ image[self.columns]) @ A[:k]
+        # C'q, and the part of K q along the directions chosen so far, from one pass over A.
+        parts = np.array([along, W[:k, :k] @ image[self.columns]]) @ A[:k]
+        A[k] = a = (G[p] - parts[0]) / norm
+        b = image - parts[1]  # C'v for v = (I - QQ')Kq
         W[k, : k + 1] = w
         self.num += a * (a * e - 2.0 * b)
         self.den -= a * a
