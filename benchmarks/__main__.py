@@ -35,15 +35,13 @@ def quick(results: measure.Results) -> int:
 
 
 def some(results: measure.Results, text: str) -> int:
-    """The cases whose name contains a text, printed and not written."""
+    """The cases whose name contains a text; their rows in RESULTS.md are replaced after each case."""
     for case in (case for case in cases() if text in case.work):
-        for row in measure.run_case(case, results):
-            print(
-                f"{row.work}, {row.against}: {row.theirs.wall:.3g} s over {row.ours.wall:.3g} s is {row.ratio:.3g}",
-                flush=True,
-            )
-    for fact in [*results.facts, *results.notes]:
-        print(*fact, sep=": ")
+        results.rows = measure.run_case(case, results)
+        for row in results.rows:
+            times = f"{row.theirs.wall:.3g} s over {row.ours.wall:.3g} s"
+            print(f"{row.work}, {row.against}: {times} is {row.ratio:.3g} ({row.target:g})", flush=True)
+        report.update(results)
     return 0
 
 
@@ -77,9 +75,9 @@ def full(results: measure.Results) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few ratios, exit code 1 if one falls under its floor")
-    parser.add_argument("--only", metavar="TEXT", help="print the cases whose name contains this text, write nothing")
+    parser.add_argument("--only", metavar="TEXT", help="measure the cases whose name contains this text again")
     given, results = parser.parse_args(), measure.Results()
-    if given.only:
+    if given.only is not None:
         return some(results, given.only)
     return quick(results) if given.quick else full(results)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from . import contenders, data
+from .cases import cases
 from .measure import Results, Row
-from .pages import FOLDERS, HERE, fill, records, save_all, save_figure
+from .pages import FOLDERS, HERE, fill, load, records, save_all, save_figure
 from .scaling import Curve, exponent
 
 PAGE = HERE / "RESULTS.md"
@@ -66,6 +67,33 @@ def write(results: Results) -> None:
     )
     save_figure(ratio_figure(records(folder / "ratios.csv")), HERE / "figures" / "ratios.svg")
     save_figure(_scaling_figure(results.curves), HERE / "figures" / "scaling.svg")
+    fill(PAGE)
+
+
+def update(results: Results) -> None:
+    """Replace the rows of some cases in the tables of the last full run, and fill RESULTS.md again."""
+    folder = FOLDERS[PAGE]
+
+    def by_name(table: str) -> dict[str, list[str]]:
+        return {row[0]: row for row in load(folder / f"{table}.csv")[1:]}
+
+    ratios = {(row["work"], row["against"]): list(row.values()) for row in records(folder / "ratios.csv")}
+    ratios |= {(row.work, row.against): _ratio(row) for row in results.rows}
+    order = [(case.work, against) for case in cases() for against in case.targets]
+    facts = by_name("facts") | {fact[0]: list(fact) for fact in results.facts}
+    notes = by_name("notes") | {note[0]: list(note) for note in results.notes}
+    machines = by_name("machine")
+    machines["ratios measured again"] = ["ratios measured again", machine()[0][1]]
+    save_all(
+        folder,
+        {
+            "machine": (["machine", ""], machines.values()),
+            "ratios": (RATIOS, [ratios[key] for key in order if key in ratios]),
+            "facts": (["what", "measured", "promised", "met"], facts.values()),
+            "notes": (["work", "what the contenders returned"], notes.values()),
+        },
+    )
+    save_figure(ratio_figure(records(folder / "ratios.csv")), HERE / "figures" / "ratios.svg")
     fill(PAGE)
 
 

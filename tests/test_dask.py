@@ -1,6 +1,7 @@
 """Dask arrays: scored where their blocks are, equal to the array in memory, lazily where that is promised."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -150,6 +151,17 @@ def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatc
         count, total = source.fold_rows(fragile, added)
     assert (run.n_reused, len(calls), count) == (2, 3, N)  # two batches of two blocks were kept, of seven blocks
     np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
+
+
+def test_threads_share_a_parquet_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(4000, 12))
+    pd.DataFrame(X, columns=[f"f{j}" for j in range(12)]).to_parquet(tmp_path / "X.parquet", row_group_size=200)
+    source = open_source(tmp_path / "X.parquet")
+    with ThreadPoolExecutor(8) as pool:
+        read = list(pool.map(lambda j: source[:, j : j + 3], [0, 3, 6, 9] * 20))
+    for start, part in zip([0, 3, 6, 9] * 20, read, strict=True):
+        np.testing.assert_array_equal(part, X[:, start : start + 3])
 
 
 @pytest.mark.parametrize("kind", ["zarr by rows", "zarr by columns", "hdf5 csr", "hdf5 csc", "parquet"])

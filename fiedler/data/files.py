@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,7 @@ class ParquetFile(FileSource):
         group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
         super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
         self._columns = columns  # the public names may be changed by the caller
+        self._reading = Lock()  # threads of a worker share the file, and pyarrow crashes if two of them read it at once
         self.opener = partial(ParquetFile, os.path.abspath(path), columns)
         ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
         self._starts = np.r_[0, ends].astype(np.int64)
@@ -201,7 +203,8 @@ class ParquetFile(FileSource):
         ]
         out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
         for g in groups:  # one row group at a time, because decoded data are much larger than stored data
-            table = self._file.read_row_group(g, columns=sorted(set(names)))
+            with self._reading:
+                table = self._file.read_row_group(g, columns=sorted(set(names)))
             start = int(self._starts[g])
             low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
             for j, name in enumerate(names):
