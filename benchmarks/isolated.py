@@ -185,7 +185,7 @@ def first_call(kind: str) -> dict[str, Any]:
 
 
 def cells(graph: str, n: str, m: str = "20000", k: str = "10") -> dict[str, Any]:
-    """A graph of made cells, 5 % stored: neighbours in X, in its components, or by scanpy's pca and neighbors."""
+    """A graph of generated cells, 5 % stored: neighbours in X, in its components, or by scanpy's pca and neighbors."""
     from . import contenders, data
 
     run: Callable[..., Any] = contenders.scanpy_neighbors if graph == "scanpy" else partial(_cell_graph, graph)

@@ -189,7 +189,7 @@ def memory(progress: Progress) -> list[Fact]:
 
 
 def many_cells(progress: Progress) -> list[Fact]:
-    """Graphs of 50,000 x 20,000 made cells beside scanpy's, each in a process of its own."""
+    """Graphs of 50,000 x 20,000 generated cells beside scanpy's, each in a process of its own."""
     facts, theirs = [], dict[str, Any]()
     for k in ("10", "5"):
         progress(f"cells: 50,000 x 20,000, {k} neighbours")
@@ -198,7 +198,7 @@ def many_cells(progress: Progress) -> list[Fact]:
             ours = isolated.measure("cells", graph, "50000", "20000", k)
             facts.append(
                 _fact(
-                    f"{name} on made cells, 50,000 x 20,000 with 5 % stored, beside scanpy's pca and neighbors",
+                    f"{name} on generated cells, 50,000 x 20,000 with 5 % stored, beside scanpy's pca and neighbors",
                     ours,
                     lambda f, theirs=theirs: _beside(f, theirs),
                     "1.5 x scanpy's time at most, below 4 GiB, recall at least .95",
