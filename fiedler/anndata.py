@@ -265,7 +265,7 @@ def _chosen(
 ) -> tuple[GeneChoice, dict[str, np.ndarray]]:
     """The selected genes of one problem, with the additional columns."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
-    scores, order, n, more = choose(criterion, problem, *wanted, selector.include)
+    scores, order, n, more, _ = choose(criterion, problem, *wanted, selector.include)
     rank = ranks_of(order)
     return GeneChoice(scores, rank, rank <= n, {}, {}), more
 

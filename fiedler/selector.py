@@ -205,7 +205,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             Fitted.
         """
         criterion = as_criterion(self.criterion)
-        seen = copy(self)  # a fit that fails, or is interrupted, leaves the selector as it was
+        # A fit that fails, or is interrupted, leaves the selector as it was.
+        seen = type(self)(**self.get_params(deep=False))
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen, groups), y, **known)
         criterion.check_problem(problem, self.criterion)
@@ -215,7 +216,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
-        scores, order, n_selected, found = choose(criterion, problem, *wanted, fixed)
+        scores, order, n_selected, found, shares = choose(criterion, problem, *wanted, fixed)
         if len(fixed):
             found["included"] = np.isin(np.arange(problem.n_features), fixed)
         taken = order[len(fixed) : n_selected]
@@ -236,14 +237,33 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             found = {name: _of_columns(name, values, of_input) for name, values in found.items()}
             scores, ranking, support = scores[of_input], ranking[of_input], support[of_input]
             order, found["groups"] = np.argsort(ranking, kind="stable"), of_input
+            shares = None if shares is None else shares._replace(added=shares.added[of_input])
             found["group_names"] = np.asarray(problem.groups.names, dtype=object)
         fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": support}
         fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
         for name in ("feature_names_in", *FOUND_BY_SOME):  # of an earlier fit
             self.__dict__.pop(f"{name}_", None)
+        self._shares = shares
         also = {f"{name}_": values for name, values in found.items()}
         self.__dict__.update(fitted | also, n_features_=n_selected, criterion_=criterion)
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """``explained_`` and ``gains_`` of a set: J(all features), which divides them, is computed when one is read."""
+        shares = self.__dict__.get("_shares") if name in ("explained_", "gains_") else None
+        if shares is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        for each in ("explained", "gains"):
+            self.__dict__.setdefault(f"{each}_", getattr(shares, each))
+        return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        hasattr(self, "explained_")  # a copy or a pickle has the numbers, not the matrices that they come from
+        return {name: value for name, value in super().__getstate__().items() if name != "_shares"}
+
+    def _found(self) -> dict[str, np.ndarray]:
+        """What only some fits find, by name without the underscore."""
+        return {name: getattr(self, f"{name}_") for name in FOUND_BY_SOME if hasattr(self, f"{name}_")}
 
     def _nothing_passes(self, criterion: Criterion, scores: np.ndarray, found: dict[str, Any]) -> ParameterWarning:
         """The warning that no feature is selected, with the best feature and the way out."""
@@ -376,8 +396,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
             problem = Problem.of(self._read_again(X), y, **known).scaled(self.scale or "keep")
         fitted = by_feature(self)
-        found = {name: vars(fitted)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(fitted)}
-        choice = Choice(fitted.scores_, fitted.order_, int(fitted.n_features_), found)
+        choice = Choice(fitted.scores_, fitted.order_, int(fitted.n_features_), fitted._found())
         limits = level(self.alpha, self.criterion_), limit_of(limit, "limit") or limit_of(self.redundancy) or LIMIT
         return explained(choice, self.criterion_, feature_names(fitted), problem, *limits)
 
@@ -451,9 +470,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
 
 
 def _of_columns(name: str, values: np.ndarray, of_input: np.ndarray) -> np.ndarray:
-    """What was found about features, as values of the columns of X; what a set explains stays per feature."""
-    if name == "explained":
-        return values
+    """What was found about features, as values of the columns of X."""
     if name == "stands_for":  # a feature is represented by its first column
         first = np.unique(of_input, return_index=True)[1]
         values = np.where(values < 0, -1, first[values])
@@ -466,7 +483,7 @@ def by_feature(selector: SpectralSelector) -> SpectralSelector:
         return selector
     of_input, twin = selector.groups_, copy(selector)
     first = np.unique(of_input, return_index=True)[1]  # a column of every feature
-    found = {name: vars(selector)[f"{name}_"] for name in FOUND_BY_SOME if f"{name}_" in vars(selector)}
+    found = selector._found()
     names = found.pop("group_names")
     del found["groups"], twin.groups_, twin.group_names_
     for name, values in found.items():

@@ -1,6 +1,7 @@
 """Sets of features: the path against a plain loop for every engine and every way X is held, laws, and the selector."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
@@ -32,7 +33,7 @@ from fiedler.criteria.relevance import MidRanks, NeighborMeans
 from fiedler.engine.streamed import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
-from fiedler.sets import rounds
+from fiedler.sets import between, features, rounds
 from fiedler.sets.formula import KernelOf
 from fiedler.sets.forward import forward
 from fiedler.sources import Run, open_source
@@ -200,6 +201,60 @@ def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
     path = chosen(SmoothSubset(), X, 20)
     assert path.order.tolist() == usual.order.tolist()
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("fixed", [(), (4, 3, 0)], ids=["free", "included"])
+def test_small_pools_between_features_change_nothing(monkeypatch, size, fixed):
+    X = data(60, 45, 11)
+    problem, sets = Problem.of(X), SmoothSubset().set_formula()
+    usual = forward(sets, problem, 30, form="features", first=fixed)
+    monkeypatch.setattr(between, "_FEW", 0)
+    monkeypatch.setattr(between, "_POOL", size)
+    monkeypatch.setattr(between, "_FIRST_ROUND", 5)
+    path = forward(sets, problem, 30, form="features", first=fixed)
+    assert path.order[:30].tolist() == usual.order[:30].tolist()
+    assert set(path.order.tolist()) == set(range(45))
+    np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
+    np.testing.assert_allclose(path.shares.gains, usual.shares.gains, rtol=1e-7, atol=1e-12)
+    short = forward(sets, problem, 45, 0.7, form="features", first=fixed)
+    assert len(short.explained) == 1 + np.argmax(usual.explained >= 0.7), "a round ends where enough is explained"
+
+
+@pytest.mark.parametrize("form", ["samples", "features"])
+def test_more_ties_than_a_pool_holds(monkeypatch, form):
+    monkeypatch.setattr(between, "_FEW", 0)
+    for engine in (rounds, between):
+        monkeypatch.setattr(engine, "_POOL", 4)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = np.hstack([0.1 * rng.normal(size=(25, 20)), np.repeat(rng.normal(size=(25, 2)), [40, 30], axis=1)])
+        places = rng.permutation(X.shape[1])
+        path = chosen(SmoothSubset(), X[:, places], 8, form=form)
+        firsts = [np.flatnonzero((places >= start) & (places < stop))[0] for start, stop in ((20, 60), (60, 90))]
+        assert set(path.order[:2].tolist()) == set(firsts), "the first copy of each"
+        assert (places[path.order[2:8]] < 20).all(), "and no other copy"
+
+
+def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):
+    X, made = data(60, 20, 3), []
+    counted = features._explained_by_features
+    monkeypatch.setattr(features, "_explained_by_features", lambda *given: made.append(1) or counted(*given))
+    selector = SpectralSelector("subset", n_features_to_select=5).fit(X)
+    assert not made
+    assert not {"explained_", "gains_"} & set(vars(selector))
+    again = pickle.loads(pickle.dumps(selector))
+    assert len(made) == 1, "a pickle has the numbers"
+    assert "_shares" not in vars(again)
+    np.testing.assert_array_equal(again.explained_, selector.explained_)
+    assert selector.gains_[selector.order_[:5]].sum() == pytest.approx(selector.explained_[-1])
+    assert len(made) == 1
+    assert not hasattr(SpectralSelector().fit(X), "explained_"), "a ranking has none"
+    SpectralSelector("subset", n_features_to_select="auto").fit(X)
+    assert len(made) == 2, "nine tenths of it are asked for"
+    with config_context(working_memory=0.02):  # too little memory to keep anything until it is read
+        SpectralSelector("subset", n_features_to_select=5).fit(X)
+    assert len(made) == 3
 
 
 def test_the_positive_part_by_its_polynomial(monkeypatch):

@@ -157,7 +157,7 @@ def stability(
 def _ranks(ranking: Any, greater_is_better: bool) -> np.ndarray:
     """The ranks of all features; NaN is last, as one group of ties."""
     signed = -ranking.scores if greater_is_better else ranking.scores
-    if ranking.explained is not None:  # in a set the rank is the position in the order, not given by the scores
+    if ranking.shares is not None:  # in a set the rank is the position in the order, not given by the scores
         signed = np.empty(len(ranking.order))
         signed[ranking.order] = np.arange(len(ranking.order))
     return rankdata(np.unique(signed, return_inverse=True)[1])

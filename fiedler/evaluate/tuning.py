@@ -319,12 +319,12 @@ def suggest_n_features(
     problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
     criterion.check_problem(problem, called)
     ranking = checked_ranking(criterion, problem)
-    if ranking.explained is not None:  # only one feature was chosen so far; a set needs the largest number
+    if ranking.shares is not None:  # only one feature was chosen so far; a set needs the largest number
         ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
     sizes = check_sizes(n_features, ranking.n_scored)
-    first = "turning" if ranking.explained is None else "explained"
+    first = "turning" if ranking.shares is None else "explained"
     found = [
-        turning_point(ranking.scores[ranking.order]) if ranking.explained is None else enough(ranking.explained),
+        turning_point(ranking.scores[ranking.order]) if ranking.shares is None else enough(ranking.shares.explained),
         _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph), n_clusters),
         _held_out_choice(criterion, problem, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
     ]

@@ -73,7 +73,7 @@ def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.nd
         ranking = quiet(lambda: rank(criterion, problem, k))
     except (ValueError, TypeError):
         return None
-    return ranking.scores, ranking.order, ranking.explained is not None
+    return ranking.scores, ranking.order, ranking.shares is not None
 
 
 def _ranks(scores: np.ndarray, order: np.ndarray, by_order: bool, greater_is_better: bool) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..criteria import Criterion
 from ..criteria.order import good_enough
 from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
-from ..sets.forward import ENOUGH
+from ..sets.forward import ENOUGH, Shares
 from ..significance.testing import discover
 from .ranking import Ranking, rank
 from .redundancy import limit_of, prune
@@ -23,12 +23,16 @@ FOUND_BY_SOME = (*_OF_SOME, *_PER_FEATURE)  # what only some choices have
 
 
 class Choice(NamedTuple):
-    """Raw scores, columns best first, how many are chosen, and what else was found: some of ``FOUND_BY_SOME``."""
+    """Raw scores, columns best first, how many are chosen, and what else was found: some of ``FOUND_BY_SOME``.
+
+    ``shares`` gives what is found as "explained" and "gains" by a set criterion.
+    """
 
     scores: np.ndarray
     order: np.ndarray
     n_features: int
     found: dict[str, np.ndarray]
+    shares: Shares | None = None
 
 
 def choose(
@@ -81,12 +85,14 @@ def _behind(
         wanted = len(columns)
     if "qvalues" in through.found and isinstance(wanted, str) and wanted == "fdr":  # all that are kept have passed
         wanted = "auto" if criterion.is_set else len(columns)
-    scores, order, n, found = _chosen(criterion, problem.take_columns(through.kept), wanted, fixed, *options)
+    scores, order, n, found, shares = _chosen(criterion, problem.take_columns(through.kept), wanted, fixed, *options)
     behind = found.get("stands_for")
     if behind is not None:
         found["stands_for"] = through.widened(np.where(behind < 0, -1, columns[behind]), -1)
     for name in set(_PER_FEATURE) & set(found):
         found[name] = through.widened(found[name], np.nan)
+    if shares is not None:
+        shares = shares._replace(added=through.widened(shares.added, np.nan))
     if beyond > 0 and n == len(columns):
         n += beyond
         message = (
@@ -95,7 +101,7 @@ def _behind(
         )
         warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=4)
     order = np.concatenate([columns[order], through.dropped])
-    return Choice(through.widened(scores, np.nan), order, n, found | through.found)
+    return Choice(through.widened(scores, np.nan), order, n, found | through.found, shares)
 
 
 def _chosen(
@@ -123,21 +129,23 @@ def _chosen(
         ranking = rank(criterion, problem, among=real, first=fixed.tolist())
         real[fixed] = True
         last = int(real.sum())
-        n = last if ranking.explained is None else max(_reaching(ENOUGH, ranking.explained), len(fixed))
-        if 0 < n < last and ranking.gains is not None:  # what the others add to the chosen ones, not to the whole path
-            ranking = ranking._replace(gains=rank(criterion, problem, n, among=real, first=fixed.tolist()).gains)
+        n = last if ranking.shares is None else max(_reaching(ENOUGH, ranking.shares.gained), len(fixed))
+        if 0 < n < last and ranking.shares is not None:
+            shorter = rank(criterion, problem, n, among=real, first=fixed.tolist()).shares
+            assert shorter is not None
+            # what the others add to the chosen ones, not to the whole path
+            ranking = ranking._replace(shares=ranking.shares._replace(added=shorter.added))
     else:
         number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
         # The scores of a ranking may depend on a number that is stated, but not on the usual one.
         size = None if wanted is None and not criterion.is_set else number or m
         ranking = rank(criterion, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
-        chosen = 0 if ranking.explained is None else len(ranking.explained)
+        chosen = 0 if ranking.shares is None else len(ranking.shares.gained)
         n, last = number or max(1, chosen), ranking.n_scored
         _warn_of_losses(ranking, n)
-    for name in ("explained", "gains", "relevance"):
-        if getattr(ranking, name) is not None:
-            found[name] = getattr(ranking, name)
-    order = ranking.order
+    if ranking.relevance is not None:
+        found["relevance"] = ranking.relevance
+    order, shares = ranking.order, ranking.shares
     if threshold is not None:  # fixed features come first, then those that pass
         passes = good_enough(ranking.scores, criterion.greater_is_better, threshold)
         last = len(fixed) + int(passes[order[len(fixed) : last]].sum())
@@ -145,9 +153,9 @@ def _chosen(
     as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
         order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(fixed))
-        if ranking.explained is not None:  # known as far as the path is still the same
-            moved = np.flatnonzero(order != ranking.order)
-            found["explained"] = ranking.explained[: moved[0]] if len(moved) else ranking.explained
+        moved = np.flatnonzero(order != ranking.order)
+        if shares is not None and len(moved):  # known as far as the path is still the same
+            shares = shares._replace(gained=shares.gained[: moved[0]])
         if not as_many_as_pass and kept < n:
             message = (
                 f"only {kept} features are not near-duplicates (|r| > {limit:g}) of a better one; the other "
@@ -156,15 +164,15 @@ def _chosen(
             warning = ParameterWarning(message, parameter=("n_features_to_select", "redundancy"), value=n)
             warnings.warn(warning, stacklevel=4)
         n = kept if as_many_as_pass else n
-    return Choice(ranking.scores, order, n, found)
+    return Choice(ranking.scores, order, n, found, shares)
 
 
 def _warn_of_losses(ranking: Ranking, n: int) -> None:
     """Warn if a set has more features than its path, and those beyond lower what it explains."""
-    if ranking.explained is None or ranking.gains is None:
+    if ranking.shares is None:
         return
-    path = len(ranking.explained)
-    if (ranking.gains[ranking.order[path:n]] < 0.0).any():
+    path = len(ranking.shares.gained)
+    if (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
         message = (
             f"only the first {path} of the {n} selected features add to what the set explains; every further feature "
             "lowers it. The others follow, those that lower it least first. Lower n_features_to_select."
@@ -172,8 +180,9 @@ def _warn_of_losses(ranking: Ranking, n: int) -> None:
         warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=5)
 
 
-def _reaching(share: float, explained: np.ndarray) -> int:
+def _reaching(share: float, gained: np.ndarray) -> int:
     """Number of features of a set that reach a share of what the whole set explains."""
+    explained = np.cumsum(gained)
     return int(np.argmax(explained >= share * explained[-1])) + 1 if len(explained) else 0
 
 

@@ -365,7 +365,7 @@ def explained(
     choice: Choice, criterion: Criterion, names: list[str], problem: Problem | None, alpha: float, limit: float
 ) -> Explanation:
     """The explanation of a choice; near-duplicates and the relevance of a ranking are read from a problem."""
-    scores, order, n, found = choice
+    scores, order, n, found, _ = choice
     m, others = len(scores), order[n:]
     resembles, r = found.get("stands_for", np.full(m, -1, dtype=np.intp)).copy(), np.full(m, np.nan)
     resembles[order[:n]] = -1

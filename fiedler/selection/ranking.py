@@ -10,22 +10,20 @@ import numpy as np
 from ..criteria import Criterion
 from ..criteria.order import rank_features
 from ..problem import Problem
-from ..sets.forward import forward
+from ..sets.forward import Shares, forward
 
 
 class Ranking(NamedTuple):
     """The ranking of features by one criterion: raw scores, and column numbers, best first.
 
-    ``explained`` is None for scores of single features. For sets the order starts with the chosen features, and
-    ``explained[k - 1]`` is the share of J(all features) that the first k of them reach. ``gains`` and ``relevance`` are
-    those of :class:`fiedler.sets.forward.Path`. The first ``n_fixed`` features of the order are fixed, whatever their
-    scores.
+    ``shares`` and ``relevance`` are those of :class:`fiedler.sets.forward.Path`; they are None for scores of single
+    features. The order of a set starts with the chosen features. The first ``n_fixed`` features of the order are fixed,
+    whatever their scores.
     """
 
     scores: np.ndarray
     order: np.ndarray
-    explained: np.ndarray | None = None
-    gains: np.ndarray | None = None
+    shares: Shares | None = None
     relevance: np.ndarray | None = None
     n_fixed: int = 0
 

@@ -1,13 +1,13 @@
-"""The kernel K between the features, m x m, and forward selection on it without further access to the samples.
+"""The kernel K between the features, m x m.
 
     G = C'C,   B = C'FC,   C'KC = B² or B
 
-With q = C w, a = C'q = G w is a row of the Cholesky factor of G, and C'Kq = (C'KC) w. Only the rows of C'KC of likely
-candidates are computed, several at a time. A step then costs a few products with k x m matrices for k chosen features.
+Forward selection on it (:mod:`fiedler.sets.between`) needs no further access to the samples.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from ..data.memory import working_bytes
-from ..data.progress import Counting, counting
 from ..data.source import Source
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
@@ -25,36 +24,40 @@ from ..graphs.smoothing import Smoother
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns
-from .kernel import FACTORED, NEGLIGIBLE, Kernel, Search, Steps, Term, best
+from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_FEATURES = 12_000  # largest number of features for which K is formed
 _SLAB = 256  # least number of columns of a slab; wide products are faster
-_CANDIDATES = 32  # number of candidates whose rows of C'KC are computed together
 
 
 class FeatureKernel(Kernel):
     """K between the features: G = C'C, and C'KC as products of B = C'FC, which is squared for a few columns only."""
 
-    def __init__(self, gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]], total: float | None = None):
+    def __init__(self, gram: np.ndarray, forms: list[tuple[float, str, np.ndarray]]):
         self.gram, self._forms = gram, forms
         self.den, self.num = gram.diagonal().copy(), np.zeros(len(gram))
         for factor, of, B in forms:
             self.num += factor * (np.einsum("ij,ij->j", B, B) if of == "features" else B.diagonal())
-        with one_blas_thread(FACTORED * float(len(gram)) ** 3):
-            self.total = _explained_by_features(gram, forms) if total is None else total
+        self.bytes_for_total = gram.nbytes + sum(B.nbytes for _, _, B in forms)
 
-    def rows(self, some: np.ndarray) -> np.ndarray:
-        """Some rows of C'KC."""
-        m = len(self.gram)
+    @cached_property
+    def total(self) -> float:  # type: ignore[override]
+        with one_blas_thread(FACTORED * float(len(self.gram)) ** 3):
+            return _explained_by_features(self.gram, self._forms)
+
+    def rows(self, some: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """Some rows of C'KC, in all or in some columns."""
+        m = len(self.gram) if columns is None else len(columns)
         result = np.zeros((len(some), m))
 
         def work(part: slice) -> None:
+            there: Any = part if columns is None else columns[part]
             for factor, of, B in self._forms:
-                result[:, part] += factor * (B[some] @ B[part].T if of == "features" else B[some, part])
+                result[:, part] += factor * (B[some] @ B[there].T if of == "features" else B[some][:, there])
 
         step = max(1, -(-m // (4 * n_threads())))
         spans = [slice(start, min(start + step, m)) for start in range(0, m, step)]
-        for_each(work, spans, float(len(some)) * m * m)
+        for_each(work, spans, float(len(some)) * m * len(self.gram))
         return result
 
 
@@ -142,87 +145,3 @@ def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.nd
             left = half(np.ascontiguousarray(half(np.ascontiguousarray(B[span][:, span])).T))
         total += factor * float(np.vdot(left, left) if of == "features" else left.trace())
     return total
-
-
-def choose_between_features(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
-    """The path of chosen features, up to n_features or until J reaches ``enough``."""
-    with one_blas_thread(float(len(kernel.num)) ** 2), counting("features chosen", n_features) as count:
-        return _chosen(kernel, search, n_features, enough, count)
-
-
-def _chosen(kernel: FeatureKernel, search: Search, n_features: int, enough: float, count: Counting) -> Steps:
-    path = _Path(kernel, search, n_features)
-    picked, gained = list[int](), list[float]()
-    while len(picked) < n_features and (len(picked) < len(search.first) or sum(gained) < enough):
-        fixed = len(picked) < len(search.first)
-        feature = search.first[len(picked)] if fixed else best(search.scores(path.num, path.den))
-        if feature < 0:
-            break
-        gain = [path.add(column) for column in search.columns(feature)]
-        if all(part is None for part in gain) and not fixed:
-            continue  # no column of the feature has a residual: its den is now 0
-        picked.append(feature)
-        gained.append(sum(part for part in gain if part is not None))
-        count()
-    return Steps(picked, gained, path.num, path.den)
-
-
-class _Path:
-    """The columns chosen so far, as an orthonormal basis q = C w, and num and den of all columns given them.
-
-    w has entries for chosen columns only. A new w is a column minus a combination of the earlier ones, so C'q and C'Kq
-    follow from a row of G, a row of C'KC and the same combination.
-    """
-
-    def __init__(self, kernel: FeatureKernel, search: Search, n_features: int):
-        self.kernel, self.search = kernel, search
-        self.num, self.den = kernel.num.copy(), kernel.den.copy()
-        m = len(self.num)
-        size = n_features if search.groups is None else int(np.sort(search.groups.sizes)[-n_features:].sum())
-        size = min(size, m)
-        self.A, self.images = np.empty((size, m)), np.empty((size, m))  # rows C'q and C'Kq
-        self.W = np.zeros((size, size))  # the coefficients of q on the chosen columns
-        self.columns = list[int]()
-        self._ready: dict[int, np.ndarray] = {}  # rows of C'KC of columns that may be chosen next
-
-    def add(self, p: int) -> float | None:
-        """Add a column; its gain of J, or None if it has no residual."""
-        k, G, A, W = len(self.columns), self.kernel.gram, self.A, self.W
-        if not self.den[p] > self.search.floor[p]:
-            self.den[p] = 0.0
-            return None
-        among = [*self.columns, p]
-        w, along, chosen = np.r_[np.zeros(k), 1.0], np.zeros(k), A[:k, among]
-        for _ in range(2):
-            part = chosen @ w
-            along += part
-            w[:k] -= part @ W[:k, :k]
-        square = float(w @ G[np.ix_(among, among)] @ w)
-        if not square > self.search.floor[p]:
-            self.den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
-            return None
-        norm = np.sqrt(square)
-        w /= norm
-        self.images[k] = image = (self._row(p) - along @ self.images[:k]) / norm
-        e = float(w @ image[among])
-        # C'q, and the part of K q along the directions chosen so far, from one pass over A.
-        parts = np.array([along, W[:k, :k] @ image[self.columns]]) @ A[:k]
-        A[k] = a = (G[p] - parts[0]) / norm
-        b = image - parts[1]  # C'v for v = (I - QQ')Kq
-        W[k, : k + 1] = w
-        self.num += a * (a * e - 2.0 * b)
-        self.den -= a * a
-        self.den[p] = 0.0
-        self.columns.append(p)
-        return e
-
-    def _row(self, p: int) -> np.ndarray:
-        """Row p of C'KC; the rows of the best candidates are computed with it, because one product is faster."""
-        if p not in self._ready:
-            some = np.array([p])
-            if self.search.groups is None:
-                scores = self.search.scores(self.num, self.den)
-                most = min(_CANDIDATES, len(scores))
-                some = np.union1d(some, np.argpartition(-scores, most - 1)[:most])
-            self._ready = dict(zip(some.tolist(), self.kernel.rows(some), strict=True))
-        return self._ready[p]

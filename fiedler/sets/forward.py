@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.memory import slab_bytes
 from ..engine.distances import check_range
 from ..problem import Problem
-from .features import FeatureKernel, choose_between_features
+from .between import choose_between_features
+from .features import FeatureKernel
 from .formula import SetFormula
 from .kernel import Kernel, Search, Steps
 from .rounds import choose_in_rounds
@@ -27,6 +29,60 @@ from .samples import RowKernel
 
 _ROUNDING = 1e-12  # a smaller gain, relative to the largest, is rounding error
 ENOUGH = 0.9  # a set is large enough at this share of J(all features); this is a convention
+
+
+class Total:
+    """J(all features) of a kernel. It can cost as much as the selection, so it is computed when it is first read.
+
+    If the matrices that it needs are too large to be kept until then, it is computed at once.
+    """
+
+    def __init__(self, kernel: Kernel):
+        self._kernel: Kernel | None = kernel
+        if kernel.bytes_for_total > slab_bytes():
+            self.read()
+
+    def read(self) -> float:
+        """J(all features); the kernel is freed."""
+        kernel = self._kernel
+        if kernel is not None:  # threads may read it at the same time
+            self._value, self._kernel = kernel.total, None
+        return self._value
+
+
+class Shares(NamedTuple):
+    """Parts of J that become shares of J(all features) when they are read.
+
+    Attributes
+    ----------
+    gained : ndarray of shape (length of the path,)
+        What every step adds to J.
+    added : ndarray of shape (m,)
+        What a feature adds to J: on the path given the features before it, elsewhere given the whole path; NaN for
+        constant columns. A feature of several columns that is not on the path has the mean gain of its columns, by
+        their residuals.
+    total : Total
+        J(all features).
+    """
+
+    gained: np.ndarray
+    added: np.ndarray
+    total: Total
+
+    @property
+    def explained(self) -> np.ndarray:
+        """Share of J(all features) reached by the first k features; NaN if J(all features) is not positive.
+
+        It may not be positive if the kernel is not, such as that of filter="walk".
+        """
+        total = self.total.read()
+        return np.minimum(np.cumsum(self.gained) / (total if total > 0.0 else np.nan), 1.0)
+
+    @property
+    def gains(self) -> np.ndarray:
+        """``added`` as a share of J(all features); in the units of J if J(all features) is not positive."""
+        total = self.total.read()
+        return self.added / total if total > 0.0 else self.added
 
 
 class Path(NamedTuple):
@@ -39,21 +95,21 @@ class Path(NamedTuple):
     order : ndarray of shape (m,)
         First the path, which ends where no feature has a positive gain, then the other features by their remaining
         gain, then features without a residual, and last the constant ones.
-    explained : ndarray of shape (length of the path,)
-        Share of J(all features) reached by the first k features of ``order``; NaN if J(all features) is not positive.
-    gains : ndarray of shape (m,)
-        What a feature adds to J, as a share of J(all features): on the path given the features before it, elsewhere
-        given the whole path; NaN for constant columns. A feature of several columns that is not on the path has the
-        mean gain of its columns, by their residuals. In the units of J if J(all features) is not positive.
+    shares : Shares
+        What the features of the path explain, and what every feature adds.
     relevance : ndarray of shape (m,) or None
         The factor r; None if r = 1.
     """
 
     scores: np.ndarray
     order: np.ndarray
-    explained: np.ndarray
-    gains: np.ndarray
+    shares: Shares
     relevance: np.ndarray | None
+
+    @property
+    def explained(self) -> np.ndarray:
+        """Share of J(all features) reached by the first k features of ``order``."""
+        return self.shares.explained
 
 
 def forward(
@@ -75,18 +131,16 @@ def forward(
     relevance = factors if among is None else np.where(among, 1.0 if factors is None else factors, 0.0)
     double = problem.X.dtype not in (np.float32, np.float16)
     search = Search(kernel, sets.power, relevance, double, problem.groups, first)
-    enough = share * kernel.total if kernel.total > 0.0 else np.inf
+    enough = share * kernel.total if share < np.inf and kernel.total > 0.0 else np.inf
     if isinstance(kernel, FeatureKernel):
         steps = choose_between_features(kernel, search, n_features, enough)
     else:
         assert isinstance(kernel, RowKernel)
         steps = choose_in_rounds(kernel, search, n_features, enough)
     scores = sets.gains_of(kernel, problem, relevance)
-    # A kernel that is not positive, such as that of filter="walk", may give a J(all features) that is not positive.
-    explained = np.minimum(np.cumsum(steps.gained) / (kernel.total if kernel.total > 0.0 else np.nan), 1.0)
     added = _added(steps, search, kernel)
-    gained = added / kernel.total if kernel.total > 0.0 else added
-    return Path(scores, _order(steps, search, scores, added), explained, gained, factors)
+    shares = Shares(np.array(steps.gained), added, Total(kernel))
+    return Path(scores, _order(steps, search, scores, added), shares, factors)
 
 
 def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:

@@ -62,11 +62,14 @@ class Kernel:
     num, den : ndarray of shape (m,)
     total : float
         J(all features), or its upper bound tr K if the exact value would cost n³ for tens of thousands of rows.
+    bytes_for_total : int
+        Memory that must be kept until ``total`` is read; 0 if it is known.
     """
 
     num: np.ndarray
     den: np.ndarray
     total: float
+    bytes_for_total: int = 0
 
 
 def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray | None) -> np.ndarray:

@@ -9,20 +9,20 @@ file it has all remaining steps, so that fifty features need two to six passes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data.memory import slab_bytes
 from ..data.progress import counting
 from ..engine.threads import one_blas_thread
-from .kernel import TIE, Search, Steps, best
+from .kernel import Search, Steps, best
+from .replay import NEVER, Replay, foremost, replayed
 from .samples import RowKernel
 
 _POOL, _POOL_OF_FILES = 256, 2000  # numbers of columns
 _FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # numbers of steps
 _TWICE = 0.5  # if a smaller share of a column is left, its residual is orthogonalised again
-_NEVER = np.inf
 _FIXED = 1e300  # score of a step that is made in any case; inf / inf would not be a number
 
 
@@ -75,7 +75,7 @@ class _Rounds:
                     break
                 continue
             self.steps = self.steps[:wrong]
-            self.spent = {column: step for column, step in self.spent.items() if step < wrong}
+            self.spent = {column: step for column, step in self.spent.items() if step <= wrong}
             extra = np.union1d(extra, better)
             if self.columns.in_memory:
                 self.length = max(1, (wrong - stood + self.length) // 2)
@@ -107,13 +107,12 @@ class _Rounds:
     def _speculate(self, extra: np.ndarray) -> None:
         """Make some steps with the pool, fewer if no column of the pool has a gain left."""
         scores = self.search.scores(self.num, self._left())
-        first = np.argpartition(-scores, self.n_pool - 1)[: self.n_pool]
         taken = [step.column for step in self.steps[self.base :]]
-        self.pool = pool = np.unique(np.concatenate([first, extra, taken]).astype(np.intp))
+        self.pool = pool = np.unique(np.concatenate([foremost(scores, self.n_pool), extra, taken]).astype(np.intp))
         C = np.ascontiguousarray(self.columns.take(pool).T)  # each row is a column of X
         num, den = self.num[pool], self._left()[pool]
         for step in self.steps[self.base :]:
-            num, den = _replayed(num, den, C @ step.q, C @ step.v, step.e)
+            num, den = replayed(num, den, C @ step.q, C @ step.v, step.e)
             den[np.searchsorted(pool, step.column)] = 0.0
         wanted = min(self.size, len(self.steps) + self.length)
         Q = np.empty((wanted, C.shape[1]))
@@ -131,7 +130,7 @@ class _Rounds:
                 continue
             Q[len(self.steps)] = choice.q
             self.steps.append(choice)
-            num, den = _replayed(num, den, C @ choice.q, C @ choice.v, choice.e)
+            num, den = replayed(num, den, C @ choice.q, C @ choice.v, choice.e)
             den[place] = 0.0
 
     def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Chosen | None:
@@ -160,14 +159,14 @@ class _Rounds:
             return None, np.empty(0, dtype=np.intp)
         outside = np.ones(len(self.num), dtype=bool)
         outside[self.pool] = False
-        replay = _Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
+        replay = Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
         if self.columns.in_memory:  # correct steps are not replayed again; the next pool follows from them
             right, self.num, self.den = replay.while_right(self.columns.project(V))
             self.base += right
             return (None if right == len(steps) else self.base), np.empty(0, dtype=np.intp)
         when, excess, num, den = self.columns.map_slabs(V, replay)
-        better = np.flatnonzero(when < _NEVER)
+        better = np.flatnonzero(when < NEVER)
         if len(better):
             first = when.min()
             return self.base + int(first), self._foremost(better[when[better] == first], excess)
@@ -184,49 +183,3 @@ class _Rounds:
         den = self.den.copy()
         den[list(self.spent)] = 0.0
         return den
-
-
-class _Replay:
-    """Replay of the steps on columns, to find columns outside the pool that are better than the choice."""
-
-    def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
-        self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
-
-    def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
-        """For some columns: the first step at which each is better, its largest excess, and num and den at the end."""
-        num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
-        when, excess = np.full(len(num), _NEVER), np.zeros(len(num))  # largest score relative to that of the choice
-        for place, (column, score, e) in enumerate(self.steps):
-            scores = self.search.scores(num, den, columns)
-            better = outside & self._as_good(scores, column, score, columns.start)
-            np.minimum(when, np.where(better, place, _NEVER), out=when)
-            np.maximum(excess, np.where(outside, scores / score, 0.0), out=excess)
-            num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
-            if columns.start <= column < columns.stop:
-                den[column - columns.start] = 0.0
-        return np.array([when, excess, num, den])
-
-    def while_right(self, along: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """For all columns: the number of correct steps, and num and den after them."""
-        num, den = self.num, self.den.copy()
-        for place, (column, score, e) in enumerate(self.steps):
-            scores = self.search.scores(num, den)
-            if (self._as_good(scores, column, score) & self.outside).any():
-                return place, num, den
-            num, den = _replayed(num, den, along[place], along[len(self.steps) + place], e)
-            den[column] = 0.0
-        return len(self.steps), num, den
-
-    @staticmethod
-    def _as_good(scores: np.ndarray, column: int, score: float, start: int = 0) -> np.ndarray:
-        """Mask of the scores that equal or exceed that of the choice; ties go to the smaller column."""
-        good = scores >= score * (1.0 + TIE)
-        before = max(column - start, 0)
-        good[:before] = scores[:before] >= score * (1.0 - TIE)
-        return good
-
-
-def _replayed(
-    num: np.ndarray, den: np.ndarray, a: np.ndarray, b: np.ndarray, e: float
-) -> tuple[np.ndarray, np.ndarray]:
-    return num + a * (a * e - 2.0 * b), den - a * a
