@@ -124,7 +124,8 @@ class _Path:
         size = min(size, m)
         self.some, self._all = np.arange(m), True
         self.A, self.images = np.empty((size, m)), np.empty((size, m))  # rows C'q and C'Kq
-        self.W = np.zeros((size, size))  # the coefficients of q on the chosen columns
+        # Between the chosen columns: the coefficients of q on them, C'q and G.
+        self.W, self.R, self.G = (np.zeros((size, size)) for _ in range(3))
         self.places = list[int]()  # of the chosen columns, among ``some``
         self.made, self.spent = list[_Made](), list[tuple[int, int]]()
         self._ready: dict[int, np.ndarray] = {}  # rows of C'KC of columns that may be chosen next
@@ -136,7 +137,7 @@ class _Path:
         twin.num, twin.den = self.num[twin.some], self.den[twin.some]
         twin.A, twin.images = (np.empty((k + length, len(twin.some))) for _ in range(2))
         twin.A[:k], twin.images[:k] = self.A[:k, twin.some], self.images[:k, twin.some]
-        twin.W = self.W[: k + length, : k + length].copy()
+        twin.W, twin.R, twin.G = (square[: k + length, : k + length].copy() for square in (self.W, self.R, self.G))
         twin.places = np.searchsorted(twin.some, self.some[self.places]).tolist()
         twin.made, twin.spent, twin._ready = [], [], {}
         return twin
@@ -148,13 +149,14 @@ class _Path:
         if not self.den[p] > floor:
             return self._spend(p)
         places = [*self.places, p]
-        w, along, chosen = np.r_[np.zeros(k), 1.0], np.zeros(k), A[:k, places]
+        self.R[:k, k] = A[:k, p]
+        self.G[k, : k + 1] = self.G[: k + 1, k] = self.kernel.gram[column, self.some[places]]
+        w, along = np.r_[np.zeros(k), 1.0], np.zeros(k)
         for _ in range(2):
-            part = chosen @ w
+            part = self.R[:k, : k + 1] @ w
             along += part
             w[:k] -= part @ W[:k, :k]
-        among = self.some[places]
-        square = float(w @ self.kernel.gram[np.ix_(among, among)] @ w)
+        square = float(w @ self.G[: k + 1, : k + 1] @ w)
         if not square > floor:
             return self._spend(p)  # its residual is exactly 0; the updated difference may not be
         norm = float(np.sqrt(square))
@@ -167,6 +169,7 @@ class _Path:
         A[k] = a = (self._gram_row(column) - parts[0]) / norm
         b = image - parts[1]  # C'v for v = (I - QQ')Kq
         W[k, : k + 1] = w
+        self.R[k, k] = a[p]
         self.num += a * (a * e - 2.0 * b)
         self.den -= a * a
         self.den[p] = 0.0
@@ -193,7 +196,8 @@ class _Path:
         right, self.num, self.den = replay.while_right(np.vstack([a, b]))
         self._spend_with(pool, right)
         self.A[k : k + right], self.images[k : k + right] = a[:right], images[:right]
-        self.W[k : k + right, : k + right] = pool.W[k : k + right, : k + right]
+        for name in ("W", "R", "G"):
+            getattr(self, name)[: k + right, : k + right] = getattr(pool, name)[: k + right, : k + right]
         self.places += [step.column for step in steps[:right]]
         self.made += steps[:right]
         return right
