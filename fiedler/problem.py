@@ -23,7 +23,7 @@ from .data.containers import number_names
 from .data.features import Groups, prepare
 from .data.scaling import scaled
 from .data.source import Source, column_name
-from .engine.distances import Distances, budget
+from .engine.distances import Distances, HeldRows, budget
 from .engine.holes import check_known, filled, holes_of
 from .engine.streamed import row_distances
 from .errors import ParameterError
@@ -408,6 +408,18 @@ class Problem:
         if isinstance(self.X, Source) or self.n_samples**2 > budget():
             return row_distances(self.X, metric)
         return self.build(RowDistances(metric))
+
+    def take_products(self, gram: np.ndarray) -> None:
+        """Use known products of all rows, centred in any way, for the Euclidean distances.
+
+        Parameters
+        ----------
+        gram : ndarray of shape (n_samples, n_samples)
+            The products x_i'x_j of the centred rows.
+        """
+        distances = self.distances()
+        if isinstance(distances, HeldRows):
+            distances.take_products(gram)
 
     @property
     def holds_distances(self) -> bool:

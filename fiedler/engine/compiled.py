@@ -395,23 +395,32 @@ def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apar
                 worst = max(max(apart[r0, last], apart[r1, last]), max(apart[r2, last], apart[r3, last]))
 
 
-def chebyshev(indptr: A, indices: A, data: A, coefficients: A, before: A, now: A, total: A, row: A) -> None:
+def chebyshev(indptr: A, indices: A, data: A, coefficients: A, before: A, now: A, total: A) -> None:
     """total += Σ_p c_p T_p(A) V from p = 2 on, with T_p = 2 A T_p-1 - T_p-2, for a csr A.
 
-    At the start ``before`` is V and ``now`` is A V; both are overwritten. ``row`` is scratch memory for a row of V.
+    At the start ``before`` is V and ``now`` is A V; both are overwritten. Four neighbours at a time: a row of sums is
+    then read and written less often.
     """
+    width = before.shape[1]
     for p in range(2, len(coefficients)):
         c = coefficients[p]
         for i in range(len(indptr) - 1):
-            for b in range(len(row)):
-                row[b] = -before[i, b]
-            for q in range(indptr[i], indptr[i + 1]):
-                a, other = 2.0 * data[q], now[indices[q]]
-                for b in range(len(row)):
-                    row[b] += a * other[b]
-            for b in range(len(row)):
-                before[i, b] = row[b]
-                total[i, b] += c * row[b]
+            row, sums, q, last = before[i], total[i], indptr[i], indptr[i + 1]
+            for b in range(width):
+                row[b] = -row[b]
+            while q + 4 <= last:
+                a0, a1, a2, a3 = 2.0 * data[q], 2.0 * data[q + 1], 2.0 * data[q + 2], 2.0 * data[q + 3]
+                v0, v1, v2, v3 = now[indices[q]], now[indices[q + 1]], now[indices[q + 2]], now[indices[q + 3]]
+                for b in range(width):
+                    row[b] += a0 * v0[b] + a1 * v1[b] + a2 * v2[b] + a3 * v3[b]
+                q += 4
+            while q < last:
+                a0, v0 = 2.0 * data[q], now[indices[q]]
+                for b in range(width):
+                    row[b] += a0 * v0[b]
+                q += 1
+            for b in range(width):
+                sums[b] += c * row[b]
         before, now = now, before
 
 

@@ -182,6 +182,19 @@ class HeldRows(Distances):
         rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
 
+    def take_products(self, gram: np.ndarray) -> None:
+        """Take the keys from known products of all rows, centred in any way, instead of computing them.
+
+        They replace keys in single precision only: keys in double precision may be exact. Products of rows that are
+        centred in another way give keys that differ by a constant of row i.
+        """
+        if self._keys is not None or not self.single:
+            return
+        squares = gram.diagonal()
+        keys = (squares / 2.0 - gram + (squares - self._norms)[:, None] / 2.0).astype(np.float32)
+        np.fill_diagonal(keys, np.inf)
+        self._keys = keys
+
     def block(self, rows: np.ndarray) -> np.ndarray:
         """As the base class, for consecutive rows."""
         part = slice(rows[0], rows[-1] + 1)

@@ -129,7 +129,7 @@ def _positive_part(graph: Graph, trivial: np.ndarray) -> Apply:
         now = average(before)
         total = coefficients[0] * before + coefficients[1] * now
         if compiled is not None and A is not None:
-            compiled.chebyshev(A.indptr, A.indices, A.data, coefficients, before, now, total, np.empty(V.shape[1]))
+            compiled.chebyshev(A.indptr, A.indices, A.data, coefficients, before, now, total)
         else:
             for c in coefficients[2:]:
                 before, now = now, 2.0 * average(now) - before

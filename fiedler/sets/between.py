@@ -147,7 +147,8 @@ class _Path:
         k, A, W, column = len(self.places), self.A, self.W, int(self.some[p])
         floor = self.search.floor[column]
         if not self.den[p] > floor:
-            return self._spend(p)
+            self._spend(p)
+            return None
         places = [*self.places, p]
         self.R[:k, k] = A[:k, p]
         self.G[k, : k + 1] = self.G[: k + 1, k] = self.kernel.gram[column, self.some[places]]
@@ -158,7 +159,8 @@ class _Path:
             w[:k] -= part @ W[:k, :k]
         square = float(w @ self.G[: k + 1, : k + 1] @ w)
         if not square > floor:
-            return self._spend(p)  # its residual is exactly 0; the updated difference may not be
+            self._spend(p)  # its residual is exactly 0; the updated difference may not be
+            return None
         norm = float(np.sqrt(square))
         w /= norm
         self.images[k] = image = (self._row(p) - along @ self.images[:k]) / norm

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.source import Source
 from ..engine.blocks import level_copies
+from ..engine.distances import budget
 from ..errors import ParameterError
 from ..graphs import Graph
 from ..graphs.smoothing import smoother
@@ -145,34 +146,55 @@ class KernelOf:
         return ("kernel", self.form, *(term.key for term in self.terms))
 
     def made_for(self, problem: Problem) -> Kernel:
-        n, m = problem.X.shape
+        n, in_memory = problem.n_samples, not isinstance(problem.X, Source)
         if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self.terms, problem):
             kernel: Kernel = from_rows(self.terms, problem)
             _check_spread(kernel.den)
             return kernel
+        form = self._form(problem)
+        columns = gram = None
+        if form == "samples" and in_memory and n**2 <= budget() and self._shares_products:
+            columns = _columns(problem, None)
+            gram = columns.gram()
+            problem.take_products(gram)
         graphs = [None if term.graph is None else problem.graph(term.graph) for term in self.terms]
         weights = _measure(self.terms, graphs, n)
+        columns = _columns(problem, weights) if columns is None else columns
         terms = [(term, smoother(graph, term.filter, n)) for term, graph in zip(self.terms, graphs, strict=True)]
-        columns = CentredColumns(problem.X, weights)
-        if columns.in_memory:  # otherwise it is checked when the columns are read
-            _check_spread(columns.squares())
-        form = self.form
-        if form == "features" and m > MOST_FEATURES:
+        if form == "features":
+            kernel = from_columns(problem.X, columns, terms)
+        else:
+            kernel = RowKernel(columns, terms, formed=form == "samples", gram=gram)
+        _check_spread(kernel.den)
+        return kernel
+
+    def _form(self, problem: Problem) -> str:
+        """The form that is asked for, or the smallest one."""
+        n, m = problem.X.shape
+        if self.form == "features" and m > MOST_FEATURES:
             raise ParameterError(
                 f"sets of features that consist of several columns need at most {MOST_FEATURES} columns in all, but X "
                 f"has {m}; use a ranking such as 'laplacian', or pass fewer columns.",
                 parameter="X",
                 value=m,
             )
-        if form is None:
-            few = _few_features(n, m, columns.in_memory) and len(slabs(problem.X)) <= _PASSES
-            form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"
-        if form == "features":
-            kernel = from_columns(problem.X, columns, terms)
-        else:
-            kernel = RowKernel(columns, terms, formed=form == "samples")
-        _check_spread(kernel.den)
-        return kernel
+        if self.form is not None:
+            return self.form
+        few = _few_features(n, m, not isinstance(problem.X, Source)) and len(slabs(problem.X)) <= _PASSES
+        return "features" if few else "samples" if n <= MOST_SAMPLES else "products"
+
+    @property
+    def _shares_products(self) -> bool:
+        """Whether one product of all rows gives both K and the distances that a graph is built from."""
+        read = any(term.graph is not None and term.graph.reads_X for term in self.terms)
+        return read and all(term.of == "features" for term in self.terms)
+
+
+def _columns(problem: Problem, weights: np.ndarray | None) -> CentredColumns:
+    columns = CentredColumns(problem.X, weights)
+    if columns.in_memory:  # otherwise it is checked when the columns are read
+        _check_spread(columns.squares())
+    return columns
 
 
 def _check_spread(squares: np.ndarray) -> None:

@@ -34,20 +34,29 @@ _COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a t
 
 
 class RowKernel(Kernel):
-    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w, as all columns of C are."""
+    """K over the samples: ``apply(q)`` = K q, for q orthogonal to √w, as all columns of C are.
 
-    def __init__(self, columns: CentredColumns, terms: list[tuple[Term, Smoother]], formed: bool):
+    ``gram`` is C C', if it is known and K is formed.
+    """
+
+    def __init__(
+        self,
+        columns: CentredColumns,
+        terms: list[tuple[Term, Smoother]],
+        formed: bool,
+        gram: np.ndarray | None = None,
+    ):
         self.columns = columns
         self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
         self._K: np.ndarray | None = None
         if formed:
-            self._form(terms)
+            self._form(terms, columns.gram() if gram is None else gram)
         else:
             self._walk(terms)
 
-    def _form(self, terms: list[tuple[Term, Smoother]]) -> None:
+    def _form(self, terms: list[tuple[Term, Smoother]], gram: np.ndarray) -> None:
         n = self.columns.shape[0]
-        gram, K = self.columns.gram(), np.zeros((n, n))
+        K = np.zeros((n, n))
         with one_blas_thread(float(n) ** 3):
             for term, F in terms:
                 K += term.factor * (F.around(gram) if term.of == "features" else F.apply(np.eye(n)))
