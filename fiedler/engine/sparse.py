@@ -196,11 +196,18 @@ def filled_block(X: sp.csc_array, columns: slice, room: np.ndarray | None = None
     """Some columns of a csc array, filled in, in the memory and the precision of ``room``."""
     shape = X.shape[0], columns.stop - columns.start
     room = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
-    first, last = X.indptr[columns.start], X.indptr[columns.stop]
-    stored = (X.data[first:last].astype(room.dtype, copy=False), X.indices[first:last])
-    some = sp.csc_array((*stored, X.indptr[columns.start : columns.stop + 1] - first), shape=shape)
+    some = column_view(X, columns)
+    some.data = some.data.astype(room.dtype, copy=False)
     room[:] = 0.0
     return some.toarray(out=room)
+
+
+def column_view(X: sp.csc_array, columns: slice) -> sp.csc_array:
+    """Some columns of a csc array; the stored values are not copied."""
+    first, last = X.indptr[columns.start], X.indptr[columns.stop]
+    indptr = X.indptr[columns.start : columns.stop + 1] - first
+    shape = X.shape[0], columns.stop - columns.start
+    return sp.csc_array((X.data[first:last], X.indices[first:last], indptr), shape=shape)
 
 
 def stored_products_pay(X: sp.csc_array) -> bool:

@@ -164,21 +164,22 @@ def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
     average, A = _averaging(graph)
 
     def apply(V: np.ndarray) -> np.ndarray:
-        result = average(V) if A is None else _row_by_row(A, V)
-        result -= _along(trivial, V)
-        return result
+        return average(V) - _along(trivial, V) if A is None else _row_by_row(A, trivial, V)
 
     return Smoother(apply, trivial, A)
 
 
-def _row_by_row(A: sp.csr_array, V: np.ndarray) -> np.ndarray:
-    """A V, with the rows of A shared by threads."""
+def _row_by_row(A: sp.csr_array, unit: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """(A - uu') V, with the rows shared by threads."""
     n, work = A.shape[0], float(A.nnz) * V.shape[1]
     V = np.ascontiguousarray(V)
-    result, step = np.empty(V.shape), max(1, -(-n // (4 * n_threads(work))))
+    along = unit @ V
+    result, step = np.empty(V.shape), max(1, -(-n // (16 * n_threads(work))))
 
     def rows(start: int) -> None:
-        result[start : start + step] = A[start : start + step] @ V
+        some = slice(start, start + step)
+        result[some] = A[some] @ V
+        result[some] -= np.outer(unit[some], along)
 
     for_each(rows, range(0, n, step), work)
     return result

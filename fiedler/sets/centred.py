@@ -20,7 +20,7 @@ from ..data.source import Source
 from ..engine.blocks import is_constant, map_columns
 from ..engine.dense import sum_of_grams
 from ..engine.moments import shifted, sparse_centre, sparse_moments
-from ..engine.sparse import filled_block, sparse_gram, stored_products_pay
+from ..engine.sparse import column_view, filled_block, sparse_gram, stored_products_pay
 from ..engine.threads import for_each
 from ..validation import is_sparse
 
@@ -114,7 +114,7 @@ class CentredColumns:
             if sparse is None or not few:
                 along[:, part] = V.T @ self.take(part)
             else:
-                along[:, part] = (sparse[:, part].T @ V).T - np.outer(off, self._mean[part])
+                along[:, part] = (column_view(sparse, part).T @ V).T - np.outer(off, self._mean[part])
 
         for_each(work, self.blocks(m), float(V.size) * m)
         return along

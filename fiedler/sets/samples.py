@@ -20,6 +20,8 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotri
 
+from ..data.memory import working_bytes
+from ..data.progress import counting
 from ..engine.blocks import map_columns
 from ..engine.compiled import kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread
@@ -30,6 +32,7 @@ from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
 _TILES = 8  # number of tiles of K in each direction
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
+_SLAB_COPIES = 3  # arrays of the size of a slab that are in memory at a time
 _COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a time
 
 
@@ -123,19 +126,27 @@ def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray],
 
 
 def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
-    """c_j'Kc_j of every feature, and tr K: row sums of the squares of B = C'FC, which is symmetric and never stored."""
-    energies, trace = np.zeros(columns.shape[1]), 0.0
-    for part in columns.blocks():
-        C = columns.take(part)
-        FC = F.apply(C)
-        if of == "graph":
-            energies[part] = np.einsum("ij,ij->j", C, FC)
-            continue
-        B = columns.project(FC, part.stop)
-        np.square(B, out=B)
-        energies[part] += B.sum(axis=1)
-        energies[: part.start] += B[:, : part.start].sum(axis=0)
-        trace += float(np.vdot(FC, FC))
+    """c_j'Kc_j of every feature, and tr K: row sums of the squares of B = C'FC, which is symmetric and never stored.
+
+    A slab F C is as wide as memory allows: all blocks of C up to it are filled in once per slab.
+    """
+    n, m = columns.shape
+    energies, trace, width = np.zeros(m), 0.0, int(max(1, working_bytes() / (_SLAB_COPIES * 8 * n)))
+    with counting("pairs of features", m * m) as count:
+        for start in range(0, m, width):
+            part = slice(start, min(start + width, m))
+            C = columns.take(part)
+            FC = F.apply(C)
+            if of == "graph":
+                energies[part] = np.einsum("ij,ij->j", C, FC)
+            else:
+                del C  # frees its memory
+                B = columns.project(FC, part.stop)
+                np.square(B, out=B)
+                energies[part] += B.sum(axis=1)
+                energies[:start] += B[:, :start].sum(axis=0)
+                trace += float(np.vdot(FC, FC))
+            count.reach(part.stop**2)
     return energies, F.trace() if of == "graph" else trace
 
 
