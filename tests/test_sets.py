@@ -33,7 +33,7 @@ from fiedler.criteria.relevance import MidRanks, NeighborMeans
 from fiedler.engine.streamed import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
-from fiedler.sets import between, features, rounds
+from fiedler.sets import between, features, rounds, samples
 from fiedler.sets.formula import KernelOf
 from fiedler.sets.forward import forward
 from fiedler.sources import Run, open_source
@@ -183,6 +183,18 @@ def test_the_polynomial_is_the_same_compiled_and_plain(monkeypatch, weight):
     assert (found[0][~graph.active] == 0.0).all()
 
 
+def test_averages_are_the_same_compiled_and_plain(monkeypatch, rng):
+    X, whole = rng.normal(size=(70, 3)), rng.normal(size=(70, 20))
+    for V in (whole, np.asfortranarray(whole), whole[:, 3:9], whole[:, :1]):
+        found = []
+        for at_least in (0, np.inf):
+            monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
+            found.append(smoothing.smoother(KNN(5).build(X), "walk", 70).apply(V))
+        np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
+        W = KNN(5).build(X).toarray()
+        np.testing.assert_allclose(found[0], ref.walk(W) @ V, rtol=1e-9, atol=1e-12)
+
+
 def test_a_set_is_chosen_where_degrees_all_but_vanish():
     """Two rows so far away that the roots of their inverse degrees, multiplied, are no number any more."""
     X = np.random.default_rng(0).normal(size=(20, 4))
@@ -234,6 +246,30 @@ def test_more_ties_than_a_pool_holds(monkeypatch, form):
         firsts = [np.flatnonzero((places >= start) & (places < stop))[0] for start, stop in ((20, 60), (60, 90))]
         assert set(path.order[:2].tolist()) == set(firsts), "the first copy of each"
         assert (places[path.order[2:8]] < 20).all(), "and no other copy"
+
+
+@pytest.mark.parametrize("form", ["samples", "products"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("seed", range(4))
+def test_first_scores_in_single_precision_change_no_choice(monkeypatch, form, kind, seed):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((50, 90)) < 0.5, rng.normal(size=(50, 90)), 0.0) @ np.diag(rng.uniform(1.0, 1.01, 90))
+    X[:, 60:] = X[:, 20:50] * (1.0 + 1e-9 * rng.normal(size=30)) + 1e-7 * rng.normal(size=(50, 30))  # nearly tied
+    X[:, 50:55] = X[:, :5]
+    X = X * 10.0 ** rng.integers(-3, 4) * 10.0 ** np.where(np.arange(90) < 45, 0, 45 * (seed == 3))
+    criterion = Explained(KNN(5), "walk")
+    usual = chosen(criterion, kind(X), 40, form=form)
+    monkeypatch.setattr(samples, "_SINGLE_FROM", 0.0)
+    monkeypatch.setattr(samples, "_TERMS", 16)
+    monkeypatch.setattr(rounds, "_POOL", 7)
+    path = chosen(criterion, kind(X), 40, form=form)
+    assert path.order[:40].tolist() == usual.order[:40].tolist()
+    np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
+    np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-5)
+    kernel = criterion.set_formula().kernel(Problem.of(kind(X)), form)
+    exact = kernel.exact_num(np.arange(90))
+    assert (np.abs(kernel.num - exact) <= kernel.slack).all()
+    assert np.abs(kernel.num - exact).max() > 0.0
 
 
 def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):

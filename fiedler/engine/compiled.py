@@ -45,6 +45,7 @@ def load() -> Any:
             (squared_products, False),
             (choose_sparse, False),
             (scan_cells, _REORDER),
+            (averages, {"contract"}),
             (chebyshev, {"contract"}),
         )
     }
@@ -393,6 +394,26 @@ def scan_cells(Y: A, first: int, cells: A, bounds: A, askers: A, starts: A, apar
                             place -= 1
                         apart[r, place], found[r, place] = squared, j
                 worst = max(max(apart[r0, last], apart[r1, last]), max(apart[r2, last], apart[r3, last]))
+
+
+def averages(indptr: A, indices: A, data: A, V: A, unit: A, along: A, start: int, result: A) -> None:
+    """Rows from ``start`` on of (A - uu') V for a csr A, with along = u'V; four neighbours at a time."""
+    width = result.shape[1]
+    for i in range(len(result)):
+        row, u, q, last = result[i], unit[start + i], indptr[start + i], indptr[start + i + 1]
+        for b in range(width):
+            row[b] = -u * along[b]
+        while q + 4 <= last:
+            a0, a1, a2, a3 = data[q], data[q + 1], data[q + 2], data[q + 3]
+            v0, v1, v2, v3 = V[indices[q]], V[indices[q + 1]], V[indices[q + 2]], V[indices[q + 3]]
+            for b in range(width):
+                row[b] += a0 * v0[b] + a1 * v1[b] + a2 * v2[b] + a3 * v3[b]
+            q += 4
+        while q < last:
+            a0, v0 = data[q], V[indices[q]]
+            for b in range(width):
+                row[b] += a0 * v0[b]
+            q += 1
 
 
 def chebyshev(indptr: A, indices: A, data: A, coefficients: A, before: A, now: A, total: A) -> None:

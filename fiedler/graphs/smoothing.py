@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from scipy.linalg import eigh
 
-from ..engine.compiled import kernels
+from ..engine.compiled import as_block, kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..validation import check_choice
 from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
@@ -172,14 +172,16 @@ def _walk(graph: Graph, trivial: np.ndarray) -> Smoother:
 def _row_by_row(A: sp.csr_array, unit: np.ndarray, V: np.ndarray) -> np.ndarray:
     """(A - uu') V, with the rows shared by threads."""
     n, work = A.shape[0], float(A.nnz) * V.shape[1]
-    V = np.ascontiguousarray(V)
-    along = unit @ V
-    result, step = np.empty(V.shape), max(1, -(-n // (16 * n_threads(work))))
+    compiled, along = kernels(work), unit @ V
+    V = np.ascontiguousarray(V) if compiled is None else as_block(V)
+    result, step = np.empty((n, len(along))), max(1, -(-n // (16 * n_threads(work))))
 
     def rows(start: int) -> None:
         some = slice(start, start + step)
-        result[some] = A[some] @ V
-        result[some] -= np.outer(unit[some], along)
+        if compiled is None:
+            result[some] = A[some] @ V - np.outer(unit[some], along)
+        else:
+            compiled.averages(A.indptr, A.indices, A.data, V, unit, along, start, result[some])
 
     for_each(rows, range(0, n, step), work)
     return result

@@ -69,7 +69,8 @@ def from_columns(X: Any, columns: CentredColumns, terms: list[tuple[Term, Smooth
     for slab in slabs(X):
         C = columns.take(slab if columns.in_memory else np.arange(slab.start, slab.stop))
         images = [F.apply(C) for _, F in terms] if gram is not None else [C, *(F.apply(C) for _, F in terms)]
-        together, width = columns.project(np.hstack(images), slab.stop), slab.stop - slab.start
+        together = columns.project(np.hstack(images) if len(images) > 1 else images[0], slab.stop)
+        width = slab.stop - slab.start
         for place, matrix in enumerate(matrices):
             matrix[slab, : slab.stop] = together[place * width : (place + 1) * width]
             square = matrix[slab, slab]

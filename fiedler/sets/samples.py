@@ -11,8 +11,8 @@ B = C'FC. If X has few stored values, they come from sparse products, and no den
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,9 +30,9 @@ from .centred import CentredColumns, column_squares, without
 from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
-_TILES = 8  # number of tiles of K in each direction
+_SINGLE_FROM = 1e10  # number of products from which they are in single precision, with a bound of the error,
+_TERMS = 512  # and number of products that are summed in single precision
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
-_SLAB_COPIES = 3  # arrays of the size of a slab that are in memory at a time
 _COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a time
 
 
@@ -66,7 +66,8 @@ class RowKernel(Kernel):
             self._K = K = without(self._unit, (K + K.T) / 2.0)
         sparse = self.columns.sparse
         if self.columns.by_blocks:
-            self.den, self.num = self.columns.squares(), _quadratic_forms(self.columns, K)
+            self.den = self.columns.squares()
+            self.num, self.slack = quadratic_forms(self.columns, K)
         elif sparse is None:
             both = self.columns.map(lambda C: np.array([np.einsum("ij,ij->j", C, K @ C), column_squares(C)]))
             self.num, self.den = both
@@ -91,9 +92,16 @@ class RowKernel(Kernel):
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
             stored = term.of == "features" and F.adjacency is not None and not columns.by_blocks
-            energies, trace = (sparse_energies if stored else energies_by_blocks)(columns, F, term.of)
+            energies, trace, slack = (sparse_energies if stored else energies_by_blocks)(columns, F, term.of)
             self.num += term.factor * energies
             self.total += term.factor * trace
+            if slack is not None:
+                self.slack = abs(term.factor) * slack + (0.0 if self.slack is None else self.slack)
+
+    def exact_num(self, columns: np.ndarray) -> np.ndarray:
+        C = self.columns.take(columns)
+        image = self._K @ C if self._K is not None else sum(factor * product(C) for factor, product in self._walks)
+        return np.einsum("ij,ij->j", C, image)
 
     def apply(self, q: np.ndarray) -> np.ndarray:
         """K q."""
@@ -103,21 +111,43 @@ class RowKernel(Kernel):
         return result - (self._unit @ result) * self._unit
 
 
-def _quadratic_forms(columns: CentredColumns, K: np.ndarray) -> np.ndarray:
-    """c_j'Kc_j of every column, from the tiles of one triangle of K: little more than half the cost of K C."""
+def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """c_j'Kc_j of every column, from the tiles of one triangle of K: little more than half the cost of K C.
+
+    Many of them are computed in single precision, from columns of unit length. Then the second result is a bound of
+    their errors: sums of t products have the error t u Σ |x y|, and |c|'|K||c| <= ‖K‖_F ‖c‖².
+    """
     n, m = columns.shape
-    forms, bounds = np.zeros(m), np.linspace(0, n, _TILES + 1).astype(int)
+    den, dtype = columns.squares(), _precision(float(n) * n * m)
+    forms, length = np.zeros(m), float(np.linalg.norm(K)) or 1.0
+    scaled, unit = (K / length).astype(dtype), _inverse_roots(den)
+    tile = int(np.clip(n // 8, 256, _TERMS))
+    tiles = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
 
     def work(part: slice) -> None:
-        C = np.ascontiguousarray(columns.take(part))
-        for first, last in itertools.pairwise(bounds):
-            image = K[first:last, last:] @ C[last:]
-            image *= 2.0
-            image += K[first:last, first:last] @ C[first:last]
-            forms[part] += np.einsum("ij,ij->j", C[first:last], image)
+        C = np.ascontiguousarray(columns.take(part) * unit[part], dtype=dtype)
+        for place, rows in enumerate(tiles):
+            image = (scaled[rows, rows] @ C[rows]).astype(np.float64)
+            for others in tiles[place + 1 :]:
+                image += 2.0 * (scaled[rows, others] @ C[others])
+            image *= C[rows]
+            forms[part] += image.sum(axis=0)
 
     for_each(work, columns.blocks(), float(n) * n * m)
-    return forms
+    return forms * (length * den), _rounding(dtype, length * den)
+
+
+def _precision(products: float) -> Any:
+    return np.float32 if products >= _SINGLE_FROM else np.float64
+
+
+def _rounding(dtype: Any, size: np.ndarray) -> np.ndarray | None:
+    """Bound of the error of sums of products in single precision; double precision needs none."""
+    return (_TERMS + 8) * 2.0**-24 * size if dtype == np.float32 else None
+
+
+def _inverse_roots(squares: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0.0)
 
 
 def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray], np.ndarray]:
@@ -125,32 +155,62 @@ def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray],
     return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
-def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
-    """c_j'Kc_j of every feature, and tr K: row sums of the squares of B = C'FC, which is symmetric and never stored.
+def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float, np.ndarray | None]:
+    """c_j'Kc_j of every feature, tr K, and a bound of the errors if the products are in single precision.
 
-    A slab F C is as wide as memory allows: all blocks of C up to it are filled in once per slab.
+    The energies are row sums of the squares of B = C'FC, which is symmetric and never stored. Its factors are columns
+    of unit length. A slab of F C is as wide as memory allows, because all blocks of C up to it are read once per slab.
     """
     n, m = columns.shape
-    energies, trace, width = np.zeros(m), 0.0, int(max(1, working_bytes() / (_SLAB_COPIES * 8 * n)))
-    with counting("pairs of features", m * m) as count:
-        for start in range(0, m, width):
-            part = slice(start, min(start + width, m))
-            C = columns.take(part)
-            FC = F.apply(C)
-            if of == "graph":
-                energies[part] = np.einsum("ij,ij->j", C, FC)
-            else:
-                del C  # frees its memory
-                B = columns.project(FC, part.stop)
+    blocks, den = columns.blocks(), columns.squares()
+    energies, squares, unit = np.zeros(m), np.zeros(m), _inverse_roots(den)  # squares: ‖F c_j‖²
+    if of == "graph":
+        for part in blocks:
+            energies[part] = np.einsum("ij,ij->j", C := columns.take(part), F.apply(C))
+        return energies, F.trace(), None
+    dtype = _precision(float(n) * m * m)
+    width = blocks[0].stop
+    step = max(1, int(working_bytes() / (2 * np.dtype(dtype).itemsize * n * width)))  # blocks in a slab
+    with counting("pairs of features", len(blocks) ** 2) as count:
+        for first in range(0, len(blocks), step):
+            last = min(first + step, len(blocks))
+            slab = slice(blocks[first].start, blocks[last - 1].stop)
+            FC = np.empty((n, slab.stop - slab.start), dtype=dtype)
+            for part in blocks[first:last]:
+                image = F.apply(columns.take(part))
+                squares[part] = column_squares(image)
+                FC[:, part.start - slab.start : part.stop - slab.start] = image * _inverse_roots(squares[part])
+            sums = np.empty((last, FC.shape[1]))
+
+            def work(place: int, FC: np.ndarray = FC, sums: np.ndarray = sums, slab: slice = slab) -> None:
+                part = blocks[place]
+                B = _products(FC, np.ascontiguousarray(columns.take(part) * unit[part], dtype=FC.dtype))
                 np.square(B, out=B)
-                energies[part] += B.sum(axis=1)
-                energies[:start] += B[:, :start].sum(axis=0)
-                trace += float(np.vdot(FC, FC))
-            count.reach(part.stop**2)
-    return energies, F.trace() if of == "graph" else trace
+                sums[place] = B @ den[part]
+                if part.stop <= slab.start:
+                    energies[part] += (squares[slab] @ B) * den[part]
+
+            for_each(work, range(last), float(n) * m * FC.shape[1])
+            energies[slab] += sums.sum(axis=0) * squares[slab]
+            count.reach(last**2)
+    # With errors up to e of each entry, ‖b + e‖² - ‖b‖² <= 2 ‖b‖ ‖e‖ + ‖e‖².
+    error = _rounding(dtype, np.sqrt(squares * den.sum()))
+    slack = None if error is None else error * (2.0 * np.sqrt(energies) + error)
+    return energies, float(squares.sum()), slack
 
 
-def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+def _products(V: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """V'C in double precision; products in single precision are summed over a limited number of rows."""
+    if V.dtype == np.float64:
+        return V.T @ C
+    total = np.zeros((V.shape[1], C.shape[1]))
+    for start in range(0, len(V), _TERMS):
+        rows = slice(start, start + _TERMS)
+        total += V[rows].T @ C[rows]
+    return total
+
+
+def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float, None]:
     """The same for F = A - uu' and columns with few stored values, from sparse products."""
     A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
     assert A is not None
@@ -165,7 +225,8 @@ def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.n
     energies += np.einsum("ij,jk,ik->i", W, Z.T @ Z, W)
     # ‖AX - (As)μ' - ug'‖², product by product.
     trace = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
-    return energies, float(trace - 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g)))
+    trace -= 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g))
+    return energies, float(trace), None
 
 
 def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
