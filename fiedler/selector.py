@@ -105,7 +105,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
     explained_ : ndarray
         Sets only: the share of J(all features) that the first k features of ``order_`` reach, for k = 1, 2, ... With
         ``redundancy`` it ends before the first skipped feature. The features after these are ordered by what each of
-        them would add.
+        them would add. J(all features) can take as long as the selection, so it is computed when ``explained_`` or
+        ``gains_`` is first read.
     gains_ : ndarray of shape (n_features_in_,)
         Sets only: what a chosen feature adds to the features before it in ``order_``, as a share of J(all features).
         For a feature that was not chosen, what it would add to the chosen features.

@@ -3,7 +3,7 @@
     j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: residual of a column on the chosen ones
     q = c̃_j* / ‖c̃_j*‖,  e = q'Kq,  v = (I - QQ')Kq;   a = c'q,  b = c'v:   num += a (a e - 2 b),   den -= a²
 
-e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
+e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``between`` if it is
 stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
 Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
 the best are ties, which go to the smaller column number. Included features make the first steps. An included feature
