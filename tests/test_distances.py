@@ -93,7 +93,7 @@ def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
     assert AllColumns.of(row_distances(rng.normal(size=(50, 20)))) is None
     assert AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.1, size=(50, 20))))) is None
     shared = AllColumns.of(row_distances(rng.normal(size=(340, 10_000))))
-    few = np.ascontiguousarray(shared._X[:, :100])
+    few = np.ascontiguousarray(shared.X[:, :100])
     known = shared.split([np.arange(100), np.arange(100, 10_000)])(1, few)
     got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (lambda: known, None))
     np.testing.assert_array_equal(got, expected)

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from ..data.arrays import as_csr
 from .dense import DenseDistances
-from .distances import CHUNK, SINGLE_KEYS, Distances, budget, rounding_error, squares_by_group
+from .distances import CHUNK, SINGLE_KEYS, SINGLE_PAYS, Distances, budget, rounding_error, squares_by_group
 from .sparse import SparseDistances, single_gram
 
 
@@ -65,39 +65,39 @@ class DenseColumns(AllColumns):
     """Keys of all columns of an ndarray, in single precision."""
 
     def __init__(self, every: DenseDistances):
-        self._X, self._mean, self._norms, self._keys = every._X, every._mean, every._norms, every.all_keys()
+        self.X, self.mean, self.norms, self._keys = every._X, every._mean, every._norms, every.all_keys()
 
     def split(self, folds: list[np.ndarray]) -> Without:
         return partial(self._without, folds)
 
     def _without(self, folds: list[np.ndarray], number: int, rest: np.ndarray) -> DenseDistances:
-        columns, keys, squares = folds[number], self._keys.copy(), np.zeros(len(self._X))
+        if len(rest) ** 2 * rest.shape[1] < SINGLE_PAYS:
+            return DenseDistances(rest)  # the product of few columns is as cheap and more accurate
+        columns, keys, squares = folds[number], self._keys.copy(), np.zeros(len(rest))
         for start in range(0, len(columns), CHUNK):
             part = columns[start : start + CHUNK]
-            piece = np.take(self._X, part, axis=1)
-            piece = piece if self._mean is None else piece - self._mean[part]
+            piece = np.take(self.X, part, axis=1)
+            piece = piece if self.mean is None else piece - self.mean[part]
             squares += np.einsum("ij,ij->i", piece, piece, dtype=np.float64)
             piece = piece.astype(np.float32, copy=False)
             keys += piece @ piece.T
         keys -= (squares / 2.0).astype(np.float32)
-        return DenseLeftOut(rest, keys, self._norms, self._X.shape[1])
+        return DenseLeftOut(self, columns, rest, keys, squares)
 
 
 class DenseLeftOut(DenseDistances):
-    """Distances whose keys are differences."""
+    """Distances whose keys are differences; ``squares`` are those of the rows in the fold."""
 
-    def __init__(self, rest: np.ndarray, keys: np.ndarray, all_norms: np.ndarray, n_columns: int):
-        super().__init__(rest)
-        self._all_norms: np.ndarray | None = None
-        if self.single:  # otherwise few columns are left, and their own product is as cheap and more accurate
-            self._all_norms, self._error = all_norms, 2.0 * rounding_error(n_columns, CHUNK, single=True)
-            self._keys = keys
+    def __init__(self, shared: DenseColumns, fold: np.ndarray, rest: np.ndarray, keys: np.ndarray, squares: np.ndarray):
+        self.n, self.m = rest.shape
+        self._X, self._metric, self._empty = rest, "euclidean", np.zeros(self.n)
+        self.single, self._integer, self._keys = True, False, keys
+        self._mean = None if shared.mean is None else np.delete(shared.mean, fold)
+        self._norms = np.maximum(shared.norms - squares, 0.0)
+        self._bound = rounding_error(shared.X.shape[1], CHUNK, single=True) * shared.norms
 
     def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if self._all_norms is None:
-            return super().uncertainty(rows)
-        bound = self._error / 2.0 * self._all_norms
-        return bound[rows], bound
+        return self._bound[rows], self._bound  # twice the error of one product, and half of that for each row
 
 
 # -------------------------------------------------------------------- sparse rows
