@@ -7,6 +7,7 @@ from plain import check, plain
 from sklearn import config_context
 
 from fiedler.engine import distances as distances_module
+from fiedler.engine import sparse as sparse_module
 from fiedler.engine.compiled import kernels, load
 from fiedler.engine.distances import sparse_squared_differences, squares_by_group
 from fiedler.engine.left_out import AllColumns, SparseColumns
@@ -53,12 +54,17 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
     check(row_distances(sp.csc_array(X)), plain(X), 6)
 
 
-@pytest.mark.parametrize("case", ["plain", "offset", "scales", "one giant", "whole numbers", "float32", "duplicates"])
+DENSE_CASES = ["plain", "offset", "one offset", "scales", "one giant", "whole numbers", "float32", "duplicates"]
+
+
+@pytest.mark.parametrize("case", DENSE_CASES)
 def test_leaving_columns_out_changes_no_neighbour(case, rng):
     """Those of the rest alone, to the last bit of a distance where single precision was enough to find them."""
     X = rng.normal(size=(340, 10_000))
     if case == "offset":
         X += 1e8 * rng.integers(0, 2, size=X.shape[1])
+    if case == "one offset":  # all columns are centred because of it, but it is not in the rest
+        X[:, 5] += 300.0
     if case == "scales":
         X *= 10.0 ** rng.integers(-6, 7, size=X.shape[1])
     if case == "one giant":
@@ -69,7 +75,7 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
         X = X.astype(np.float32)
     if case == "duplicates":
         X[170:] = X[:170]
-    shared = AllColumns.of(X)
+    shared = AllColumns.of(row_distances(X))
     columns = np.arange(0, X.shape[1], 10) + 5
     rest = np.delete(X, columns, axis=1)
     known = shared.split([columns, np.setdiff1d(np.arange(X.shape[1]), columns)])(0, rest)
@@ -84,10 +90,10 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
 
 
 def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
-    assert AllColumns.of(rng.normal(size=(50, 20))) is None
-    assert AllColumns.of(sp.csc_array(rng.poisson(0.1, size=(50, 20)))) is None
-    shared = AllColumns.of(rng.normal(size=(340, 10_000)))
-    few = np.ascontiguousarray(shared._X[:, :100])
+    assert AllColumns.of(row_distances(rng.normal(size=(50, 20)))) is None
+    assert AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.1, size=(50, 20))))) is None
+    shared = AllColumns.of(row_distances(rng.normal(size=(340, 10_000))))
+    few = np.ascontiguousarray(shared.X[:, :100])
     known = shared.split([np.arange(100), np.arange(100, 10_000)])(1, few)
     got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (lambda: known, None))
     np.testing.assert_array_equal(got, expected)
@@ -116,7 +122,7 @@ def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, m
     folds = [np.arange(start, 9000, 7) for start in range(7)]
     if case == "few columns left":
         folds = [np.arange(30), np.arange(30, 9000)]
-    shared = SparseColumns(X, SparseDistances(X, filled=case != "counts"))
+    shared = SparseColumns(SparseDistances(X, filled=case != "counts"))
     assert shared.every._filled == (case != "counts")
     without = shared.split(folds)
     for number in (0, len(folds) - 1, 0):  # a fold that is asked for again finds its sums
@@ -125,6 +131,22 @@ def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, m
         (near, squared), (true_near, true_squared) = map(in_order, (known, SparseDistances(rest)))
         np.testing.assert_array_equal(near, true_near)
         np.testing.assert_allclose(squared, true_squared, rtol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("stored", [(0.01,), (0.5,), (0.01, 0.5)])
+def test_columns_with_few_stored_values_are_not_filled_in(stored, compiled, rng, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(sparse_module, "kernels", lambda _: None)
+    filled, block = [], sparse_module.filled_block
+    monkeypatch.setattr(sparse_module, "filled_block", lambda X, *rest: filled.append(X.shape[1]) or block(X, *rest))
+    share = rng.permutation(np.repeat(stored, 3000))
+    X = sp.csc_array(rng.normal(size=(700, len(share))) * (rng.random((700, len(share))) < share))
+    got = sparse_module.single_gram(X)
+    assert set(filled) == ({3000} if 0.5 in stored else set())
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, got.T)
+    np.testing.assert_allclose(got, (X @ X.T).toarray(), rtol=0, atol=2e-6 * got.max())
 
 
 def in_order(distances, k=7):
@@ -136,10 +158,10 @@ def in_order(distances, k=7):
 
 def test_sparse_columns_are_shared_only_where_all_pairs_are_visited(rng):
     X = sp.random_array((300, 5000), density=0.0005, format="csc", rng=rng)  # hardly any two rows share a column
-    assert AllColumns.of(X) is None
-    assert isinstance(AllColumns.of(sp.csc_array(rng.poisson(0.3, size=(340, 9000)))), SparseColumns)
+    assert AllColumns.of(row_distances(X)) is None
+    assert isinstance(AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.3, size=(340, 9000))))), SparseColumns)
     with config_context(working_memory=1):
-        assert AllColumns.of(sp.csc_array(rng.poisson(0.3, size=(1000, 1200)))) is None
+        assert AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.3, size=(1000, 1200))))) is None
 
 
 def test_squares_by_group_are_those_of_the_definition(rng):

@@ -97,7 +97,7 @@ def squared_differences(F: A, i: A, j: A, squares: A) -> None:
 def sparse_edge_energy(
     f_indptr: A, f_indices: A, f_data: A, indptr: A, indices: A, weights: A, column: A, energy: A
 ) -> None:
-    """As edge_energy, for a csc block and all of W in csr; each edge of a stored value is used once, zeros never."""
+    """As edge_energy, for a csc block and all of W in csr; edges between two zeros are not visited."""
     for c in range(len(f_indptr) - 1):
         for p in range(f_indptr[c], f_indptr[c + 1]):
             column[f_indices[p]] = f_data[p]
@@ -106,10 +106,11 @@ def sparse_edge_energy(
             i, value = f_indices[p], f_data[p]
             if value != 0.0:
                 for e in range(indptr[i], indptr[i + 1]):
-                    j = indices[e]
-                    # An edge between two stored values is found from both ends and counted at the smaller one.
-                    if column[j] == 0.0 or i < j:
-                        total += weights[e] * (value - column[j]) * (value - column[j])
+                    other = column[indices[e]]
+                    term = weights[e] * (value - other) * (value - other)
+                    # An edge between two stored values is found from both ends and counted at the smaller one. Adding
+                    # a zero is faster than a branch that processors cannot predict.
+                    total += term if (other == 0.0) | (i < indices[e]) else 0.0
         energy[c] = total
         for p in range(f_indptr[c], f_indptr[c + 1]):
             column[f_indices[p]] = 0.0
@@ -176,13 +177,17 @@ def sparse_gram(
     """gram[places[r]] = X x_rows[r] for some rows of a csr X, through its csc twin.
 
     Entry p of X meets the entries of its column from ``first[p]`` on: all of them, or those of its own and later rows.
+    Sums are in double precision, also if ``gram`` is not.
     """
+    products = np.empty(gram.shape[1])
     for r in range(len(rows)):
-        row, out = rows[r], gram[places[r]]
+        row = rows[r]
+        products[:] = 0.0
         for p in range(indptr[row], indptr[row + 1]):
             value = data[p]
             for q in range(first[p], c_indptr[indices[p] + 1]):
-                out[c_indices[q]] += value * c_data[q]
+                products[c_indices[q]] += value * c_data[q]
+        gram[places[r]] = products
 
 
 def mirror(gram: A, first: int, step: int) -> None:

@@ -173,11 +173,16 @@ class HeldRows(Distances):
     def shared_work(self) -> float:
         return _PER_KEY * float(self.n) ** 2
 
+    def all_keys(self) -> np.ndarray:
+        """The keys of all pairs, which stay in memory; one triangle of the product is enough for them."""
+        if self._keys is None:
+            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
+        return self._keys
+
     def row_blocks(self) -> list[np.ndarray]:
         """As the base class, with at least one block per thread."""
-        if self._keys is None and self.n**2 <= budget() * (SINGLE_KEYS if self.single else 1):
-            # All at once: one triangle is enough.
-            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
+        if self.n**2 <= budget() * (SINGLE_KEYS if self.single else 1):
+            self.all_keys()
         threads = n_threads(self.shared_work)
         rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
         return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]

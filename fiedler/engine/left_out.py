@@ -1,11 +1,11 @@
 """Distances between rows from which folds of columns are left out, one fold after the other.
 
-    Σ_rest x_ic x_jc = Σ_all x_ic x_jc - Σ_fold x_ic x_jc
+    key_rest = key_all - key_fold,     key_ij = ‖x_j‖² / 2 - x_i'x_j
 
-Ten folds of the columns then cost two Gram products instead of ten. The keys have the rounding errors of both products,
-relative to the norms of *all* columns; the bound includes them. Neighbours are chosen by distances that are sums over
-the remaining columns only, so they equal the neighbours in these columns. For sparse rows these sums are computed for
-all folds at once, because the folds of a split ask for nearly the same pairs of rows.
+Keys are sums over columns. Ten folds of the columns then cost two Gram products instead of ten. The keys have the
+rounding errors of both products, relative to the norms of *all* columns; the bound includes them. Neighbours are chosen
+by distances that are sums over the remaining columns only, so they equal the neighbours in these columns. For sparse
+rows these sums are computed for all folds at once, because the folds of a split ask for nearly the same pairs of rows.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import as_csr
-from ..validation import is_sparse
 from .dense import DenseDistances
-from .distances import CHUNK, SINGLE_KEYS, Distances, budget, rounding_error, squares_by_group
-from .sparse import SparseDistances, filled_block
-from .tiles import gram_by_tiles
+from .distances import CHUNK, SINGLE_KEYS, SINGLE_PAYS, Distances, budget, rounding_error, squares_by_group
+from .sparse import SparseDistances, single_gram
 
 
 class Without(Protocol):
@@ -35,26 +33,25 @@ class AllColumns(ABC):
     """Distances between the rows of X from which folds of columns can be left out."""
 
     @classmethod
-    def of(cls, X: np.ndarray | sp.csc_array) -> AllColumns | None:
-        """The distances of X if sharing them is faster than new distances for every fold, and if they fit into memory.
+    def of(cls, every: Distances) -> AllColumns | None:
+        """Keys to share, if this is faster than new distances for every fold, and if they fit into memory.
 
         Parameters
         ----------
-        X : ndarray or csc_array of shape (n, m)
+        every : Distances
+            The Euclidean distances between the rows of X. They keep their keys, so that later searches are fast too.
 
         Returns
         -------
         shared : AllColumns or None
             None if X is small, if n x n products do not fit into memory, or if most sparse rows share no column.
         """
-        if is_sparse(X):
-            sparse = SparseDistances(X)
-            fits = sparse.n**2 <= budget() * (SINGLE_KEYS if sparse.single else 1)
-            return SparseColumns(X, sparse) if fits and sparse.worth_sharing else None
-        if X.shape[0] ** 2 > budget():
-            return None
-        dense = DenseDistances(X)
-        return DenseColumns(X, dense) if dense.single else None
+        if isinstance(every, SparseDistances):
+            fits = every.n**2 <= budget() * (SINGLE_KEYS if every.single else 1)
+            return SparseColumns(every) if fits and every.worth_sharing else None
+        if isinstance(every, DenseDistances):
+            return DenseColumns(every) if every.single and every.n**2 <= budget() else None
+        return None
 
     @abstractmethod
     def split(self, folds: list[np.ndarray]) -> Without:
@@ -65,50 +62,52 @@ class AllColumns(ABC):
 
 
 class DenseColumns(AllColumns):
-    """Products of all columns of an ndarray, in single precision."""
+    """Keys of all columns of an ndarray, in single precision."""
 
-    def __init__(self, X: np.ndarray, every: DenseDistances):
-        self._X, self._mean = X, every._mean
-        self._products, self._norms = every._whole_gram(), every._norms
+    def __init__(self, every: DenseDistances):
+        self.X, self.mean, self.norms, self._keys = every._X, every._mean, every._norms, every.all_keys()
 
     def split(self, folds: list[np.ndarray]) -> Without:
         return partial(self._without, folds)
 
     def _without(self, folds: list[np.ndarray], number: int, rest: np.ndarray) -> DenseDistances:
-        columns, products = folds[number], self._products.copy()
+        if len(rest) ** 2 * rest.shape[1] < SINGLE_PAYS:
+            return DenseDistances(rest)  # the product of few columns is as cheap and more accurate
+        columns, keys, squares = folds[number], self._keys.copy(), np.zeros(len(rest))
         for start in range(0, len(columns), CHUNK):
             part = columns[start : start + CHUNK]
-            piece = np.take(self._X, part, axis=1)
-            piece = (piece if self._mean is None else piece - self._mean[part]).astype(np.float32, copy=False)
-            products -= piece @ piece.T
-        return DenseLeftOut(rest, products, self._norms, self._X.shape[1])
+            piece = np.take(self.X, part, axis=1)
+            piece = piece if self.mean is None else piece - self.mean[part]
+            squares += np.einsum("ij,ij->i", piece, piece, dtype=np.float64)
+            piece = piece.astype(np.float32, copy=False)
+            keys += piece @ piece.T
+        keys -= (squares / 2.0).astype(np.float32)
+        return DenseLeftOut(self, columns, rest, keys, squares)
 
 
 class DenseLeftOut(DenseDistances):
-    """Distances whose keys come from a difference of two Gram matrices."""
+    """Distances whose keys are differences; ``squares`` are those of the rows in the fold."""
 
-    def __init__(self, rest: np.ndarray, gram: np.ndarray, all_norms: np.ndarray, n_columns: int):
-        super().__init__(rest)
-        self._all_norms: np.ndarray | None = None
-        if self.single:  # otherwise few columns are left, and their own product is as cheap and more accurate
-            self._all_norms, self._error = all_norms, 2.0 * rounding_error(n_columns, CHUNK, single=True)
-            self._keys = self._as_keys(np.arange(self.n), gram)
+    def __init__(self, shared: DenseColumns, fold: np.ndarray, rest: np.ndarray, keys: np.ndarray, squares: np.ndarray):
+        self.n, self.m = rest.shape
+        self._X, self._metric, self._empty = rest, "euclidean", np.zeros(self.n)
+        self.single, self._integer, self._keys = True, False, keys
+        self._mean = None if shared.mean is None else np.delete(shared.mean, fold)
+        self._norms = np.maximum(shared.norms - squares, 0.0)
+        self._bound = rounding_error(shared.X.shape[1], CHUNK, single=True) * shared.norms
 
     def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if self._all_norms is None:
-            return super().uncertainty(rows)
-        bound = self._error / 2.0 * self._all_norms
-        return bound[rows], bound
+        return self._bound[rows], self._bound  # twice the error of one product, and half of that for each row
 
 
 # -------------------------------------------------------------------- sparse rows
 
 
 class SparseColumns(AllColumns):
-    """Products of all columns of a csc array, which stays sparse."""
+    """Keys of all columns of a csc array, which stays sparse."""
 
-    def __init__(self, X: sp.csc_array, every: SparseDistances):
-        self.X, self.every, self.products = X, every, every._whole_gram()
+    def __init__(self, every: SparseDistances):
+        self.every, self.keys = every, every.all_keys()
 
     def split(self, folds: list[np.ndarray]) -> Without:
         pairs = _Pairs(self.every._rows, folds)
@@ -116,15 +115,14 @@ class SparseColumns(AllColumns):
 
     def products_of(self, fold: np.ndarray) -> np.ndarray:
         """x_i'x_j in the columns of a fold, made in the same way as those in all columns."""
-        own = self.X[:, fold]
-        if not self.every._filled:
-            return SparseDistances(own, filled=False, single=self.every.single)._whole_gram()
-        parts = [slice(start, min(start + CHUNK, len(fold))) for start in range(0, len(fold), CHUNK)]
-        return gram_by_tiles(self.every.n, parts, partial(filled_block, own))
+        own = self.every._columns[:, fold]
+        if self.every._filled:
+            return single_gram(own)
+        return SparseDistances(own, filled=False, single=self.every.single)._whole_gram()
 
 
 class SparseLeftOut(SparseDistances):
-    """Distances whose keys come from a difference of two Gram matrices, and exact ones from sums over folds."""
+    """Distances whose keys are differences, and exact ones from sums over folds."""
 
     def __init__(self, shared: SparseColumns, pairs: _Pairs, number: int, fold: np.ndarray, rest: sp.csc_array):
         every = shared.every
@@ -134,8 +132,8 @@ class SparseLeftOut(SparseDistances):
         self._pairs, self._number = pairs, number
         self._norms, self._bound = pairs.norms(number), every.relative_error * every._norms
         own = shared.products_of(fold)
-        room = own if own.dtype == shared.products.dtype else None
-        self._keys = self._as_keys(np.arange(self.n), np.subtract(shared.products, own, out=room))
+        self._keys = np.add(shared.keys, own, out=own if own.dtype == shared.keys.dtype else None)
+        self._keys -= (pairs.squares[:, number] / 2.0).astype(self._keys.dtype)
 
     @cached_property
     def _rows(self) -> sp.csr_array:  # type: ignore[override]  # made on first use, because it is rarely read
@@ -163,11 +161,11 @@ class _Pairs:
         self._known, self._sums = np.empty(0, dtype=np.int64), np.empty((0, len(folds)))
         of_value = self._fold[rows.indices] + len(folds) * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         squares = np.bincount(of_value, rows.data**2, minlength=rows.shape[0] * len(folds))
-        self._squares = squares.reshape(rows.shape[0], len(folds))
+        self.squares = squares.reshape(rows.shape[0], len(folds))
 
     def norms(self, number: int) -> np.ndarray:
         """‖x_i‖² without a fold."""
-        return np.delete(self._squares, number, axis=1).sum(axis=1)
+        return np.delete(self.squares, number, axis=1).sum(axis=1)
 
     def between(self, i: np.ndarray, j: np.ndarray, number: int) -> np.ndarray:
         """‖x_i - x_j‖² without a fold."""

@@ -170,11 +170,14 @@ def _sparse_standards(F: sp.csc_array) -> Standard:
     value, at_zero = ((F.data - reference[column]) - shift[column]) / largest[column], -(reference + shift) / largest
     spread = np.sqrt((np.bincount(column, value**2, m) + zeros * at_zero**2) / n)
     value, at_zero = value / spread[column], at_zero / spread
+    square = value * value
+    cube, fourth = square * value, square * square  # products, because powers above 2 are slow
 
-    def power(k: int) -> np.ndarray:
-        return np.bincount(column, value**k, m) + zeros * at_zero**k
+    def total(power: np.ndarray, k: int) -> np.ndarray:
+        return np.bincount(column, power, m) + zeros * at_zero**k
 
-    return Standard(reference, shift, _scale(largest, spread), power(3), power(4), power(6))
+    sums = total(cube, 3), total(fourth, 4), total(fourth * square, 6)
+    return Standard(reference, shift, _scale(largest, spread), *sums)
 
 
 def _scale(largest: np.ndarray, spread: np.ndarray) -> np.ndarray:

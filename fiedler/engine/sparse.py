@@ -2,12 +2,13 @@
 
 All distances come from one Gram product, which has two forms. Products of stored values cost Σ_c s_c² for s_c stored
 values in column c. Products of filled blocks of columns, on BLAS and in single precision, cost n² m operations, each of
-which is much cheaper. The cheaper form is used. Both have a known error bound, so both find the same neighbours.
+which is much cheaper. The cheaper form is used. If this is the second one, columns with very few stored values still
+take the first one. Both have a known error bound, so both find the same neighbours.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class SparseDistances(HeldRows):
     metric : {"euclidean", "cosine"}
         As for dense rows.
     filled : bool, optional
-        Whether the product is made of filled blocks in single precision; by default if this is faster.
+        Whether the product is in single precision, with filled blocks of the columns for which this is faster; by
+        default if this is faster than products of the stored values of all columns.
     single : bool, optional
         False computes the keys in double precision; by default they are in single precision if blocks are filled, or
         if this is what lets all keys stay in memory.
@@ -141,25 +143,18 @@ class SparseDistances(HeldRows):
         if self._filled:
             gram: np.ndarray = np.zeros((rows.stop - rows.start, self.n), dtype=np.float32)
             room = np.empty(self.n * CHUNK, dtype=np.float32)
-            for part in self._parts():
-                piece = self._piece(part, room)
+            for part in _parts(self._columns):
+                piece = filled_block(self._columns, part, room)
                 gram += piece[rows] @ piece.T
             return gram
         X, twin, compiled = self._rows, self._columns, self._compiled()
         if compiled is None:
             return (X[rows] @ X.T).toarray()
         wanted, first = np.arange(rows.start, rows.stop), twin.indptr[X.indices]
-        gram = np.zeros((len(wanted), self.n))
+        gram = np.empty((len(wanted), self.n))
         arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
         compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
         return gram
-
-    def _parts(self) -> list[slice]:
-        return [slice(start, min(start + CHUNK, self.m)) for start in range(0, self.m, CHUNK)]
-
-    def _piece(self, part: slice, room: np.ndarray) -> np.ndarray:
-        """Some columns of all rows, filled in and in single precision, written into ``room``."""
-        return filled_block(self._columns, part, room)
 
     def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """As the base class, if most rows share no column; then not all rows are visited."""
@@ -186,10 +181,14 @@ class SparseDistances(HeldRows):
 
     def _whole_gram(self) -> np.ndarray:
         if self._filled:
-            return gram_by_tiles(self.n, self._parts(), self._piece)
+            return single_gram(self._columns)
         # Small integers are exact in single precision, which needs half of the memory traffic.
         small = self.single or (self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE)
         return sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
+
+
+def _parts(X: sp.csc_array) -> list[slice]:
+    return [slice(start, min(start + CHUNK, X.shape[1])) for start in range(0, X.shape[1], CHUNK)]
 
 
 def filled_block(X: sp.csc_array, columns: slice, room: np.ndarray | None = None) -> np.ndarray:
@@ -224,19 +223,41 @@ def n_products(X: sp.csc_array) -> float:
     return float(stored @ stored)
 
 
+def single_gram(X: sp.csc_array) -> np.ndarray:
+    """X X' in single precision, each column in the form that is cheaper for it."""
+    n, products = X.shape[0], np.diff(X.indptr).astype(np.float64) ** 2
+    few = products * _STORED_COST <= float(n) ** 2
+    if kernels(4.0 * products[few].sum()) is None:
+        few = products * _STORED_COST * _SCIPY_COST <= float(n) ** 2
+    if not few.any():
+        return gram_by_tiles(n, _parts(X), partial(filled_block, X))
+    stored, filled = X[:, few], X[:, ~few]
+    if few.all():
+        return sparse_gram(as_csr(stored), stored, np.float32)
+    upper = _upper_gram(as_csr(stored), stored, np.float32)
+    return gram_by_tiles(n, _parts(filled), partial(filled_block, filled), upper)
+
+
 def sparse_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any = np.float64) -> np.ndarray:
     """X X' of an X stored by rows and, sorted, by columns: one triangle of it, mirrored."""
+    gram, compiled, threads = _upper_gram(rows, columns, dtype), kernels(4.0 * n_products(columns)), n_threads()
+    if compiled is not None:
+        for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
+    return gram
+
+
+def _upper_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any) -> np.ndarray:
+    """The upper triangle of X X'; without the compiler all of it."""
     compiled, n = kernels(4.0 * n_products(columns)), rows.shape[0]
     if compiled is None:
-        return (rows @ rows.T).toarray()
+        return (rows @ rows.T).toarray().astype(dtype, copy=False)
     # Position of each entry of X in its column; the rows from there on are not yet processed.
     first = np.empty(rows.nnz, dtype=columns.indptr.dtype)
     order = sp.csr_array((np.arange(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
     first[order.tocsc().data] = np.arange(rows.nnz)
-    gram, threads = np.zeros((n, n), dtype=dtype), n_threads()
+    gram, threads = np.empty((n, n), dtype=dtype), n_threads()
     arrays = (rows.indptr, rows.indices, rows.data, first, columns.indptr, columns.indices, columns.data)
     # Early rows need more work, so rows are distributed evenly.
     shares = [np.arange(t, n, threads) for t in range(threads)]
     for_each(lambda some: compiled.sparse_gram(some, some, *arrays, gram), shares, np.inf)
-    for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
     return gram

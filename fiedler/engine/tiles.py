@@ -20,9 +20,12 @@ _HELD = 3 * 2**21  # and values of its factors held, so few that the allocator k
 MakePiece = Callable[[slice, np.ndarray], np.ndarray]
 
 
-def gram_by_tiles(n: int, parts: list[slice], piece: MakePiece) -> np.ndarray:
-    """Σ P P' in float32 over the pieces P = ``piece(columns, room)`` of n rows, written into the memory ``room``."""
-    gram = np.zeros((n, n), dtype=np.float32)
+def gram_by_tiles(n: int, parts: list[slice], piece: MakePiece, start: np.ndarray | None = None) -> np.ndarray:
+    """Σ P P' in float32 over the pieces P = ``piece(columns, room)`` of n rows, written into the memory ``room``.
+
+    ``start`` is a matrix to which the sum is added in place. Only its upper triangle is read.
+    """
+    gram = np.zeros((n, n), dtype=np.float32) if start is None else start
     # Enough tiles for all threads, but small enough for their rows to stay in the cache.
     number = max(-(-n // _TILE), int(np.ceil(np.sqrt(8 * n_threads()))))
     bounds = np.linspace(0, n, number + 1).astype(int)
@@ -43,6 +46,8 @@ def gram_by_tiles(n: int, parts: list[slice], piece: MakePiece) -> np.ndarray:
                     total += values[rows] @ values[columns].T
                 if last and rows is not columns:
                     gram[columns, rows] = total.T
+                elif last and start is not None:
+                    np.copyto(total, total.T, where=np.tri(len(total), k=-1, dtype=bool))
 
             for_each(add, tiles, np.inf)
             count.reach(first + held)

@@ -25,6 +25,7 @@ from ..validation import is_sparse
 from .spectrum import SmallSpectrum, spectrum
 
 _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
+_FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
 S = TypeVar("S", bound="Storage")
@@ -219,7 +220,9 @@ class Nodes(Storage):
 
     def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
-        energy = np.einsum("ij,ij->j", centred, self.row_sums[:, None] * centred - self.dot(centred))
+        product = self.row_sums[:, None] * centred
+        product -= self.dot(centred)
+        energy = np.einsum("ij,ij->j", centred, product)
         # The product loses digits if the energy is tiny compared with Σ d f̃²; these columns are summed edge by edge.
         scale = np.einsum("i,ij,ij->j", np.abs(self.row_sums), centred, centred)
         for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
@@ -336,6 +339,13 @@ class Sparse(Nodes):
             difference.data **= 2
             energy += difference.T @ w[part]
         return energy
+
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
+        """As the base class, for few columns at a time: new memory for large arrays takes longer than the product."""
+        plainly, step = super()._product_energy, max(_FEW, _SMALL // self.n_nodes)
+        if F.shape[1] <= step:
+            return plainly(F)
+        return np.concatenate([plainly(F[:, start : start + step]) for start in range(0, F.shape[1], step)])
 
 
 class Dense(Nodes):

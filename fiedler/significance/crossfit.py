@@ -20,7 +20,6 @@ from ..engine.hashing import column_hashes, first_of_equal
 from ..engine.left_out import AllColumns
 from ..graphs import KNN, Recipe
 from ..problem import Problem
-from ..supervision import Supervision
 from ..validation import is_sparse
 
 InMemory: TypeAlias = np.ndarray | sp.csc_array
@@ -42,15 +41,16 @@ class CrossFit:
     recipes : list of Recipe
         The graphs that are built for every fold.
     X : ndarray or csc_array
-    known : Supervision
+        That of the problem, which is in memory.
+    problem : Problem
+        Its distances between rows are shared by the folds, and stay with it.
     groups : array-like of shape (n_features,), optional
         Labels of columns that must share a fold; identical columns always do.
-    given : Graph, matrix or graph of another library, optional
-        As in :class:`fiedler.problem.Problem`.
     """
 
-    def __init__(self, recipes: list[Recipe], X: InMemory, known: Supervision, groups: Any = None, given: Any = None):
-        self.X, self._known, self._together, self._given = X, known, columns_together(X, groups), given
+    def __init__(self, recipes: list[Recipe], X: InMemory, problem: Problem, groups: Any = None):
+        self.X, self._together = X, columns_together(X, groups)
+        self._known, self._given = problem.supervision, problem.given
         if self._together.min() == self._together.max():
             raise ValueError(
                 f"all {X.shape[1]} column(s) of X are identical or in one of groups, so no others are left to build a "
@@ -61,7 +61,7 @@ class CrossFit:
             for r in recipes
             for part in r.walk()
         )
-        self._distances = AllColumns.of(X) if searched else None
+        self._distances = AllColumns.of(problem.distances()) if searched else None
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
         """The folds of one random split, one after the other."""

@@ -144,7 +144,7 @@ def discover(
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
         folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        dealt = CrossFit(recipes, _in_memory(criterion, problem.X), problem.supervision, groups, problem.given)
+        dealt = CrossFit(recipes, _in_memory(criterion, problem.X), problem, groups)
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
