@@ -56,7 +56,16 @@ class CentredColumns:
             self._scaled = self._X if self._even else sp.csc_array(self._X.multiply(self.root[:, None]))
             self._mean, self._squares = sparse_moments(self._X, weights)
         elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
-            self._held = self._centre(np.asarray(X, dtype=np.float64, order="C"))
+            self._held = self._centred_in_threads(X)
+
+    def _centred_in_threads(self, X: np.ndarray) -> np.ndarray:
+        held: np.ndarray = np.empty(X.shape)
+
+        def work(part: slice) -> None:
+            held[:, part] = self._centre(np.asarray(X[:, part], dtype=np.float64))
+
+        for_each(work, self.blocks(), float(X.size))
+        return held
 
     @property
     def sparse(self) -> sp.csc_array | None:

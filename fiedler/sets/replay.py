@@ -20,7 +20,7 @@ NEVER = np.inf
 def foremost(scores: np.ndarray, number: int) -> np.ndarray:
     """The columns of the best scores. The best column, ties included, is always among them, so its step is right."""
     number = min(number, len(scores))
-    some = np.argpartition(-scores, number - 1)[:number]
+    some = np.argpartition(-scores, max(number - 1, 0))[:number]
     first = best(scores)
     return some if first < 0 else np.append(some, first)
 

@@ -137,7 +137,8 @@ class _Rounds:
     def _best_of_pool(self, num: np.ndarray, den: np.ndarray) -> tuple[int, float]:
         """The place of the best column in the pool, and its score, at least; -1 if no column has a gain.
 
-        Columns that may be the best within the bounds of their errors are first computed in double precision.
+        Columns that may be the best within the bounds of their errors are first computed in double precision, together
+        with some that may be the best at a later step.
         """
         pool = self.pool
         while True:
@@ -146,10 +147,13 @@ class _Rounds:
             if place < 0 or not slack.any():
                 return place, float(self.search.scores(num, den, pool)[place])
             least = float(self.search.scores(num - slack, den, pool)[place])
-            rivals = np.flatnonzero(self.search.scores(num + slack, den, pool) >= least * (1.0 - TIE))
+            most = self.search.scores(num + slack, den, pool)
+            rivals = np.flatnonzero(most >= least * (1.0 - TIE))
             doubtful = rivals[slack[rivals] > 0.0]
             if len(rivals) == 1 or not len(doubtful):
                 return place, least
+            more = foremost(np.where(slack > 0.0, most, -np.inf), self.kernel.settled_at_once)
+            doubtful = np.union1d(doubtful, more[slack[more] > 0.0])
             columns = pool[doubtful]
             change = self.kernel.exact_num(columns) - self.kernel.num[columns]
             num[doubtful] += change

@@ -32,6 +32,7 @@ from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
 _SINGLE_FROM = 1e10  # number of products from which they are in single precision, with a bound of the error,
 _TERMS = 512  # and number of products that are summed in single precision
+_SETTLED = 32  # number of columns for which K is multiplied together in double precision
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
 _COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a time
 
@@ -52,6 +53,7 @@ class RowKernel(Kernel):
         self.columns = columns
         self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
         self._K: np.ndarray | None = None
+        self.settled_at_once = _SETTLED if formed else 0  # without K, every column costs about the same
         if formed:
             self._form(terms, columns.gram() if gram is None else gram)
         else:
