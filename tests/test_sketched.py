@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fiedler import KNN
-from fiedler.engine import distances, sketched
+from fiedler.engine import distances, search, sketched
 from fiedler.engine.search import find_neighbors
 from fiedler.engine.sparse import SparseDistances
 
@@ -69,6 +69,18 @@ def test_auto_chooses_by_cost(rng, monkeypatch):
     assert KNN(5).build(X).recall is None
     np.testing.assert_array_equal(KNN(5).build(X).toarray(), KNN(5, algorithm="exact").build(X).toarray())
     assert KNN(5, algorithm="approximate").build(X).recall is not None
+
+
+@pytest.mark.parametrize(
+    ("rows", "products", "many"), [(12_000, 1e12, False), (12_001, 2e10, False), (12_001, 2.1e10, True)]
+)
+def test_auto_is_exact_up_to_the_documented_limits(monkeypatch, rows, products, many):
+    monkeypatch.setattr(SparseDistances, "cost", products)
+    distances = SparseDistances.__new__(SparseDistances)
+    distances.n = rows
+    assert search._many(distances) == many
+    said = " ".join(KNN.__doc__.split())
+    assert "exact up to 12,000 rows. With more rows it is exact if all distances need at most 2·10¹⁰ products" in said
 
 
 def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):

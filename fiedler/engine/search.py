@@ -31,8 +31,8 @@ _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # limits: rows for merging duplicates
 _MANY_SPARSE_ROWS = 500  # with more sparse rows, duplicates are merged, which is fast
 _EXACT_FROM_FILES, _PASSES = 20_000, 16  # limits for a file: rows for an exact search, and passes over the data
 # Limits for sparse rows: an exact search has at most this number of rows, or of products of stored values, which take
-# about a minute on two cores.
-_EXACT_SPARSE, _PRODUCTS = 20_000, 1e11
+# about 20 seconds on two cores. Up to 11,500 rows all keys stay in memory, and an exact search needs half the products.
+_EXACT_SPARSE, _PRODUCTS = 12_000, 2e10
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
@@ -53,7 +53,7 @@ def find_neighbors(
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows. With more rows it is exact if a
     tree is fast, if numba is not installed, or if an approximate search would be slower. For sparse rows it is exact up
-    to 20,000 rows or 1e11 products of stored values. For a source it is exact up to 20,000 rows and 16 passes.
+    to 12,000 rows or 2e10 products of stored values. For a source it is exact up to 20,000 rows and 16 passes.
     """
     if isinstance(X, Source):
         return _find_in_source(StreamedDistances(X, metric), k, algorithm)
@@ -90,7 +90,7 @@ def find_neighbors(
 
 
 def _many(distances: Distances) -> bool:
-    """Whether an exact search may take minutes."""
+    """Whether an exact search may take long."""
     if isinstance(distances, SparseDistances):
         return distances.n > _EXACT_SPARSE and distances.cost > _PRODUCTS
     return distances.n > _EXACT_UP_TO
