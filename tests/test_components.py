@@ -117,7 +117,7 @@ def test_the_same_data_give_the_same_components(rng):
 
 def test_passes_are_limited_and_end_early(rng, monkeypatch):
     passes = []
-    monkeypatch.setattr(components, "times_gram", lambda X, Y: passes.append(0) or X @ (X.T @ Y))
+    monkeypatch.setattr(components, "times_gram", lambda X, Y, scale: passes.append(0) or X @ (X.T @ Y))
     noise = rng.normal(size=(500, 400))
     leading_components(noise - noise.mean(axis=0), 3)
     assert len(passes) <= 16

@@ -8,9 +8,11 @@ import pytest
 from scipy import sparse as sp
 
 from fiedler import KNN, LaplacianScore, SpectralSelector
+from fiedler.data import delimited
 from fiedler.data.progress import counting
 from fiedler.engine.threads import for_each
 from fiedler.evaluate import compare, significance, stability
+from fiedler.io import read_table
 from fiedler.sources import Run
 
 
@@ -154,3 +156,37 @@ def test_cells_of_a_comparison_are_counted(X, told, watched):
     check(told)
     assert {what for _, _, what in told} == {"cells"}
     assert [step[0] for step in seen] == list(range(1, seen[-1][1] + 1))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("reader", ["polars", "Python"])
+def test_bytes_of_a_text_file_are_counted_while_it_is_read(tmp_path, rng, told, watched, monkeypatch, suffix, reader):
+    if reader == "polars":
+        pytest.importorskip("polars")
+        monkeypatch.setattr(delimited, "_SMALL", 0)
+    monkeypatch.setattr(delimited, "_PIECE", 2**12)
+    monkeypatch.setattr(delimited, "_COUNTED", 2**12)
+    path = tmp_path / f"X{suffix}"
+    with delimited.opener(path)(path, "wt") as file:
+        np.savetxt(file, rng.normal(size=(4000, 60)), "%.4f", delimiter=",")
+    with watched:
+        read = read_table(path, header=False).X
+    np.testing.assert_array_equal(read, read_table(path, header=False).X)
+    size = path.stat().st_size
+    whole = [loop for loop in loops(told) if loop[-1][0] == size]
+    assert len(whole) == 1
+    assert {step[1:] for step in whole[0]} == {(size, "bytes")}
+    positions = [done for done, _, _ in whole[0]]
+    assert positions == sorted(positions)
+    assert len(positions) > 4  # compressed bytes are read in large pieces
+
+
+def test_a_file_that_is_left_early_does_not_count_later_loops(tmp_path, told, watched):
+    path = tmp_path / "x.txt"
+    path.write_text("a\n" * 10)
+    with watched:
+        with delimited.open_text(path) as file:
+            file.readline()
+        with counting("items", 1) as count:
+            count()
+    assert told == [(0, 1, "items"), (1, 1, "items")]

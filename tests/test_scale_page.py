@@ -58,6 +58,22 @@ def test_made_cells_are_as_sparse_as_asked_for_and_the_same_every_time():
     assert set(y) == set(range(12))
 
 
+def test_sets_of_very_many_cells_are_measured_on_request_only():
+    assert max(n for n, graph in cells.wanted(None, list(cells.GRAPHS)) if graph == "set") == 20_000
+    assert max(n for n, graph in cells.wanted(None, list(cells.GRAPHS)) if graph == "X") == 100_000
+    assert cells.wanted([50_000], ["set"]) == [(50_000, "set")]
+
+
+def test_a_set_of_cells_is_a_row_of_the_table(monkeypatch):
+    monkeypatch.setattr(cells.isolated, "measure", lambda job, *options: cells.isolated.JOBS[job](*options))
+    row = dict(zip(cells.HEADER, cells.measured("set", 200, 300), strict=True))
+    assert row["graph"] == "`subset`, 50 features"
+    assert (row["rows"], row["columns"], row["search"], row["recall"]) == ("200", "300", "exact", "–")
+    assert (row["true neighbours"], row["same kind"]) == ("–", "–")
+    assert float(row["seconds"]) > 0.0
+    assert float(row["peak GiB"]) > 0.0
+
+
 def test_new_rows_of_cells_replace_old_ones():
     ours, scanpy = cells.GRAPHS["X"], cells.GRAPHS["scanpy"]
     made = lambda graph, n, seconds: [graph, n, "20,000", seconds, *["–"] * (len(cells.HEADER) - 4)]  # noqa: E731

@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
+from stored import KINDS
 
 from fiedler import KNN
-from fiedler.engine import distances, sketched
+from fiedler.data.arrays import as_source
+from fiedler.engine import distances, search, sketched
 from fiedler.engine.search import find_neighbors
 from fiedler.engine.sparse import SparseDistances
+from fiedler.engine.streamed import StreamedDistances
+from fiedler.sources import open_source
 
 pytest.importorskip("numba")
 
@@ -51,7 +56,7 @@ def test_norms_are_needed_to_find_neighbours_in_noise(rng):
     exact, _, _ = find_neighbors(X, 10, "euclidean", "exact")
     P = sketched.leading_components(X, 32)
     alone, _, _ = find_neighbors(P, 100, "euclidean", "exact")
-    with_norms = sketched._Sketch(SparseDistances(X)).keys(np.arange(2000))
+    with_norms = sketched._sketch_of_rows(SparseDistances(X)).keys(np.arange(2000))
     with_norms = np.argsort(with_norms, axis=1)[:, :100]
     assert 1.0 - recall(with_norms, exact) < 0.7 * (1.0 - recall(alone, exact))
 
@@ -69,6 +74,18 @@ def test_auto_chooses_by_cost(rng, monkeypatch):
     assert KNN(5).build(X).recall is None
     np.testing.assert_array_equal(KNN(5).build(X).toarray(), KNN(5, algorithm="exact").build(X).toarray())
     assert KNN(5, algorithm="approximate").build(X).recall is not None
+
+
+@pytest.mark.parametrize(
+    ("rows", "products", "many"), [(12_000, 1e12, False), (12_001, 2e10, False), (12_001, 2.1e10, True)]
+)
+def test_auto_is_exact_up_to_the_documented_limits(monkeypatch, rows, products, many):
+    monkeypatch.setattr(SparseDistances, "cost", products)
+    distances = SparseDistances.__new__(SparseDistances)
+    distances.n = rows
+    assert search._many(distances) == many
+    said = " ".join(KNN.__doc__.split())
+    assert "exact up to 12,000 rows. With more rows it is exact if all distances need at most 2·10¹⁰ products" in said
 
 
 def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):
@@ -139,3 +156,85 @@ def test_distances_of_pairs_are_the_same_with_and_without_the_compiler(rng, monk
     shuffled.has_sorted_indices = False
     monkeypatch.setattr(distances, "kernels", lambda operations: load())
     np.testing.assert_allclose(distances.sparse_squared_differences(shuffled, i, j), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("kind", ["hdf5 csr", "hdf5 csc", "h5ad csr"])
+def test_sparse_files_beyond_memory_are_sketched_in_passes(tmp_path, rng, kind, metric):
+    X = cells(rng, 800).toarray()
+    X[3] = 0.0
+    exact, _, _ = find_neighbors(sp.csc_array(X), 5, metric, "exact")
+    source = KINDS[kind].open(KINDS[kind].save(tmp_path, X))
+    with config_context(working_memory=0.5):
+        assert not source.small
+        assert len(source.slabs()) > 1
+        found, squared, reported = find_neighbors(source, 5, metric, "approximate")
+        assert KNN(5, metric=metric, algorithm="approximate").build(source).neighbors == "approximate"
+    assert reported >= 0.95
+    assert recall(found, exact) == pytest.approx(reported, abs=0.05)
+    assert all(len(set(row)) == 5 and i not in row for i, row in enumerate(found))
+    true = SparseDistances(sp.csc_array(X), metric).between(np.repeat(np.arange(len(X)), 5), found.ravel())
+    np.testing.assert_allclose(squared.ravel(), true, rtol=1e-12)
+
+
+def test_sparse_blocks_of_dask_are_sketched_where_they_are(rng):
+    da = pytest.importorskip("dask.array")
+    X = cells(rng, 500)
+    blocks = da.from_array(X.toarray(), chunks=(500, 60)).map_blocks(sp.csc_array)
+    found, _, reported = find_neighbors(as_source(blocks), 5, "cosine", "approximate")
+    assert recall(found, find_neighbors(X, 5, "cosine", "exact")[0]) == pytest.approx(reported, abs=0.05)
+    assert reported >= 0.95
+
+
+def test_the_sketch_of_a_file_is_that_of_the_rows(tmp_path, rng):
+    X = cells(rng, 400)
+    source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
+    rows = np.arange(400)
+    for metric in ("euclidean", "cosine"):
+        in_memory = sketched._sketch_of_rows(SparseDistances(X, metric)).keys(rows)
+        with config_context(working_memory=0.2):
+            assert len(source.slabs()) > 1
+            streamed = sketched._sketch_of_source(StreamedDistances(source, metric)).keys(rows)
+        np.testing.assert_allclose(streamed, in_memory, atol=1e-5)
+
+
+def test_a_sparse_file_that_fits_into_memory_is_searched_like_an_array(tmp_path, rng, monkeypatch):
+    X = cells(rng, 600)
+    source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
+    monkeypatch.setattr("fiedler.engine.search.StreamedDistances", None)  # no pass over the file
+    assert source.small
+    assert source.take_rows(np.arange(100)).small
+    for algorithm in ("exact", "approximate"):
+        found, expected = (find_neighbors(rows, 5, "cosine", algorithm) for rows in (source, X))
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_candidates_are_compared_in_several_passes_and_few_ones_say_what_they_missed(tmp_path, rng, monkeypatch):
+    X = cells(rng, 600)
+    source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
+    with config_context(working_memory=0.5):
+        one, passes = find_neighbors(source, 5, "euclidean", "approximate"), []
+        by_products = StreamedDistances.by_products
+        monkeypatch.setattr(
+            StreamedDistances, "by_products", lambda self, i, j: passes.append(len(i)) or by_products(self, i, j)
+        )
+        monkeypatch.setattr(sketched, "budget", lambda: 4 * 20_000)
+        several = find_neighbors(source, 5, "euclidean", "approximate")
+        assert len(passes) > 1
+        assert max(passes) <= 20_000
+        for a, b in zip(one, several, strict=True):
+            np.testing.assert_array_equal(a, b)
+        monkeypatch.setattr(sketched, "_CHOOSING", 0)
+        assert find_neighbors(source, 5, "euclidean", "approximate")[2] < 0.9 * one[2]
+
+
+def test_products_of_pairs_are_the_same_with_and_without_the_compiler(rng, monkeypatch):
+    X = cells(rng, 60, 50).tocsr()
+    i, j = rng.integers(60, size=(2, 500))
+    expected = (X.toarray()[i] * X.toarray()[j]).sum(axis=1)
+    from fiedler.engine.compiled import load
+
+    for loaded in (load, lambda: None):
+        monkeypatch.setattr(distances, "kernels", lambda operations, loaded=loaded: loaded())
+        np.testing.assert_allclose(distances.row_products(X, i, j), expected, rtol=1e-13)

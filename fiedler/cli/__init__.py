@@ -258,8 +258,11 @@ def look(data: str, **options: Any) -> None:
     screen = Screen()
     with screen.warnings_as_notes():
         from ..first_look import look as first_look
+        from .run import with_size
 
-        click.echo("\n".join(map(printable, str(first_look(data, **options)).split("\n"))))
+        with screen.watching(f"looking at {with_size(data)}"):
+            found = str(first_look(data, **options))
+        click.echo("\n".join(map(printable, found.split("\n"))))
 
 
 @main.command(

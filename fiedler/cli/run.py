@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from .scale import memory_for_data, placed
 from .screen import Screen
 
 _USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
+_LARGE = 10.0  # MB of a file whose size is shown while it is read
 
 
 @dataclass
@@ -89,7 +91,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         _guess(data, options, screen)
     marker = options["unlabeled"]
     keep_all = marker is not None and marker.lower() == "none"
-    with screen.working(f"reading {data}"):
+    with screen.watching(f"reading {with_size(data)}"):
         table = read_table(
             data,
             target=options["target"],
@@ -118,12 +120,18 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     return Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
 
 
+def with_size(data: str) -> str:
+    """The name of a file, and its size if reading may take a while: not every format tells how far it is."""
+    size = os.path.getsize(data) / 1e6 if os.path.isfile(data) else 0.0
+    return f"{data} ({size:.0f} MB)" if size >= _LARGE else data
+
+
 def _guess(data: str, options: dict[str, Any], screen: Screen) -> None:
     """Fill in what the user has not said by the guesses of a first look, and say so."""
     from ..first_look import flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
-    with screen.working(f"looking at {data}"), warnings.catch_warnings():
+    with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the file is read again below
         guesses = look(data, **layout).guesses
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}

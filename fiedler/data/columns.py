@@ -50,6 +50,7 @@ from .features import Groups, sentences
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
 from .frames import Column, category_column, encode, notes_on, number_column, ordered_column, read_column
 from .memory import TEXT_BYTES, check_size
+from .progress import counting
 from .tables import Contents, Request, Table, codes_among, dropped_columns, left_out, roles
 
 _COLUMNS_AT_ONCE = 512
@@ -353,11 +354,13 @@ def read_arrow(request: Request) -> Contents:
         return found
     check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + size)
     found.X = np.empty((n_rows, len(features)), dtype=kind, order="F")
-    for start in range(0, len(features), _COLUMNS_AT_ONCE):
-        part = load(features[start : start + _COLUMNS_AT_ONCE])
-        for j, column in enumerate(part.columns):
-            name = f"{request.path}: column {names[features[start + j]]!r}"
-            found.X[:, start + j] = as_floats(column, name)
+    with counting("columns", len(features)) as count:
+        for start in range(0, len(features), _COLUMNS_AT_ONCE):
+            part = load(features[start : start + _COLUMNS_AT_ONCE])
+            for j, column in enumerate(part.columns):
+                name = f"{request.path}: column {names[features[start + j]]!r}"
+                found.X[:, start + j] = as_floats(column, name)
+            count.reach(start + len(part.columns))
     return found
 
 

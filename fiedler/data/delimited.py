@@ -28,6 +28,7 @@ import numpy as np
 
 from ..words import did_you_mean
 from .memory import TEXT_BYTES, allocation_limit, check_size
+from .progress import counting
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
@@ -36,6 +37,7 @@ _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a dec
 
 _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # smaller files are read in Python, because importing polars takes longer
+_COUNTED = 2**20  # characters of lines between two reports of the position
 _LINE_COST = 16  # largest number of bytes per character while a line is split into cells
 _SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
 _MOST_TITLES = 10  # lines above a table
@@ -103,13 +105,17 @@ def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Itera
 class BoundedLines:
     """The lines of a file, limited by memory, because a gzipped line can have any length.
 
-    ``kept`` is the number of bytes that the reader keeps in memory per byte it reads.
+    ``kept`` is the number of bytes that the reader keeps in memory per byte it reads. The active run is told how many
+    bytes of the file have been read.
     """
 
     def __init__(self, file: Any, path: Path, kept: float = 0):
         self._file, self._path, self._kept, self._read = file, path, kept, 0
         self._limit = allocation_limit()
         self._longest = int(self._limit / _LINE_COST)
+        # The count is not entered, because a reader may leave a file early, and no other loop counts meanwhile.
+        self._size = path.stat().st_size
+        self._count, self._next = counting("bytes", self._size), _COUNTED
 
     def readline(self) -> Any:
         """The next line, or an empty line at the end."""
@@ -119,11 +125,25 @@ class BoundedLines:
         self._read += len(line)
         if self._kept * self._read > self._limit:
             check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
+        if not line or self._read >= self._next:
+            self._next = self._read + _COUNTED
+            self._tell(self._position() if line else self._size)
         return line
 
     def read(self, size: int) -> Any:
         """``size`` bytes or characters, or fewer at the end."""
-        return self._file.read(size)
+        before, piece = self._position(), self._file.read(size)
+        self._tell(before if piece else self._size)  # the caller has yet to process this piece
+        return piece
+
+    def _position(self) -> int:
+        """The position in the stored file, which may be behind a decoder and a decompressor."""
+        stored = getattr(self._file, "buffer", self._file)
+        return int(getattr(stored, "fileobj", stored).tell())
+
+    def _tell(self, position: int) -> None:
+        self._count.reach(0)  # reported once, before any other position
+        self._count.reach(position)
 
     def __iter__(self) -> Iterator[Any]:
         while line := self.readline():

@@ -92,10 +92,11 @@ class Run:
     Parameters
     ----------
     progress : callable, optional
-        Called as ``progress(done, total, what)`` at the start and after every part of a long loop: blocks of a source,
-        rows whose neighbours are searched, blocks of features, folds, draws or cells. A loop inside a part of another
-        loop moves ``done`` by a fraction. ``done`` of a loop never falls, and ends at ``total``. A fit can have
-        several loops, one after the other. The call comes from the thread that entered the block.
+        Called as ``progress(done, total, what)`` at the start and after every part of a long loop: bytes of a text
+        file, blocks of a source, rows whose neighbours are searched, blocks of features, folds, draws or cells. A loop
+        inside a part of another loop moves ``done`` by a fraction. ``done`` of a loop never falls, and ends at
+        ``total``. A fit can have several loops, one after the other. The call comes from the thread that
+        entered the block.
     folder : path, optional
         Folder for finished slabs; it is removed if the block ends without an error, or before a slab is finished.
     fingerprint : str, default=""

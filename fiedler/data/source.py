@@ -77,6 +77,11 @@ class Source:
         return float(self.shape[1] * self.dtype.itemsize)
 
     @property
+    def small(self) -> bool:
+        """Whether all of it takes at most the memory of a slab."""
+        return self._bytes <= slab_bytes()
+
+    @property
     def by_rows(self) -> bool:
         """Whether reading some columns reads the whole file: chunks hold complete rows, but not all rows."""
         return self.chunks[0] < self.shape[0] and self.chunks[1] >= self.shape[1] and len(self.slabs()) > 1
@@ -318,6 +323,10 @@ class RowView(Source):
     def __init__(self, source: Source, rows: np.ndarray):
         super().__init__((len(rows), source.shape[1]), source.dtype, source.label, None, source.names)
         self.sparse, self._source, self._rows = source.sparse, source, rows
+
+    @property
+    def bytes_per_row(self) -> float:
+        return self._source.bytes_per_row
 
     def _checked(self, rows: slice, columns: slice | np.ndarray) -> Part:
         return self._read(rows, columns)  # the source has checked its values, and its errors name the blocks

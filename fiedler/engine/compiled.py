@@ -38,6 +38,7 @@ def load() -> Any:
             (pair_squared_distances, _REORDER),
             (known_squared_distances, False),
             (sparse_pair_squares, False),
+            (sparse_pair_products, False),
             (sparse_gram, False),
             (mirror, False),
             (within_reach, False),
@@ -169,6 +170,24 @@ def sparse_pair_squares(indptr: A, indices: A, data: A, group: A, i: A, j: A, sc
             c = indices[q]
             sums[group[c]] += scratch[c] * scratch[c]
             scratch[c] = data[q]
+
+
+def sparse_pair_products(indptr: A, indices: A, data: A, i: A, j: A, scratch: A, products: A) -> None:
+    """products[p] = x_i'x_j for pairs of rows of a csr X. Row i is spread over ``scratch``, m zeros."""
+    spread = -1
+    for p in range(len(i)):
+        a, b = i[p], j[p]
+        if a != spread:
+            if spread >= 0:
+                for q in range(indptr[spread], indptr[spread + 1]):
+                    scratch[indices[q]] = 0.0
+            for q in range(indptr[a], indptr[a + 1]):
+                scratch[indices[q]] = data[q]
+            spread = a
+        product = 0.0
+        for q in range(indptr[b], indptr[b + 1]):
+            product += scratch[indices[q]] * data[q]
+        products[p] = product
 
 
 def sparse_gram(

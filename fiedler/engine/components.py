@@ -19,7 +19,7 @@ from ..data.progress import counting
 from ..data.source import Part, Source
 from ..validation import is_sparse
 from .distances import budget, check_range
-from .streamed import centred_pieces
+from .streamed import centred_pieces, scaled_rows
 from .threads import for_each, n_threads, one_blas_thread
 
 _SPARE = 10  # columns of Y beyond the wanted components: these converge faster
@@ -27,11 +27,13 @@ _PASSES = 16  # largest number of passes over X
 _SETTLED = 1e-7  # relative change of the variance in the leading components after which no more passes are made
 
 
-def leading_components(X: Matrix | sp.csr_array, number: int, passes: int = _PASSES) -> np.ndarray:
+def leading_components(
+    X: Matrix | sp.csr_array, number: int, passes: int = _PASSES, scale: np.ndarray | None = None
+) -> np.ndarray:
     """Coordinates (n, number) of the rows in the principal components with the largest variance, in float64.
 
     There are at most min(n - 1, m) components. If ``number`` is larger, all of them are returned. At most ``passes``
-    passes over X are made.
+    passes over X are made. The rows of a sparse source may be multiplied by ``scale``.
     """
     n, m = X.shape
     most = min(n - 1, m)
@@ -40,14 +42,14 @@ def leading_components(X: Matrix | sp.csr_array, number: int, passes: int = _PAS
     room = max(2, 2 * budget() // (n * width))  # blocks that fit into the memory budget
     with counting("components", passes) as count:
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = times_gram(X, np.random.default_rng(0).standard_normal((n, width)))
+            Z = times_gram(X, np.random.default_rng(0).standard_normal((n, width)), scale)
         if not np.isfinite(Z).all():
             check_range(sp.csc_array(X) if is_sparse(X) else X, np.arange(m))
         Q = block = _orthonormal(Z)
         H, before = np.zeros((0, 0)), 0.0
         for left in reversed(range(passes - 1)):
             count()
-            Z = times_gram(X, block)
+            Z = times_gram(X, block, scale)
             with one_blas_thread(float(n) * Q.shape[1] * width):
                 H = _bordered(H, Q.T @ Z, block.shape[1])
                 variance = float(np.linalg.eigvalsh(H)[-number:].sum())
@@ -89,16 +91,16 @@ def _bordered(H: np.ndarray, columns: np.ndarray, width: int) -> np.ndarray:
     return grown
 
 
-def times_gram(X: Matrix | sp.csr_array, Y: np.ndarray) -> np.ndarray:
+def times_gram(X: Matrix | sp.csr_array, Y: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
     """X̃ X̃' Y, a sum over the centred columns of X."""
     if isinstance(X, Source):
-        return X.sum(partial(_sparse_or_dense, Y=Y))
+        return X.sum(partial(_sparse_or_dense, Y=Y, scale=scale))
     return _sparse_or_dense(X, Y)
 
 
-def _sparse_or_dense(slab: Part, Y: np.ndarray) -> np.ndarray:
+def _sparse_or_dense(slab: Part, Y: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
     if is_sparse(slab):
-        return _sparse(slab, Y)
+        return _sparse(slab if scale is None else scaled_rows(slab, scale), Y)
     total = np.zeros(Y.shape)
     for piece in centred_pieces(slab):
         total += piece @ (piece.T @ Y)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..data.arrays import Matrix, as_csr
 from ..data.source import Source
@@ -31,13 +32,12 @@ _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # limits: rows for merging duplicates
 _MANY_SPARSE_ROWS = 500  # with more sparse rows, duplicates are merged, which is fast
 _EXACT_FROM_FILES, _PASSES = 20_000, 16  # limits for a file: rows for an exact search, and passes over the data
 # Limits for sparse rows: an exact search has at most this number of rows, or of products of stored values, which take
-# about a minute on two cores.
-_EXACT_SPARSE, _PRODUCTS = 20_000, 1e11
+# about 20 seconds on two cores. Up to 11,500 rows all keys stay in memory, and an exact search needs half the products.
+_EXACT_SPARSE, _PRODUCTS = 12_000, 2e10
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
-# Pairs whose distances are computed again at a time, and rows of the sample for the recall.
-_CANDIDATES, _SAMPLE = 2**25, 256
+_CANDIDATES = 2**25  # pairs whose distances are computed again
 
 
 def find_neighbors(
@@ -53,10 +53,13 @@ def find_neighbors(
 
     Identical rows are searched once. "auto" is exact up to 50,000 different dense rows. With more rows it is exact if a
     tree is fast, if numba is not installed, or if an approximate search would be slower. For sparse rows it is exact up
-    to 20,000 rows or 1e11 products of stored values. For a source it is exact up to 20,000 rows and 16 passes.
+    to 12,000 rows or 2e10 products of stored values. For a source it is exact up to 20,000 rows and 16 passes;
+    a small sparse source is read and searched like an array.
     """
     if isinstance(X, Source):
-        return _find_in_source(StreamedDistances(X, metric), k, algorithm)
+        if not (X.sparse and X.small):
+            return _find_in_source(StreamedDistances(X, metric), k, algorithm)
+        X, known = sp.csc_array(X[:, :], dtype=np.float64), None
     many = X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS)
     if many and not (is_sparse(X) and known is not None and _mostly_different(known())):
         rows = as_csr(X) if is_sparse(X) else X
@@ -90,7 +93,7 @@ def find_neighbors(
 
 
 def _many(distances: Distances) -> bool:
-    """Whether an exact search may take minutes."""
+    """Whether an exact search may take long."""
     if isinstance(distances, SparseDistances):
         return distances.n > _EXACT_SPARSE and distances.cost > _PRODUCTS
     return distances.n > _EXACT_UP_TO
@@ -134,7 +137,8 @@ def search_name(X: Matrix, recall: float | None) -> str:
     """The name of the search that :func:`find_neighbors` used, given its recall."""
     if recall is None:
         return "exact"
-    return "projected" if isinstance(X, Source) and X.shape[1] > SKETCH else "approximate"
+    projected = isinstance(X, Source) and not X.sparse and X.shape[1] > SKETCH
+    return "projected" if projected else "approximate"
 
 
 def _find_in_source(
@@ -143,11 +147,14 @@ def _find_in_source(
     """As find_neighbors, for a source: few rows are searched exactly, many rows by a sketch in float32.
 
     Each block of distances is a pass over the data. Candidates are the neighbours in the sketch (a random projection of
-    long rows). One more pass chooses among them by true distances, and another pass measures the recall on a sample.
+    long dense rows). One more pass chooses among them by true distances, and another pass measures the recall on a
+    sample. Long sparse rows have a sketch of their own.
     """
     n = distances.n
     if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES and distances.n_passes <= _PASSES):
         return (*nearest_rows(distances, k), None)
+    if distances.source.sparse and distances.m > SKETCH:
+        return sketched.search_source(distances, k)
     sketch = distances.sketch()
     projected = sketch.shape[1] < distances.m
     wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
@@ -157,11 +164,8 @@ def _find_in_source(
     if projected:
         chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
         candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
-        size = min(n, _SAMPLE, max(len(distances.row_blocks()[0]), _SAMPLE // 8))
-        sample = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-        exact = np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
-        shared = [len(np.intersect1d(a, b)) for a, b in zip(candidates[sample], exact, strict=True)]
-        recall = float(np.mean(shared)) / k
+        sample, exact = sketched.sampled(distances, k)
+        recall = approximate.share_found(candidates[sample], exact)
     return candidates, squared, 1.0 if recall is None else recall
 
 

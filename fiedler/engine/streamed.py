@@ -112,6 +112,26 @@ class StreamedDistances(Distances):
             return cosine_squared(products, self._lengths[i] * self._lengths[j])
         return self._source.sum(partial(_between, i=i, j=j, scale=self._scale)) + self._empty[i] + self._empty[j]
 
+    def by_products(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Squared distances of the pairs (i, j), from products, which is much faster for sparse rows; less accurate."""
+        products = self._source.sum(partial(_products, i=i, j=j)) * (self.scale[i] * self.scale[j])
+        return self.norms[i] + self.norms[j] - 2.0 * products
+
+    @property
+    def source(self) -> Source:
+        """The rows as they are stored."""
+        return self._source
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Numbers by which the rows are multiplied before they are compared."""
+        return np.ones(self.n) if self._scale is None else self._scale
+
+    @property
+    def norms(self) -> np.ndarray:
+        """‖x_j‖² for products with other rows; 1 for a row of zeros under the cosine, which is far from all."""
+        return self._norms + self._empty
+
     def sketch(self) -> np.ndarray:
         """The centred and scaled rows in float32; long rows are reduced by a random projection."""
         if self.m <= SKETCH:
@@ -177,13 +197,23 @@ def _norms(slab: Part, centred: bool) -> np.ndarray:
 
 def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     if is_sparse(slab):
-        X = as_csr(slab)
-        X = X if scale is None else sp.csr_array(X.multiply(scale[:, None]))
-        return sparse_squared_differences(X, i, j)
+        return sparse_squared_differences(as_csr(slab) if scale is None else scaled_rows(slab, scale), i, j)
     squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * slab.shape[1])
     for piece in centred_pieces(slab, centred=False):
         add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
     return squared
+
+
+def scaled_rows(slab: sp.csr_array | sp.csc_array, scale: np.ndarray) -> sp.csr_array:
+    """A sparse slab by rows, in float64, each row multiplied by a number."""
+    X = as_csr(slab)
+    return sp.csr_array((X.data * np.repeat(scale, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+
+
+def times_mean(slab: sp.csr_array | sp.csc_array, scale: np.ndarray) -> np.ndarray:
+    """x_i'mean of the scaled rows of a sparse slab."""
+    X = scaled_rows(slab, scale)
+    return X @ np.asarray(X.mean(axis=0)).ravel()
 
 
 def _products(slab: Part, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -42,12 +42,14 @@ class KNN(Recipe):
         "approximate" needs the extra ``fast``. It stops after some minutes of work; its recall is measured, shown by
         the graph, and a recall below 0.9 gives a warning. "auto" is exact up to 50,000 different rows. With more rows
         it is exact if a k-d tree is fast or if the extra is missing, and otherwise approximate. For a sparse X "auto"
-        is exact up to 20,000 rows. With more rows it is exact if all distances need at most 10¹¹ products of stored
+        is exact up to 12,000 rows. With more rows it is exact if all distances need at most 2·10¹⁰ products of stored
         values, or if that is faster. Otherwise candidates are found by 32 principal components and the norms of the
-        rows, and true distances choose among them. For a file or a Dask array "auto" is exact up to 20,000 rows, or
-        fewer if scikit-learn's ``working_memory`` is so small that more than 16 passes over the data would be needed.
-        With more rows it finds the neighbours in single precision, or in a random projection of long rows. With more
-        than 5,000,000 rows it builds ``Anchors()`` instead, and warns.
+        rows, and true distances choose among them. A sparse file is searched like a sparse X if it takes at most a
+        quarter of scikit-learn's ``working_memory``. For any other file or Dask array "auto" is exact up to 20,000
+        rows, or fewer if ``working_memory`` is so small that more than 16 passes over the data would be needed. With
+        more rows it finds candidates for long sparse rows as above, and the neighbours of dense rows in single
+        precision, or in a random projection of long rows. With more than 5,000,000 rows it builds ``Anchors()``
+        instead, and warns.
     n_components : int, optional
         Number of leading principal components of X in which neighbours are searched, as is usual for single cells; by
         default they are searched in X. Columns are centred but not scaled, and a sparse X stays sparse. All distances,
