@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import dger
 
 from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
@@ -165,8 +166,8 @@ class CentredColumns:
         if X is None or not stored_products_pay(by_features := as_csr(X).T):
             return None
         gram = sparse_gram(X.T, by_features)
-        gram -= (self.root @ self.root) * np.outer(self._mean, self._mean)
-        return gram
+        # gram -= (√w'√w) μμ', in place
+        return dger(-float(self.root @ self.root), self._mean, self._mean, a=gram.T, overwrite_a=1).T
 
     def mix(self, coefficients: np.ndarray) -> np.ndarray:
         """C B for an (m, b) array of coefficients, in memory."""

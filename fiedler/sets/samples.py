@@ -129,9 +129,11 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray,
     def work(part: slice) -> None:
         C = np.ascontiguousarray(columns.take(part) * unit[part], dtype=dtype)
         for place, rows in enumerate(tiles):
-            image = (scaled[rows, rows] @ C[rows]).astype(np.float64)
+            image = np.zeros((rows.stop - rows.start, C.shape[1]))
             for others in tiles[place + 1 :]:
-                image += 2.0 * (scaled[rows, others] @ C[others])
+                image += scaled[rows, others] @ C[others]
+            image *= 2.0
+            image += scaled[rows, rows] @ C[rows]
             image *= C[rows]
             forms[part] += image.sum(axis=0)
 
