@@ -45,13 +45,25 @@ def some(results: measure.Results, text: str) -> int:
     return 0
 
 
+def facts(results: measure.Results) -> int:
+    """Memory, limits, first calls and commands; their rows in RESULTS.md are replaced after each part."""
+    progress = _progress()
+    for part in (measure.limits, measure.memory, measure.many_cells, measure.first_calls, measure.commands):
+        results.facts += part() if part is measure.limits else part(progress)
+        report.update(results)
+    results.facts += measure.imports()
+    report.update(results)
+    return 0
+
+
+def _progress() -> measure.Progress:
+    start = time.perf_counter()
+    return lambda text: print(f"{time.perf_counter() - start:7.0f} s  {text}", flush=True)
+
+
 def full(results: measure.Results) -> int:
     """Everything, into RESULTS.md."""
-    start = time.perf_counter()
-
-    def progress(text: str) -> None:
-        print(f"{time.perf_counter() - start:7.0f} s  {text}", flush=True)
-
+    start, progress = time.perf_counter(), _progress()
     results.machine = report.machine()
     for case in cases():
         for row in measure.run_case(case, results):
@@ -76,7 +88,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few ratios, exit code 1 if one falls under its floor")
     parser.add_argument("--only", metavar="TEXT", help="measure the cases whose name contains this text again")
+    parser.add_argument("--facts", action="store_true", help="measure memory, limits, first calls and commands again")
     given, results = parser.parse_args(), measure.Results()
+    if given.facts:
+        return facts(results)
     if given.only is not None:
         return some(results, given.only)
     return quick(results) if given.quick else full(results)

@@ -67,7 +67,7 @@ def test_sets_of_very_many_cells_are_measured_on_request_only():
 def test_a_set_of_cells_is_a_row_of_the_table(monkeypatch):
     monkeypatch.setattr(cells.isolated, "measure", lambda job, *options: cells.isolated.JOBS[job](*options))
     row = dict(zip(cells.HEADER, cells.measured("set", 200, 300), strict=True))
-    assert row["graph"] == "`subset`, 50 features"
+    assert row["graph"] == "`subset`, 200 features"
     assert (row["rows"], row["columns"], row["search"], row["recall"]) == ("200", "300", "exact", "–")
     assert (row["true neighbours"], row["same kind"]) == ("–", "–")
     assert float(row["seconds"]) > 0.0

@@ -22,9 +22,9 @@ GRAPHS = {
     "X": "`KNN(10)`",
     "components": "`KNN(10, n_components=50)`",
     "scanpy": "scanpy: `pca`, `neighbors`",
-    "set": "`subset`, 50 features",
+    "set": "`subset`, 200 features",
 }
-SET, SET_ROWS = 50, 20_000  # features of a set, and the largest number of rows of sets that are always measured
+SET, SET_ROWS = 200, 20_000  # features of a set, and the largest number of rows of sets that are always measured
 HEADER = ["graph", "rows", "columns", "seconds", "peak GiB", "search", "recall", "true neighbours", "same kind"]
 
 
