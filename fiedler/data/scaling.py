@@ -78,12 +78,11 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
     """
     if isinstance(X, Source) or X.shape[1] < 2:
         return None
-    columns = _spaced(X.shape[1])
-    rows = _spaced(X.shape[0])
-    some = X if len(rows) == X.shape[0] else X[rows]
+    rows, columns = map(_spaced, X.shape)
+    some = _corner(X, rows, columns)
     if isinstance(some, np.ndarray) and _surely_even(some, factor):
         return None
-    found = _compared(_spreads(some, columns), columns, factor)
+    found = _compared(_spreads(some, np.arange(len(columns))), columns, factor)
     if found is None or len(rows) == X.shape[0]:
         return found
     columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
@@ -125,6 +124,13 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
 
 def _spaced(size: int) -> np.ndarray:
     return np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp)
+
+
+def _corner(X: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Some rows of some columns; all of them are not copied."""
+    if X.shape == (len(rows), len(columns)):
+        return X
+    return X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]
 
 
 def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:
