@@ -30,7 +30,7 @@ from .centred import CentredColumns, column_squares, without
 from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
-_SINGLE_FROM = 1e10  # number of products from which they are in single precision, with a bound of the error,
+_SINGLE_FROM = 4e10  # number of products from which they are in single precision, with a bound of the error,
 _TERMS = 512  # and number of products that are summed in single precision
 _SETTLED = 32  # number of columns for which K is multiplied together in double precision
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
