@@ -30,6 +30,7 @@ from .centred import CentredColumns, column_squares, without
 from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
+_TILES = 8  # least number of tiles of K in each direction
 _SINGLE_FROM = 4e10  # number of products from which they are in single precision, with a bound of the error,
 _TERMS = 512  # and number of products that are summed in single precision
 _SETTLED = 32  # number of columns for which K is multiplied together in double precision
@@ -120,17 +121,18 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray,
     their errors: sums of t products have the error t u Σ |x y|, and |c|'|K||c| <= ‖K‖_F ‖c‖².
     """
     n, m = columns.shape
-    den, dtype = columns.squares(), _precision(float(n) * n * m)
-    forms, length = np.zeros(m), float(np.linalg.norm(K)) or 1.0
-    scaled, unit = (K / length).astype(dtype), _inverse_roots(den)
-    tile = int(np.clip(n // 8, 256, _TERMS))
+    forms, den, length = np.zeros(m), columns.squares(), float(np.linalg.norm(K)) or 1.0
+    single = _precision(float(n) * n * m) == np.float32
+    scaled, unit = ((K / length).astype(np.float32) if single else K), _inverse_roots(den)
+    tile = min(-(-n // _TILES), _TERMS) if single else -(-n // _TILES)
     tiles = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
 
     def work(part: slice) -> None:
-        C = np.ascontiguousarray(columns.take(part) * unit[part], dtype=dtype)
+        C = np.ascontiguousarray(columns.take(part))
+        C = (C * unit[part]).astype(np.float32) if single else C
         for place, rows in enumerate(tiles):
             image = np.zeros((rows.stop - rows.start, C.shape[1]))
-            for others in tiles[place + 1 :]:
+            for others in tiles[place + 1 :] if single else [slice(rows.stop, n)]:
                 image += scaled[rows, others] @ C[others]
             image *= 2.0
             image += scaled[rows, rows] @ C[rows]
@@ -138,7 +140,7 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray,
             forms[part] += image.sum(axis=0)
 
     for_each(work, columns.blocks(), float(n) * n * m)
-    return forms * (length * den), _rounding(dtype, length * den)
+    return (forms * (length * den), _rounding(np.float32, length * den)) if single else (forms, None)
 
 
 def _precision(products: float) -> Any:
