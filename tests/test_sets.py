@@ -129,6 +129,15 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
     np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
 
 
+def test_dense_columns_that_are_too_large_to_be_centred_as_a_whole():
+    X = data(60, 90, 4)
+    usual = chosen(SmoothSubset(), X, 10, form="products")
+    with config_context(working_memory=0.05):  # C would need 0.04 MiB
+        path = chosen(SmoothSubset(), X, 10, form="products")
+    assert path.order[:10].tolist() == usual.order[:10].tolist()
+    np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
+
+
 def test_a_file_with_many_rows_and_columns_is_refused_by_sets(tmp_path, monkeypatch):
     X = data(40, 70, 2)
     np.save(tmp_path / "X.npy", X)

@@ -127,7 +127,7 @@ def _spaced(size: int) -> np.ndarray:
 
 
 def _corner(X: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Some rows of some columns; all of them are not copied."""
+    """Some rows of some columns; X itself if these are all."""
     if X.shape == (len(rows), len(columns)):
         return X
     return X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]

@@ -175,7 +175,12 @@ class CentredColumns:
             return self.sparse @ coefficients - np.outer(self.root, self._mean @ coefficients)
         if self._held is not None:
             return self._held @ coefficients
-        raise TypeError("C is not in memory.")
+        if not self.in_memory:
+            raise TypeError("C is not in memory.")
+        total = np.zeros((self.shape[0], coefficients.shape[1]))
+        for part in self.blocks():
+            total += self.take(part) @ coefficients[part]
+        return total
 
     def gram(self) -> np.ndarray:
         """C C' (n, n)."""
