@@ -12,7 +12,6 @@ B = C'FC. If X has few stored values, they come from sparse products, and no den
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -122,7 +121,7 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray,
     """
     n, m = columns.shape
     forms, den, length = np.zeros(m), columns.squares(), float(np.linalg.norm(K)) or 1.0
-    single = _precision(float(n) * n * m) == np.float32
+    single = float(n) * n * m >= _SINGLE_FROM
     scaled, unit = ((K / length).astype(np.float32) if single else K), _inverse_roots(den)
     tile = min(-(-n // _TILES), _TERMS) if single else -(-n // _TILES)
     tiles = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
@@ -140,16 +139,12 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray,
             forms[part] += image.sum(axis=0)
 
     for_each(work, columns.blocks(), float(n) * n * m)
-    return (forms * (length * den), _rounding(np.float32, length * den)) if single else (forms, None)
+    return (forms * (length * den), _rounding(length * den)) if single else (forms, None)
 
 
-def _precision(products: float) -> Any:
-    return np.float32 if products >= _SINGLE_FROM else np.float64
-
-
-def _rounding(dtype: Any, size: np.ndarray) -> np.ndarray | None:
-    """Bound of the error of sums of products in single precision; double precision needs none."""
-    return (_TERMS + 8) * 2.0**-24 * size if dtype == np.float32 else None
+def _rounding(size: np.ndarray) -> np.ndarray:
+    """Bound of the error of sums of products in single precision."""
+    return (_TERMS + 8) * 2.0**-24 * size
 
 
 def _inverse_roots(squares: np.ndarray) -> np.ndarray:
@@ -174,9 +169,9 @@ def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[n
         for part in blocks:
             energies[part] = np.einsum("ij,ij->j", C := columns.take(part), F.apply(C))
         return energies, F.trace(), None
-    dtype = _precision(float(n) * m * m)
-    width = blocks[0].stop
-    step = max(1, int(working_bytes() / (2 * np.dtype(dtype).itemsize * n * width)))  # blocks in a slab
+    single = float(n) * m * m >= _SINGLE_FROM
+    dtype, width = np.dtype(np.float32 if single else np.float64), blocks[0].stop
+    step = max(1, int(working_bytes() / (2 * dtype.itemsize * n * width)))  # blocks in a slab
     with counting("pairs of features", len(blocks) ** 2) as count:
         for first in range(0, len(blocks), step):
             last = min(first + step, len(blocks))
@@ -200,9 +195,8 @@ def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[n
             energies[slab] += sums.sum(axis=0) * squares[slab]
             count.reach(last**2)
     # With errors up to e of each entry, ‖b + e‖² - ‖b‖² <= 2 ‖b‖ ‖e‖ + ‖e‖².
-    error = _rounding(dtype, np.sqrt(squares * den.sum()))
-    slack = None if error is None else error * (2.0 * np.sqrt(energies) + error)
-    return energies, float(squares.sum()), slack
+    error = _rounding(np.sqrt(squares * den.sum()))
+    return energies, float(squares.sum()), error * (2.0 * np.sqrt(energies) + error) if single else None
 
 
 def _products(V: np.ndarray, C: np.ndarray) -> np.ndarray:
