@@ -7,7 +7,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz docs dist bench bench-quick papers significance scale cells noise field holes pages clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers significance scale cells noise field holes pages clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -37,6 +37,12 @@ test-extras: $(READY)  ## every extra by itself, with its oldest versions, does 
 
 fuzz: $(READY)  ## random tables, methods and damaged files, for two minutes
 	$(BIN)/python tests/fuzz.py 120
+
+golden: $(READY)  ## the same results, to the last bit, as the commit in tests/golden/BASE (5 minutes, needs FIEDLER_DATA)
+	rm -rf out/base && git worktree prune && git worktree add -f --detach out/base $$(cat tests/golden/BASE)
+	PYTHONPATH=out/base $(BIN)/python -W ignore tests/golden/record.py write out/old.npz
+	PYTHONPATH=. $(BIN)/python -W ignore tests/golden/record.py write out/new.npz
+	$(BIN)/python tests/golden/record.py compare out/old.npz out/new.npz
 
 test-docs: $(READY)  ## the pages are true: examples in docstrings and pages run, links lead somewhere, the gallery runs
 	$(BIN)/python -m pytest -q -n 2 fiedler tests/test_docs.py tests/test_examples.py
