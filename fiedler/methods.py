@@ -6,38 +6,31 @@ computed. ``METHODS`` maps the names that :class:`fiedler.SpectralSelector` acce
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from . import registry
-from .criteria import (
+from .criteria import (  # noqa: F401 - METHODS looks up classes by name
+    Correlation,
     Criterion,
     Energy,
     Explained,
+    FisherScore,
     Phi,
     Ratio,
     Rayleigh,
     Regressed,
     Relevance,
-    Scorer,
     Sensitivity,
     TraceDifference,
+    Variance,
 )
-from .criteria.cut import AutoLambda, semi_supervised
-from .criteria.energy import per_feature
-from .criteria.holes import fair_share, known_variance
-from .criteria.nulls import NoTest, Null, Quotient
-from .criteria.scorer import Additive
-from .data.arrays import Block, take_columns, take_rows
-from .engine.moments import sparse_moments
+from .criteria.criterion import Traits
+from .criteria.disagreement import AutoLambda, semi_supervised
+from .criteria.nulls import Null
 from .graphs import (
     KNN,
     RBF,
     CannotLink,
-    ClassGraph,
-    Graph,
     MustLink,
     Recipe,
     ReliefGraph,
@@ -46,9 +39,8 @@ from .graphs import (
     Within,
     as_recipe,
 )
-from .problem import Problem
 from .sets.formula import SetFormula
-from .validation import check_choice, check_positive, check_share, is_sparse
+from .validation import check_choice, check_positive, check_share
 
 
 class Method(Criterion):
@@ -64,31 +56,18 @@ class Method(Criterion):
         """
         raise TypeError(f"{type(self).__name__} has no formula.")
 
-    @property
-    def greater_is_better(self) -> bool:
-        return self.formula().greater_is_better
+    def expanded(self) -> Criterion:
+        return self.formula()
 
     @property
-    def nonnegative(self) -> bool:
-        return self.formula().nonnegative
-
-    def parts(self) -> Iterator[Criterion | Recipe]:
-        # The parameters of the method already appear inside the formula.
-        yield self.formula()
-
-    def scorer(self, problem: Problem) -> Scorer:
-        return self.formula().scorer(problem)
+    def traits(self) -> Traits:
+        return self.formula().traits
 
     def set_formula(self) -> SetFormula | None:
         return self.formula().set_formula()
 
     def null(self) -> Null:
         return self.formula().null()
-
-    def sized(self, n_features: int) -> Criterion:
-        inside = self.formula()
-        found = inside.sized(n_features)
-        return self if found is inside else found
 
     def _recipe(self, name: str) -> Recipe:
         """The graph parameter ``name`` as a recipe; None stands for the class attribute ``_default_<name>``."""
@@ -537,172 +516,4 @@ class ReliefF(Method):
         return Energy(ReliefGraph(self.n_neighbors)) * -2.0
 
 
-class FisherScore(Criterion):
-    """Fisher score Σ_l n_l (μ_l - μ)² / Σ_l n_l σ_l² ([KA] eq. 1). Labelled rows, large is good.
-
-    It equals 1/LS - 1, where LS is the Laplacian score on ClassGraph(). A feature that is constant inside every class
-    scores inf; such features are ordered by the numerator.
-
-    Examples
-    --------
-    >>> from fiedler import FisherScore
-    >>> FisherScore().evaluate([[0.0, 1.0], [2.0, 1.0], [4.0, 3.0], [6.0, 3.0]], ["a", "a", "b", "b"])
-    array([ 4., inf])
-    """
-
-    needs = "classes"
-    accepts_groups = True
-
-    @property
-    def greater_is_better(self) -> bool:
-        return True
-
-    def null(self) -> Quotient:
-        return Quotient(ClassGraph())  # F = 1 / LS - 1 on that graph
-
-    def scorer(self, problem: Problem) -> Scorer:
-        graph = problem.graph(ClassGraph())
-        whole = Scorer(graph.rows, lambda F: np.divide(*_between_and_within(graph, F)))
-        if problem.groups is None and problem.known is None:
-            return whole
-        codes, names = problem.supervision.classes("FisherScore")
-        rows, n_classes = codes >= 0, len(names)
-        members = np.equal.outer(codes[rows], np.arange(n_classes)).astype(np.float64)
-
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            if problem.known is None:
-                return np.array(_between_and_within(graph, F))
-            return np.array(_between_and_within_known(members, F[rows], problem.known[rows, columns]))
-
-        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-            fisher = values[0] / values[1]
-            if problem.known is None:
-                return fisher
-            n = per_feature(problem, problem.known[rows].sum(axis=0).astype(np.float64))
-            unexplained = fair_share(1.0 / (1.0 + fisher), n, int(rows.sum()), n_classes)
-            return np.where(n == rows.sum(), fisher, 1.0 / unexplained - 1.0)
-
-        return whole._replace(additive=Additive(parts, finish, 2))
-
-    def tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray:
-        graph, inside = problem.graph(ClassGraph()), problem.columns_of(columns)
-        between = _between_and_within(graph, take_columns(problem.X, inside))[0]
-        return between if problem.groups is None else problem.groups.take(columns).sum(between)
-
-
-class Correlation(Criterion):
-    """Absolute Pearson correlation with a real target, on the rows where it is known. Large is good.
-
-    Examples
-    --------
-    >>> from fiedler import Correlation
-    >>> Correlation().evaluate([[0.0], [1.0], [2.0]], [3.0, 1.0, -1.0])
-    array([1.])
-    """
-
-    needs = "target"
-    accepts_groups = True
-
-    @property
-    def greater_is_better(self) -> bool:
-        return True
-
-    def scorer(self, problem: Problem) -> Scorer:
-        target = problem.supervision.target("Correlation")
-        known = ~np.isnan(target)
-        rows, y = np.flatnonzero(known), target[known] - target[known].mean()
-        y /= np.linalg.norm(y) or np.nan
-
-        def score(F: Any) -> np.ndarray:
-            centred = _centred(take_rows(F, rows))
-            return np.minimum(np.abs(y @ centred) / np.linalg.norm(centred, axis=0), 1.0)
-
-        whole = Scorer(known, score)
-        if problem.groups is None and problem.known is None:
-            return whole
-        measured = np.ones(problem.X.shape, dtype=bool) if problem.known is None else problem.known
-
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            K = measured[rows, columns]
-            here = np.where(K, y[:, None], 0.0)  # the target on the rows that know the column
-            here = np.where(K, here - here.sum(axis=0) / np.maximum(K.sum(axis=0), 1), 0.0)
-            centred = _known_centred(F[rows], K)
-            along = np.einsum("ij,ij->j", here, centred) ** 2 / np.einsum("ij,ij->j", here, here)
-            return np.array([np.nan_to_num(along), np.einsum("ij,ij->j", centred, centred)])
-
-        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-            explained = np.minimum(values[0] / values[1], 1.0)
-            if problem.known is not None:
-                n = per_feature(problem, measured[rows].sum(axis=0).astype(np.float64))
-                fair = np.maximum(1.0 - fair_share(1.0 - explained, n, len(rows), 2), 0.0)
-                explained = np.where(n == len(rows), explained, fair)
-            return np.sqrt(explained)
-
-        return whole._replace(additive=Additive(parts, finish, 2))
-
-
-class Variance(Criterion):
-    """Variance (1/n) Σ_i (f_i - μ)² ([KA] eq. 2). Unsupervised, large is good.
-
-    Examples
-    --------
-    >>> from fiedler import Variance
-    >>> Variance().evaluate([[0.0, 7.0], [2.0, 7.0]])
-    array([ 1., nan])
-    """
-
-    @property
-    def greater_is_better(self) -> bool:
-        return True
-
-    reads_scale = accepts_groups = True
-
-    def null(self) -> NoTest:
-        why = "is the same for a feature's values in any order, so there is nothing to test; test LaplacianScore()"
-        return NoTest(f"{why} instead.", in_formulas=False)
-
-    def scorer(self, problem: Problem) -> Scorer:
-        n = problem.n_samples
-        ones = np.ones(n)
-
-        def score(F: Block) -> np.ndarray:
-            return sparse_moments(F, ones)[1] / n if is_sparse(F) else np.mean(_centred(F) ** 2, axis=0)
-
-        whole = Scorer(ones > 0, score)
-        if problem.groups is None and problem.known is None:
-            return whole
-
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            return known_variance(problem, F, columns, whole.rows)[None]
-
-        return whole._replace(additive=Additive(parts, lambda values, root: values[0], 1))
-
-
 METHODS: dict[str, type[Criterion]] = {entry.name: globals()[entry.cls] for entry in registry.METHODS}
-
-
-def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndarray]:
-    sizes, mean, scatter = class_graph.group_moments(F)
-    overall = sizes @ mean / sizes.sum()
-    return sizes @ (mean - overall) ** 2, scatter.sum(axis=0)
-
-
-def _between_and_within_known(members: np.ndarray, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scatter between and within the classes, over the known values of each column."""
-    centred = _known_centred(F, known)
-    sizes = members.T @ known
-    means = members.T @ centred / np.maximum(sizes, 1.0)
-    within = np.where(known, centred - members @ means, 0.0)
-    return np.einsum("ij,ij->j", sizes, means**2), np.einsum("ij,ij->j", within, within)
-
-
-def _known_centred(F: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Columns minus the mean of their known values; 0 where a value is missing."""
-    first = F[np.argmax(known, axis=0), np.arange(F.shape[1])]
-    shifted = np.where(known, F - first, 0.0)
-    return np.where(known, shifted - shifted.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
-
-
-def _centred(F: np.ndarray) -> np.ndarray:
-    shifted = F - F[0]  # shifting by one sample keeps large offsets exact and constants exactly zero
-    return shifted - shifted.mean(axis=0)

@@ -122,6 +122,7 @@ class Problem:
         if groups is not None:
             self.n_features = groups.n_features
         self.feature_names: Any = None
+        self.n_wanted: int | None = None  # number of features that will be selected, if a criterion may depend on it
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
         self._shared: dict[
             Hashable, Built[Any]

@@ -461,10 +461,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         try:
-            criterion = as_criterion(self.criterion)
+            criterion = as_criterion(self.criterion).resolved()
             tags.target_tags.required = bool(criterion.reads)
-            inside = (part for part in criterion.walk() if isinstance(part, Criterion))
-            tags.input_tags.allow_nan = all(part.accepts_holes for part in inside)
+            tags.input_tags.allow_nan = criterion.accepts_missing
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False
         return tags

@@ -31,7 +31,8 @@ from fiedler import (
     Supervision,
     Variance,
 )
-from fiedler.criteria.criterion import Scorer, fits_one_pass, score_by_rows
+from fiedler.criteria import Scorer, Traits
+from fiedler.criteria.criterion import score_by_rows
 from fiedler.data.arrays import validate_X
 from fiedler.engine.assignment import AnchorMap
 from fiedler.graphs.anchors import sum_rows
@@ -308,8 +309,8 @@ def test_few_long_rows_are_shortened_first(monkeypatch):
 
 def by_rows(criterion, X, known=None):
     """The scores from one pass over blocks of rows, or None where that is not enough."""
-    problem = Problem(validate_X(X), known)
-    return score_by_rows(criterion, problem) if fits_one_pass(criterion, problem) else None
+    problem, resolved = Problem(validate_X(X), known), criterion.resolved()
+    return score_by_rows(resolved.formula, problem) if resolved.fits_one_pass(problem) else None
 
 
 def summed(X, recipe, n_blocks):
@@ -393,9 +394,8 @@ def test_by_rows_says_what_it_cannot_do(criterion):
     assert by_rows(criterion, X, Supervision(len(X), np.arange(len(X)) % 2)) is None
 
 
-def test_a_formula_that_fails_says_why_in_one_pass_too():
-    with pytest.raises(ValueError, match="requires y"):
-        by_rows(SSelect(A), make())
+def test_a_formula_that_reads_single_rows_needs_them():
+    assert by_rows(SSelect(A), make()) is None
 
 
 def test_by_rows_gives_up_where_the_sums_do_not_fit():
@@ -423,22 +423,24 @@ class Spread(Criterion):
     def __init__(self, graph):
         self.graph = graph
 
-    greater_is_better = property(lambda self: True)
+    traits = Traits(greater_is_better=True, one_pass=True)
 
     def scorer(self, problem):
         graph = problem.graph(self.graph)
-        return Scorer(graph.rows, lambda F: graph.mass(F) / graph.energy(F))
+        return Scorer(graph.rows, lambda F, columns: graph.mass(F) / graph.energy(F))
 
 
 class Tallest(Spread):
     """One that looks at the values themselves."""
 
+    traits = Traits(greater_is_better=True)
+
     def scorer(self, problem):
         graph = problem.graph(self.graph)
-        return Scorer(graph.rows, lambda F: F.max(axis=0) / graph.energy(F))
+        return Scorer(graph.rows, lambda F, columns: F.max(axis=0) / graph.energy(F))
 
 
-def test_a_primitive_of_ones_own_takes_the_path_that_what_it_asks_allows():
+def test_a_primitive_of_ones_own_takes_the_path_that_it_declares():
     X = make()
     close(by_rows(2.0 * Spread(A), X), 2.0 / LaplacianScore(A).evaluate(X), rtol=1e-10)
     assert by_rows(Tallest(A), X) is None

@@ -74,7 +74,7 @@ def test_chunks_of_scipy_sparse(name, kind, chunks):
     expected = fitted(CRITERIA[name], data, sp.csc_array(data.X))
     with config_context(working_memory=SMALL):
         found = fitted(CRITERIA[name], data, dask_array(data.X, CHUNKS[chunks], kind))
-    same_scores(found.scores_, expected.scores_)
+    same_scores(found.scores_, expected.scores_, name)
     np.testing.assert_array_equal(found.order_, expected.order_)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import kneighbors_graph
 
 from fiedler import KNN, Criterion, Graph, LaplacianScore, Problem, Rayleigh, Recipe, SpectralSelector
-from fiedler.criteria import NoTest, Quotient, Scorer, SetFormula, Term
+from fiedler.criteria import NoTest, Quotient, Scorer, SetFormula, Term, Traits
 from fiedler.evaluate import compare, significance, stability
 
 
@@ -39,7 +39,11 @@ class Roughness(Criterion):
 
     def scorer(self, problem):
         graph = problem.graph(self.graph)
-        return Scorer(graph.rows, lambda F: np.sqrt(graph.energy(F) / graph.mass(F)))
+
+        def parts(F, columns):
+            return np.array([graph.energy(F), graph.mass(F)])
+
+        return Scorer(graph.rows, parts, lambda values, among: np.sqrt(values[0] / values[1]), n=2)
 
     def null(self):
         return Quotient(self.graph)
@@ -48,7 +52,7 @@ class Roughness(Criterion):
 class Walks(Criterion):
     """A set criterion: what a set explains of one step of a random walk."""
 
-    greater_is_better = property(lambda self: True)
+    traits = Traits(greater_is_better=True)
 
     def __init__(self, graph):
         self.graph = graph

@@ -36,7 +36,7 @@ def test_every_kind_gives_the_scores_of_its_twin(saved, kind, name):
     with opened(kind, saved(kind, data.X)) as X, config_context(working_memory=FEW):
         assert len(as_source(X).slabs()) > 2
         found = fitted(CRITERIA[name], data, X)
-    same_scores(found.scores_, expected.scores_)
+    same_scores(found.scores_, expected.scores_, name)
     np.testing.assert_array_equal(found.order_, expected.order_)
     assert np.isnan(found.scores_[7])
 

@@ -29,7 +29,7 @@ from fiedler import (
     SSelect,
     Variance,
 )
-from fiedler.criteria.holes import difference_penalty, fair_share, quotient_penalty
+from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
 from fiedler.data.features import Groups
 from fiedler.engine import holes
 from fiedler.engine.holes import filled, holes_of, known_neighbors
@@ -395,7 +395,7 @@ def test_what_cannot_be_computed_is_refused_with_a_way_out():
 
 
 def test_a_graph_in_factors_over_many_rows_is_refused(monkeypatch):
-    from fiedler.criteria import holes as penalties
+    from fiedler.criteria import missing as penalties
 
     monkeypatch.setattr(penalties, "_MOST_ROWS", 10)
     refused("not sparse", lambda: LaplacianScore(RBF()).evaluate(with_holes(40, 5, 0.2)))

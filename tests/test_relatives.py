@@ -18,8 +18,8 @@ from fiedler import (
     TraceRatio,
     Variance,
 )
-from fiedler.criteria.regression import group_lasso, lasso_coefficients
-from fiedler.criteria.trace import best_ratio
+from fiedler.criteria.explained import best_ratio
+from fiedler.criteria.regressed import group_lasso, lasso_coefficients
 from fiedler.data.memory import memory_limit
 from fiedler.errors import ParameterError
 

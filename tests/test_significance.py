@@ -374,7 +374,8 @@ def test_permuted_labels_are_those_of_a_plain_loop(blobs):
     problem = Problem.of(X, y)
     graph, codes = problem.graph(KNN()), problem.supervision.classes("this test")[0]
     criterion = SSelect(lam=0.3)
-    verdict = permuted_labels(criterion.scorer(problem), 0.7, graph, codes, 80, 5)(X)
+    scorer = criterion.resolved().formula.scorer(problem)
+    verdict = permuted_labels(scorer.rows, scorer.of_columns(X), 0.7, graph, codes, 80, 5)(X)
     rng, known, drawn = np.random.default_rng(5), codes[codes >= 0], []
     for start in range(0, 80, 64):
         for order in rng.permuted(np.tile(known, (min(64, 80 - start), 1)), axis=1):

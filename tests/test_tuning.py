@@ -20,7 +20,7 @@ from fiedler import (
     SpectralSelector,
     SSelect,
 )
-from fiedler.criteria.cut import LAMBDAS
+from fiedler.criteria.disagreement import LAMBDAS
 from fiedler.evaluate import stability, suggest_n_features, tune, tune_lambda
 from fiedler.evaluate.curves import folds, read_target
 

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from scipy.stats import spearmanr
 
 from fiedler import KNN, Disagreement, FisherScore, Graph, LaplacianScore, Rayleigh, SpectralSelector, Variance
-from fiedler.criteria.cut import best_cut, cut, cut_recipe
+from fiedler.criteria.disagreement import best_cut, cut, cut_recipe
 from fiedler.evaluate.curves import spread
 from fiedler.selection.ranking import rank_features
 

@@ -36,8 +36,8 @@ from fiedler import (
     TargetKNN,
     Variance,
 )
-from fiedler.criteria import Criterion, Product, Scaled, Scorer, Sum
-from fiedler.criteria.cut import LAMBDAS, best_cut, cut, cut_recipe
+from fiedler.criteria import Criterion, Product, Scaled, Scorer, Sum, Traits
+from fiedler.criteria.disagreement import LAMBDAS, best_cut, cut, cut_recipe
 from fiedler.graphs import Recipe
 from fiedler.methods import Method
 from fiedler.problem import Problem
@@ -277,7 +277,7 @@ class Rankings:
 class TraceOfChanges(Criterion):
     """-Σ_r dλ_r = δ^-2 Σ_i d_i^-2 Σ_j s_ij (f_i - f_j)²: orders features as EVSC does where few dλ_r are positive."""
 
-    greater_is_better = True
+    traits = Traits(greater_is_better=True)
 
     def __init__(self, graph: RBF):
         self.graph = graph
@@ -286,7 +286,7 @@ class TraceOfChanges(Criterion):
         graph = problem.graph(self.graph)
         inverse = 1.0 / (graph.degree**2 * graph.bandwidth**2)
         changes = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
-        return Scorer(changes.rows, changes.energy)
+        return Scorer(changes.rows, lambda F, columns: changes.energy(F))
 
 
 def _key(part: object) -> Hashable:

@@ -3,39 +3,72 @@
 Scores are the raw values of the papers. A feature that is constant on the rows that its formula reads scores NaN; x/0
 is inf and 0/0 is NaN. :mod:`fiedler.criteria.order` decides where such features are placed in an order.
 
-To write a criterion, derive from :class:`Criterion` and define :meth:`Criterion.scorer`. This method gets graphs from
-``problem.graph``, and returns the rows that it reads and a function of a block of columns. The same function runs in
-memory, block by block, on a cluster, or in one pass over the rows if sums are enough. Four more properties can be
-changed if their defaults do not hold: which supervision is read (``needs``, ``accepts``), whether the scale of the
-columns matters (``reads_scale``), how the score is tested (:meth:`Criterion.null`), and the formula for sets of
-features (:meth:`Criterion.set_formula`).
+To write a criterion, derive from :class:`Criterion` and define what differs from the defaults among four members:
+
+    traits         facts about the score: its direction, and what it reads and accepts (:class:`Traits`)
+    scorer()       the rows that it reads, numbers per column, and the score that follows (:class:`Scorer`)
+    null()         how the score is tested against noise (:mod:`fiedler.criteria.nulls`)
+    set_formula()  the formula for sets of features, for criteria that choose sets
+
+The same scorer runs in memory, block by block, on a cluster, or in one pass over the rows. A fit reads a criterion once
+and then uses the frozen result, :class:`Resolved`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..data.memory import working_bytes
 from ..data.scaling import warn_if_uneven
-from ..data.source import Part, Source
-from ..engine.blocks import level_copies, map_columns
-from ..engine.distances import check_range
+from ..data.source import Source
 from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
-from ..graphs.factored import Summed, SummedColumns, Sums
-from ..graphs.storage import NotAvailableError
-from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Buildable, Problem
+from ..graphs.factored import SummedColumns
+from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
-from .scorer import Additive, Scorer
+from .scorer import Features, Scorer
+
+
+class Traits(NamedTuple):
+    """Facts about a criterion that the rest of the package relies on.
+
+    Parameters
+    ----------
+    greater_is_better : bool, default=False
+        Whether a large score is good.
+    nonnegative : bool, default=True
+        Whether the score is never negative; both factors of a product must satisfy this.
+    needs : {"classes", "target", "pairs"} or None, default=None
+        The supervision that the criterion requires, in addition to what its graphs read.
+    accepts : frozenset of str, default=frozenset()
+        The supervision that the criterion uses if it is given.
+    reads_scale : bool, default=False
+        Whether the score depends on the units of the columns, apart from its graphs.
+    groups : bool, default=False
+        Whether numbers of the columns of a feature can be added, so that the score has a form for such features.
+    missing : bool, default=True
+        Whether X may have missing values; the score then reads the values that they were filled with.
+    one_pass : bool, default=False
+        Whether energies and moments on its graphs are enough, so that one pass over the rows may give them.
+    """
+
+    greater_is_better: bool = False
+    nonnegative: bool = True
+    needs: str | None = None
+    accepts: frozenset[str] = frozenset()
+    reads_scale: bool = False
+    groups: bool = False
+    missing: bool = True
+    one_pass: bool = False
 
 
 class Criterion(BaseEstimator):
@@ -43,83 +76,74 @@ class Criterion(BaseEstimator):
 
     Attributes
     ----------
-    needs : {"classes", "target", "pairs"} or None, default=None
-        The supervision that the criterion requires, in addition to what its graphs read.
-    accepts : frozenset of str, default=frozenset()
-        The supervision that the criterion uses if it is given.
-    reads_scale : bool, default=False
-        Whether the score depends on the units of the columns, apart from its graphs.
-    accepts_groups : bool, default=False
-        Whether the score has a form for features of several columns: its scorer has an ``additive`` form.
-    accepts_holes : bool, default=True
-        Whether X may have missing values; the score then reads the values that they were filled with.
+    traits : Traits
+        Facts about the score; a class attribute, or a property if they depend on parameters.
     """
 
-    needs: str | None = None
-    accepts: frozenset[str] = frozenset()
-    reads_scale: bool = False
-    accepts_groups: bool = False
-    accepts_holes: bool = True
+    traits: Any = Traits()
+
+    def scorer(self, problem: Problem) -> Scorer:
+        """The scorer for a problem; every criterion defines this method, except named methods and set criteria.
+
+        Parameters
+        ----------
+        problem : Problem
+            ``problem.graph(recipe)`` gives graphs, ``problem.supervision`` labels and pairs, and
+            ``problem.n_wanted`` the number of features that will be selected, if it is known.
+
+        Returns
+        -------
+        scorer : Scorer
+            The rows that are read, numbers per column, and the score that follows.
+        """
+        raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated: it does not define scorer().")
+
+    def null(self) -> Null:
+        """How to test whether a feature scores better than by chance.
+
+        Returns
+        -------
+        null : Quotient, LabelOrders, FeatureOrders or NoTest
+            The kind of test; by default the values of the feature are permuted.
+        """
+        return FeatureOrders()
+
+    def set_formula(self) -> SetFormula | None:
+        """The formula for sets of features, for criteria that choose sets.
+
+        Returns
+        -------
+        formula : SetFormula or None
+            None for criteria that score features one by one.
+        """
+        return None
+
+    # ---------------------------------------------------------------- what users ask
 
     @property
     def greater_is_better(self) -> bool:
         """Whether a large score is good."""
-        return False
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether the score is never negative; both factors of a product must satisfy this."""
-        return True
+        return self.traits.greater_is_better
 
     @property
     def reads(self) -> set[str]:
         """The supervision that the formula requires: a subset of "classes", "target" and "pairs"."""
-        found = {self.needs} if self.needs else set()
-        for part in self.parts():
-            found |= part.reads if isinstance(part, Criterion) else {recipe.reads for recipe in part.walk()}
-        return found - {"nothing"}
+        return self.resolved().reads
 
     @property
     def uses(self) -> set[str]:
         """The supervision that changes the scores if it is given: the required and the optional kinds."""
-        inside = (part.uses for part in self.parts() if isinstance(part, Criterion))
-        return self.reads.union(self.accepts, *inside)
+        return self.resolved().uses
 
     @property
     def depends_on_scale(self) -> bool:
         """Whether the order of the features depends on the units of the columns, through the formula or its graphs."""
-        return any(part.reads_scale if isinstance(part, Criterion) else part.reads_X for part in self.walk())
+        return self.resolved().depends_on_scale
 
     @property
     def is_set(self) -> bool:
         """Whether features are chosen as a set, one after the other; the scores are then those of the first step."""
         return self.set_formula() is not None
-
-    def parts(self) -> Iterator[Criterion | Recipe]:
-        """The direct parts of the formula.
-
-        Yields
-        ------
-        part : Criterion or Recipe
-            Operands and graphs in the order of the formula.
-        """
-        for value in parameters(self).values():
-            if isinstance(value, (Criterion, Recipe)):
-                yield value
-            elif holds_graph(value):
-                yield as_recipe(value)
-
-    def walk(self) -> Iterator[Criterion | Recipe]:
-        """This criterion, followed by all parts inside it.
-
-        Yields
-        ------
-        part : Criterion or Recipe
-            The parts in the order of the formula.
-        """
-        yield self
-        for part in self.parts():
-            yield from part.walk()
 
     def recipes(self) -> list[Recipe]:
         """All graphs in the formula, each once.
@@ -129,7 +153,7 @@ class Criterion(BaseEstimator):
         recipes : list of Recipe
             The recipes in the order of the formula.
         """
-        return list({part.key: part for part in self.walk() if isinstance(part, Recipe)}.values())
+        return list(self.resolved().recipes)
 
     def evaluate(
         self,
@@ -167,11 +191,11 @@ class Criterion(BaseEstimator):
             group, in the order of their first columns.
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": unlabeled}
-        problem = Problem.of(X, y, **told, groups=groups)
-        self.check_problem(problem)
-        if self.depends_on_scale:
+        problem, resolved = Problem.of(X, y, **told, groups=groups), self.resolved()
+        resolved.check(problem)
+        if resolved.depends_on_scale:
             warn_if_uneven(problem.X, problem.column_names, repr(self), {})
-        return self.score(problem)
+        return resolved.score(problem)
 
     def __call__(self, X: Any, y: Any = None) -> np.ndarray:
         """Scores for which large is always good, as a ``score_func`` for scikit-learn's SelectKBest.
@@ -205,71 +229,8 @@ class Criterion(BaseEstimator):
         scores = self.evaluate(X, y)
         return scores if self.greater_is_better else -scores
 
-    def check_problem(self, problem: Problem, called: Any = None) -> None:
-        """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
-
-        Parameters
-        ----------
-        problem : Problem
-            X, its labels and pairs, and the graph that was passed as ``graph=``.
-        called : str or Criterion, optional
-            What the user called the criterion, for messages; by default its repr.
-        """
-        name = called if isinstance(called, str) else repr(self)
-        self._check_features(problem, name)
-        known = problem.supervision
-        if known.y is None and (self.reads - {"pairs"} or (self.reads and not known.has_pairs)):
-            what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
-            reads = " and ".join(what[kind] for kind in sorted(self.reads))
-            pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in self.reads)
-            if known.has_pairs:
-                pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
-            # scikit-learn's checks expect the words of the first clause.
-            absent = "y to be passed, but the target y is None"
-            message = f"{name} requires {absent}: it reads {reads}{pairs}."
-            raise ParameterError(message, parameter=("y", "must_link", "cannot_link"), way_out={absent: ("y", ...)})
-        if known.y is not None:  # read here, so that an error names the whole formula
-            if "target" in self.reads:
-                known.target(name)
-            if "classes" in self.reads or ("pairs" in self.reads and not known.has_pairs):
-                known.classes(name)
-        if problem.given is None:
-            return
-        if not any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes()):
-            raise ValueError(
-                f"graph= was passed, but {name} does not use it; put Precomputed() into the formula, for "
-                "example LaplacianScore(Precomputed())."
-            )
-
-    def _check_features(self, problem: Problem, name: str) -> None:
-        """Raise an error if a part of the formula has no form for groups of columns, or for missing values."""
-        inside = [part for part in self.walk() if isinstance(part, Criterion)]
-        leaves = [part for part in inside if not any(isinstance(inner, Criterion) for inner in part.parts())]
-        lost = next((part for part in leaves if problem.groups is not None and not part.accepts_groups), None)
-        if lost is not None:
-            why = f", because of {lost!r}" if isinstance(self, (Sum, Product, Scaled)) else ""
-            raise ParameterError(
-                f"{name} has no form for features of several columns (categories or groups){why}; "
-                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
-                "pass numeric columns only.",
-                parameter="criterion",
-                value=self,
-                way_out=ONLY_NUMBERS,
-            )
-        lost = next((part for part in leaves if problem.known is not None and not part.accepts_holes), None)
-        if lost is not None:
-            raise ParameterError(
-                f"{name} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
-                "'laplacian' or 'subset'.",
-                parameter="criterion",
-                value=self,
-                way_out=FILL_HOLES,
-            )
-
     def score(self, problem: Problem) -> np.ndarray:
-        """Scores for an already validated problem, one block of columns at a time.
-
-        If the data come in blocks of rows and the formula needs only sums over them, one pass over the rows is made.
+        """Scores for an already validated problem.
 
         Parameters
         ----------
@@ -281,120 +242,80 @@ class Criterion(BaseEstimator):
         scores : ndarray of shape (n_features,)
             The scores; NaN for a constant feature.
         """
-        if problem.supervision.has_pairs and "pairs" not in self.uses:
-            what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
-            message = f"{what}; use ConstraintScore() or multiply by it."
-            warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
-        sets = self.set_formula()
-        if sets is not None:
-            return sets.first_scores(problem)
-        if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self, problem):
-            return score_by_rows(self, problem)
-        scorer = self.scorer(problem)  # the problem is not captured, because the function may be sent to a worker
-        if problem.groups is not None:
-            return scorer.feature_scores(problem)
-        if problem.known is not None:
-            return level_copies(scorer.feature_scores(problem), problem.X)
-        numbered = scorer.numbered is not None
-        scores = scorer.scores(map_columns(scorer.values, problem.X, scorer.cost, numbered))
-        check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
-        return level_copies(scores, problem.X)
+        return self.resolved().score(problem)
 
-    def scorer(self, problem: Problem) -> Scorer:
-        """The scorer for a problem; every criterion defines this method, except named methods and set criteria.
+    def check_problem(self, problem: Problem, called: Any = None) -> None:
+        """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
 
         Parameters
         ----------
         problem : Problem
-            ``problem.graph(recipe)`` gives graphs, ``problem.supervision`` labels and pairs.
-
-        Returns
-        -------
-        scorer : Scorer
-            The rows that are read, and a function of blocks of columns.
+            X, its labels and pairs, and the graph that was passed as ``graph=``.
+        called : str or Criterion, optional
+            What the user called the criterion, for messages; by default its repr.
         """
-        raise TypeError(f"{type(self).__name__} is not a criterion that can be evaluated: it does not define scorer().")
+        self.resolved().check(problem, called)
 
-    def set_formula(self) -> SetFormula | None:
-        """The formula for sets of features, for criteria that choose sets.
+    # ---------------------------------------------------------------- the formula
 
-        Returns
-        -------
-        formula : SetFormula or None
-            None for criteria that score features one by one.
-        """
-        return None
-
-    def sized(self, n_features: int) -> Criterion:
-        """The criterion for a selection of a known size.
-
-        Parameters
-        ----------
-        n_features : int
-            Number of features that will be selected.
+    def expanded(self) -> Criterion:
+        """The formula in primitive criteria, for a method that has a name.
 
         Returns
         -------
         criterion : Criterion
-            This criterion, unless its scores depend on the size of the selection.
+            The formula, in which no named method is left.
         """
         return self
 
-    def null(self) -> Null:
-        """How to test whether a feature scores better than by chance.
+    def resolved(self) -> Resolved:
+        """Everything that a fit must know about the criterion, read once.
 
         Returns
         -------
-        null : Quotient, LabelOrders, FeatureOrders or NoTest
-            The kind of test; by default the values of the feature are permuted.
+        resolved : Resolved
+            The formula, its graphs, and what follows from them.
         """
-        return FeatureOrders()
+        formula = self.expanded()
+        leaves, recipes = list[Criterion](), dict[Any, Recipe]()
+        for part in formula.walk():
+            if isinstance(part, Recipe):
+                recipes.setdefault(part.key, part)
+            elif not isinstance(part, Operation):
+                leaves.append(part)
+        return Resolved(self, formula, formula.traits, tuple(leaves), tuple(recipes.values()), formula.set_formula())
 
-    def informative(self, problem: Problem) -> bool:
-        """Whether the scores of the features can differ for this problem; an uninformative factor is left out.
+    def walk(self) -> Iterator[Criterion | Recipe]:
+        """This criterion, followed by all parts inside it.
 
-        Parameters
-        ----------
-        problem : Problem
-            X and what is known about its rows.
-
-        Returns
-        -------
-        bool
-            True by default.
+        Yields
+        ------
+        part : Criterion or Recipe
+            Operands and graphs in the order of the formula.
         """
-        return True
-
-    def tie_breaker(self, problem: Problem, columns: np.ndarray) -> np.ndarray | None:
-        """Values that order the features whose score is infinite.
-
-        Parameters
-        ----------
-        problem : Problem
-            X and what is known about its rows.
-        columns : ndarray of int
-            The features with infinite scores.
-
-        Returns
-        -------
-        values : ndarray or None
-            One value per feature, in the direction of the criterion; None keeps the column order.
-        """
-        return None
+        yield self
+        for value in parameters(self).values():
+            if isinstance(value, (Criterion, Recipe)):
+                yield from value.walk()
+            elif holds_graph(value):
+                yield from as_recipe(value).walk()
 
     def __add__(self, other: Any) -> Criterion:
-        return Sum(self, other)._checked() if isinstance(other, Criterion) else NotImplemented
+        return Sum(self, other).checked() if isinstance(other, Criterion) else NotImplemented
 
     def __sub__(self, other: Any) -> Criterion:
         return self + (-1.0) * other if isinstance(other, Criterion) else NotImplemented
 
     def __mul__(self, other: Any) -> Criterion:
         if isinstance(other, Criterion):
-            return Product(self, other)._checked()
-        return _scale(other, self) if _is_number(other) else NotImplemented
+            return Product(self, other).checked()
+        if not isinstance(other, Real) or isinstance(other, bool):
+            return NotImplemented
+        if isinstance(self, Scaled):
+            return Scaled(other * self.factor, self.criterion)  # type: ignore[arg-type]
+        return Scaled(other, self)  # type: ignore[arg-type]
 
-    def __rmul__(self, other: Any) -> Criterion:
-        return _scale(other, self) if _is_number(other) else NotImplemented
+    __rmul__ = __mul__
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         """The formula as text.
@@ -417,10 +338,228 @@ class Criterion(BaseEstimator):
         return self.text(call_repr)
 
 
+# -------------------------------------------------------------------- what a fit knows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Resolved:
+    """A criterion that was read once: its formula, its graphs, and what follows from them.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        The criterion as the user wrote it.
+    formula : Criterion
+        The same in primitive criteria.
+    traits : Traits
+        Those of the formula; direction and sign are valid for the whole.
+    leaves : tuple of Criterion
+        The primitive criteria in the formula.
+    recipes : tuple of Recipe
+        The graphs in the formula, each once.
+    sets : SetFormula or None
+        The formula for sets, if features are chosen as a set.
+    """
+
+    criterion: Criterion
+    formula: Criterion
+    traits: Traits
+    leaves: tuple[Criterion, ...]
+    recipes: tuple[Recipe, ...]
+    sets: SetFormula | None
+
+    def resolved(self) -> Resolved:
+        """Itself, so that a function can take either form."""
+        return self
+
+    @property
+    def is_set(self) -> bool:
+        return self.sets is not None
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.traits.greater_is_better
+
+    @property
+    def reads(self) -> set[str]:
+        found = {leaf.traits.needs for leaf in self.leaves} | {recipe.reads for recipe in self.recipes}
+        return found - {"nothing", None}
+
+    @property
+    def uses(self) -> set[str]:
+        return self.reads.union(*(leaf.traits.accepts for leaf in self.leaves))
+
+    @property
+    def depends_on_scale(self) -> bool:
+        return any(leaf.traits.reads_scale for leaf in self.leaves) or any(recipe.reads_X for recipe in self.recipes)
+
+    @property
+    def accepts_missing(self) -> bool:
+        return all(leaf.traits.missing for leaf in self.leaves)
+
+    def __repr__(self) -> str:
+        return repr(self.criterion)
+
+    def check(self, problem: Problem, called: Any = None) -> None:
+        """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
+
+        ``called`` is what the user called the criterion, for messages; by default its repr.
+        """
+        name, known, reads = called if isinstance(called, str) else repr(self), problem.supervision, self.reads
+        self._check_features(problem, name)
+        if known.y is None and (reads - {"pairs"} or (reads and not known.has_pairs)):
+            what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
+            pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in reads)
+            if known.has_pairs:
+                pairs = "; must_link and cannot_link pairs cannot replace it, use the method 'constraint'"
+            # scikit-learn's checks expect the words of the first clause.
+            absent = "y to be passed, but the target y is None"
+            message = f"{name} requires {absent}: it reads {' and '.join(what[kind] for kind in sorted(reads))}{pairs}."
+            raise ParameterError(message, parameter=("y", "must_link", "cannot_link"), way_out={absent: ("y", ...)})
+        if known.y is not None:  # read here, so that an error names the whole formula
+            if "target" in reads:
+                known.target(name)
+            if "classes" in reads or ("pairs" in reads and not known.has_pairs):
+                known.classes(name)
+        given = any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in self.recipes)
+        if problem.given is not None and not given:
+            raise ValueError(
+                f"graph= was passed, but {name} does not use it; put Precomputed() into the formula, for "
+                "example LaplacianScore(Precomputed())."
+            )
+
+    def _check_features(self, problem: Problem, name: str) -> None:
+        """Raise an error if a part of the formula has no form for groups of columns, or for missing values."""
+        lost = next((leaf for leaf in self.leaves if problem.groups is not None and not leaf.traits.groups), None)
+        if lost is not None:
+            why = f", because of {lost!r}" if isinstance(self.criterion, Operation) else ""
+            raise ParameterError(
+                f"{name} has no form for features of several columns (categories or groups){why}; "
+                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
+                "pass numeric columns only.",
+                parameter="criterion",
+                value=self.criterion,
+                way_out=ONLY_NUMBERS,
+            )
+        if problem.known is not None and not self.accepts_missing:
+            raise ParameterError(
+                f"{name} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
+                "'laplacian' or 'subset'.",
+                parameter="criterion",
+                value=self.criterion,
+                way_out=FILL_HOLES,
+            )
+
+    def score(self, problem: Problem) -> np.ndarray:
+        """Scores for an already validated problem; NaN for a constant feature."""
+        return self.scored(problem)[0]
+
+    def scored(self, problem: Problem) -> tuple[np.ndarray, np.ndarray | None]:
+        """Scores, and values that order infinite scores; one pass over the rows is made where it is enough."""
+        if problem.supervision.has_pairs and "pairs" not in self.uses:
+            what = f"{self!r} reads no pairs: must_link and cannot_link are ignored"
+            message = f"{what}; use ConstraintScore() or multiply by it."
+            warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
+        if self.sets is not None:
+            return self.sets.first_scores(problem), None
+        if _comes_in_rows(problem) and self.fits_one_pass(problem):
+            return score_by_rows(self.formula, problem), None
+        return self.formula.scorer(problem).scored(problem)
+
+    def weights(self, problem: Problem) -> np.ndarray | None:
+        """The scores as factors of gains; None if they cannot differ."""
+        if _comes_in_rows(problem) and self.fits_one_pass(problem):
+            return score_by_rows(self.formula, problem)
+        scorer = self.formula.scorer(problem)
+        return scorer.scored(problem)[0] if scorer.informative else None
+
+    def informative(self, problem: Problem) -> bool:
+        """Whether the scores of the features can differ for this problem."""
+        return self.formula.scorer(problem).informative
+
+    def fits_one_pass(self, problem: Problem) -> bool:
+        """Whether the formula needs only sums over the rows, and these fit into memory."""
+        sums = [recipe.sums(problem) for recipe in self.recipes]
+        enough = bool(sums) and None not in sums and all(leaf.traits.one_pass for leaf in self.leaves)
+        return enough and sum(filter(None, sums)) * 8.0 * problem.n_features <= working_bytes()
+
+
+def _comes_in_rows(problem: Problem) -> bool:
+    return isinstance(problem.X, Source) and problem.X.by_rows
+
+
+def score_by_rows(formula: Criterion, problem: Problem) -> np.ndarray:
+    """Scores from two passes over blocks of rows per graph: one over a sample of the rows, one over all rows.
+
+    They equal those of :meth:`Scorer.scored` up to rounding.
+    """
+    summed = Problem(problem.X, problem.supervision, by_rows=True)
+    scorer = formula.scorer(summed)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        values = np.atleast_2d(scorer.parts(SummedColumns(), None))
+        return np.where(summed.built(Graph)[0].constant, np.nan, scorer.finish(values, Features(values)))
+
+
 # -------------------------------------------------------------------- algebra
 
 
-class Sum(Criterion):
+class Operation(Criterion):
+    """A criterion made of others; what it reads and accepts follows from them."""
+
+
+class Pair(Operation):
+    """A sum or a product of two criteria, ``left`` and ``right``."""
+
+    operation: Any  # np.add or np.multiply
+    verb: str
+
+    def __init__(self, left: Criterion, right: Criterion):
+        self.left, self.right = left, right
+
+    def expanded(self) -> Criterion:
+        return type(self)(self.left.expanded(), self.right.expanded()).checked()
+
+    @property
+    def traits(self) -> Traits:
+        left, right = self.left.traits, self.right.traits
+        return Traits(left.greater_is_better, left.nonnegative and right.nonnegative)
+
+    def checked(self) -> Criterion:
+        """This criterion, after a check that its operands can be combined.
+
+        Returns
+        -------
+        criterion : Criterion
+            Itself.
+        """
+        left, right = self.left, self.right
+        if left.greater_is_better != right.greater_is_better:
+            up, down = (left, right) if left.greater_is_better else (right, left)
+            raise ValueError(
+                f"cannot {self.verb} {left!r} and {right!r}: large is good in {up!r} and small is good in {down!r}; "
+                "multiply one of the summands by a negative number."
+            )
+        self.set_formula()
+        return self
+
+    def scorer(self, problem: Problem) -> Scorer:
+        left, right = self.left.scorer(problem), self.right.scorer(problem)
+        at, operation, corrected = left.n, self.operation, isinstance(self, Sum)
+
+        def parts(F: Any, columns: Any) -> np.ndarray:
+            return np.vstack([left.parts(F, columns), right.parts(F, columns)])
+
+        def finish(values: np.ndarray, among: Features) -> np.ndarray:
+            # Inside a product quotients of groups are not corrected, because a corrected factor may be negative.
+            among = among if corrected else among._replace(root=None)
+            first = left.finish(values[:at], among.only(slice(at)))
+            return operation(first, right.finish(values[at:], among.only(slice(at, None))))
+
+        rows, cost, compares = left.rows | right.rows, left.cost + right.cost, left.compares or right.compares
+        return Scorer(rows, parts, finish, cost, at + right.n, compares)
+
+
+class Sum(Pair):
     """The sum of two criteria, which must have the same direction.
 
     Parameters
@@ -429,24 +568,7 @@ class Sum(Criterion):
         The summands.
     """
 
-    def __init__(self, left: Criterion, right: Criterion):
-        self.left, self.right = left, right
-
-    @property
-    def greater_is_better(self) -> bool:
-        return self.left.greater_is_better
-
-    @property
-    def nonnegative(self) -> bool:
-        return self.left.nonnegative and self.right.nonnegative
-
-    def sized(self, n_features: int) -> Criterion:
-        return Sum(self.left.sized(n_features), self.right.sized(n_features))
-
-    def _checked(self) -> Sum:
-        _check_directions("add", self.left, self.right)
-        self.set_formula()
-        return self
+    operation, verb = np.add, "add"
 
     def set_formula(self) -> SetFormula | None:
         # A sum of kernels is a kernel.
@@ -469,10 +591,6 @@ class Sum(Criterion):
                 return one.null()
         return null_of_sum(self.left.null(), self.right.null())
 
-    def scorer(self, problem: Problem) -> Scorer:
-        self._checked()
-        return _combined(np.add, self.left.scorer(problem), self.right.scorer(problem))
-
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         left, right = self.left, self.right
         if isinstance(right, Scaled) and right.factor < 0:
@@ -480,7 +598,7 @@ class Sum(Criterion):
         return f"{left.text(word, exact)} + {_grouped(right, word, exact, Sum if exact else ())}"
 
 
-class Product(Criterion):
+class Product(Pair):
     """The product of two criteria, which must be non-negative and have the same direction.
 
     Parameters
@@ -489,22 +607,13 @@ class Product(Criterion):
         The factors.
     """
 
-    def __init__(self, left: Criterion, right: Criterion):
-        self.left, self.right = left, right
+    operation, verb = np.multiply, "multiply"
 
-    @property
-    def greater_is_better(self) -> bool:
-        return self.left.greater_is_better
-
-    def sized(self, n_features: int) -> Criterion:
-        return Product(self.left.sized(n_features), self.right.sized(n_features))
-
-    def _checked(self) -> Product:
-        _check_directions("multiply", self.left, self.right)
+    def checked(self) -> Criterion:
+        super().checked()
         for factor in (self.left, self.right):
-            if not factor.nonnegative:
+            if not factor.traits.nonnegative:
                 raise ValueError(f"cannot multiply by {factor!r}: it may be negative; factors must be non-negative.")
-        self.set_formula()
         return self
 
     def set_formula(self) -> SetFormula | None:
@@ -514,24 +623,19 @@ class Product(Criterion):
             what = "both choose sets of features; add their kernels instead"
             raise ValueError(f"cannot multiply {self.left!r} and {self.right!r}: {what}.")
         sets, factor = (left, self.right) if left is not None else (right, self.left)
-        return None if sets is None else sets._replace(factors=(*sets.factors, factor))
+        return None if sets is None else sets._replace(factors=(*sets.factors, factor.resolved()))
 
     def null(self) -> Null:
         # A set criterion is tested on its graph; the factor of its gains does not matter.
         sets = [part for part in (self.left, self.right) if part.is_set]
         return sets[0].null() if sets else null_of_formula(self.left.null(), self.right.null())
 
-    def scorer(self, problem: Problem) -> Scorer:
-        self._checked()
-        # Inside a product quotients of groups are not corrected, because a corrected factor may be negative.
-        return _combined(np.multiply, self.left.scorer(problem), self.right.scorer(problem), corrected=False)
-
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)
         return f"{_grouped(self.left, word, exact, Sum)} * {right}"
 
 
-class Scaled(Criterion):
+class Scaled(Operation):
     """A criterion times a number.
 
     Parameters
@@ -545,16 +649,13 @@ class Scaled(Criterion):
     def __init__(self, factor: float, criterion: Criterion):
         self.factor, self.criterion = factor, criterion
 
-    @property
-    def greater_is_better(self) -> bool:
-        return self.criterion.greater_is_better ^ (self.factor < 0)
+    def expanded(self) -> Criterion:
+        return Scaled(self.factor, self.criterion.expanded())
 
     @property
-    def nonnegative(self) -> bool:
-        return self.criterion.nonnegative and self.factor >= 0
-
-    def sized(self, n_features: int) -> Criterion:
-        return Scaled(self.factor, self.criterion.sized(n_features))
+    def traits(self) -> Traits:
+        inside = self.criterion.traits
+        return Traits(inside.greater_is_better ^ (self.factor < 0), inside.nonnegative and self.factor >= 0)
 
     def set_formula(self) -> SetFormula | None:
         sets = self.criterion.set_formula()
@@ -572,17 +673,7 @@ class Scaled(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         factor, inside = self.factor, self.criterion.scorer(problem)
-        settle, form = inside.settle, inside.additive
-        if form is not None:
-            form = form._replace(finish=lambda values, root: factor * inside.as_additive().finish(values, root))
-        if settle is None:
-            return Scorer(inside.rows, lambda F: factor * inside.score(F), inside.cost, additive=form)
-
-        def scaled(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-            finish = settle(values)
-            return lambda some: factor * finish(some)
-
-        return inside._replace(settle=scaled, additive=form)
+        return inside._replace(finish=lambda values, among: factor * inside.finish(values, among), ties=None)
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         short = f"{self.factor:g}"
@@ -590,111 +681,7 @@ class Scaled(Criterion):
         return f"{factor} * {_grouped(self.criterion, word, exact, (Sum, Product) if exact else Sum)}"
 
 
-def _combined(
-    operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Scorer, right: Scorer, corrected: bool = True
-) -> Scorer:
-    """The scorer of a sum or a product; values that need ``settle`` are stacked and settled at the end."""
-    rows, cost, at = left.rows | right.rows, left.cost + right.cost, left.n_values
-    form = None
-    if left.additive is not None or right.additive is not None:
-        form = _combined_form(operation, left.as_additive(), right.as_additive(), corrected)
-    if left.settle is None and right.settle is None:
-        return Scorer(rows, lambda F: operation(left.score(F), right.score(F)), cost, additive=form)
-
-    def settle(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        first = _first if left.settle is None else left.settle(values[:at])
-        second = _first if right.settle is None else right.settle(values[at:])
-        return lambda some: operation(first(some[:at]), second(some[at:]))
-
-    both = Scorer(rows, lambda F: np.vstack([left.score(F), right.score(F)]), cost, at + right.n_values, settle)
-    return both._replace(additive=form)
-
-
-def _combined_form(
-    operation: Callable[[np.ndarray, np.ndarray], np.ndarray], left: Additive, right: Additive, corrected: bool
-) -> Additive:
-    """The additive form of a sum or a product: the values of both, and the operation on the two scores."""
-    at = left.n_values
-
-    def parts(F: Any, columns: slice) -> np.ndarray:
-        return np.vstack([left.parts(F, columns), right.parts(F, columns)])
-
-    def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-        root = root if corrected else None
-        return operation(left.finish(values[:at], root), right.finish(values[at:], root))
-
-    return Additive(parts, finish, at + right.n_values)
-
-
-def _first(values: np.ndarray) -> np.ndarray:
-    return values[0]
-
-
 def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool, kinds: Any) -> str:
     """Text of an operand, in parentheses if it is of one of the given kinds."""
     text = criterion.text(word, exact)
     return f"({text})" if isinstance(criterion, kinds) else text
-
-
-def _check_directions(verb: str, left: Criterion, right: Criterion) -> None:
-    if left.greater_is_better != right.greater_is_better:
-        up, down = (left, right) if left.greater_is_better else (right, left)
-        raise ValueError(
-            f"cannot {verb} {left!r} and {right!r}: large is good in {up!r} and small is good in {down!r}; "
-            "multiply one of the summands by a negative number."
-        )
-
-
-def _scale(factor: float, criterion: Criterion) -> Criterion:
-    if isinstance(criterion, Scaled):
-        factor, criterion = factor * criterion.factor, criterion.criterion
-    return Scaled(factor, criterion)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-# -------------------------------------------------------------------- one pass over the rows
-
-
-def score_by_rows(criterion: Criterion, problem: Problem) -> np.ndarray:
-    """Scores from two passes over blocks of rows per graph: one over a sample of the rows, one over all rows.
-
-    They equal those of :meth:`Criterion.score` up to rounding.
-    """
-    summed = Problem(problem.X, problem.supervision, by_rows=True)
-    scorer = criterion.scorer(summed)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(summed.built(Graph)[0].constant, np.nan, scorer.scores(scorer.score(SummedColumns())))
-
-
-def fits_one_pass(criterion: Criterion, problem: Problem) -> bool:
-    """Whether the formula needs only sums over the rows, and these fit into the working memory."""
-    sums = [recipe.sums(problem) for recipe in criterion.recipes()]
-    if not sums or None in sums or sum(filter(None, sums)) * 8.0 * problem.n_features > working_bytes():
-        return False
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            criterion.scorer(_Rehearsal(problem)).score(SummedColumns())
-        except NotAvailableError:
-            return False
-    return True
-
-
-class _Rehearsal(Problem):
-    """A problem without data, with graphs summed over a few artificial rows, to test whether sums are enough."""
-
-    def __init__(self, problem: Problem):
-        super().__init__(_Unread(problem.X.shape, np.float64, "X"), problem.supervision, by_rows=True)
-
-    def graph(self, recipe: Buildable[Any]) -> Any:
-        n, sizes, one = self.n_samples, np.array([1.0, 2.0, 3.0]), np.ones(1)
-        sums = Sums(n, sizes * n / 6, np.diag(sizes), np.arange(3.0)[:, None], one, -one, one)
-        return Graph(Summed(sums, np.zeros(1)))
-
-
-class _Unread(Source):
-    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        raise NotAvailableError("a formula cannot read values in one pass over the rows.")

@@ -8,16 +8,10 @@ import numpy as np
 
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
-from .criterion import Criterion
-from .holes import (
-    difference_penalty,
-    known_energies,
-    known_variance,
-    quotient_penalty,
-    weights_without_loops,
-)
+from .criterion import Criterion, Traits
+from .missing import difference_penalty, known_energies, known_variance, quotient_penalty, weights_without_loops
 from .nulls import FeatureOrders, Null, Quotient
-from .scorer import Additive, Scorer
+from .scorer import Features, Scorer, per_feature
 
 
 class OnGraph(Criterion):
@@ -27,12 +21,9 @@ class OnGraph(Criterion):
         self.graph = graph
 
     @property
-    def greater_is_better(self) -> bool:
-        return not as_recipe(self.graph).attracts
-
-    @property
-    def nonnegative(self) -> bool:
-        return not as_recipe(self.graph).signed
+    def traits(self) -> Traits:
+        graph = as_recipe(self.graph)
+        return Traits(not graph.attracts, not graph.signed, groups=True, one_pass=True)
 
 
 class Energy(OnGraph):
@@ -50,31 +41,25 @@ class Energy(OnGraph):
     array([18., nan])
     """
 
-    reads_scale = accepts_groups = True
+    @property
+    def traits(self) -> Traits:
+        return super().traits._replace(reads_scale=True)
 
     def scorer(self, problem: Problem) -> Scorer:
-        graph = problem.graph(as_recipe(self.graph))
-        whole = Scorer(graph.rows, graph.energy, graph.cost)
-        if problem.groups is None and problem.known is None:
-            return whole
+        recipe = as_recipe(self.graph)
+        graph, known = problem.graph(recipe), problem.known
         # The energies of both signs, as in ReliefF, read the filled values: these vary less and lower the weights.
-        if problem.known is None or as_recipe(self.graph).signed:
-            parts: Any = lambda F, columns: graph.energy(F)[None]  # noqa: E731
-        else:
-            parts = self._parts_with_holes(problem, problem.known, graph)
-        return whole._replace(additive=Additive(parts, lambda values, root: values[0], 1))
-
-    def _parts_with_holes(self, problem: Problem, known: np.ndarray, graph: Graph) -> Any:
-        """The energy of the known values, as large as that of a complete column, and the penalty for holes."""
+        if known is None or recipe.signed:
+            return Scorer(graph.rows, lambda F, columns: graph.energy(F), cost=graph.cost)
         W, sign = weights_without_loops(graph), -1.0 if self.greater_is_better else 1.0
         penalty, total = sign * graph.volume * quotient_penalty(problem, graph), float(W.sum())
 
         def parts(F: Any, columns: slice) -> np.ndarray:
+            """The energy of the known values, as large as that of a complete column, and the penalty for holes."""
             energy, weight = known_energies(W, F, known[:, columns])
-            spread = known_variance(problem, F, columns, graph.rows)
-            return (energy * total / weight + penalty[columns] * spread)[None]
+            return energy * total / weight + penalty[columns] * known_variance(problem, F, columns, graph.rows)
 
-        return parts
+        return Scorer(graph.rows, parts, cost=graph.cost)
 
 
 class Ratio(Criterion):
@@ -96,48 +81,39 @@ class Ratio(Criterion):
     array([0.04])
     """
 
-    accepts_groups = True
-
     def __init__(self, numerator: Recipe, denominator: Recipe):
         self.numerator, self.denominator = numerator, denominator
 
     @property
-    def nonnegative(self) -> bool:
-        return not (as_recipe(self.numerator).signed or as_recipe(self.denominator).signed)
+    def traits(self) -> Traits:
+        signed = as_recipe(self.numerator).signed or as_recipe(self.denominator).signed
+        return Traits(nonnegative=not signed, groups=True, one_pass=True)
 
     def null(self) -> Null:
         graphs = as_recipe(self.numerator), as_recipe(self.denominator)
         # If a graph reads X, a permuted feature would change the graph itself.
-        return Quotient(*graphs) if self.nonnegative and not any(g.reads_X for g in graphs) else FeatureOrders()
+        fixed = self.traits.nonnegative and not any(graph.reads_X for graph in graphs)
+        return Quotient(*graphs) if fixed else FeatureOrders()
 
     def scorer(self, problem: Problem) -> Scorer:
         above, below = (problem.graph(as_recipe(g)) for g in (self.numerator, self.denominator))
-        both = above.cost + below.cost
-        whole = Scorer(above.rows | below.rows, lambda F: above.energy(F) / below.energy(F), both)
-        if problem.groups is None and problem.known is None:
-            return whole
-        if problem.known is None:
-            return whole._replace(additive=_quotient(lambda F, columns: np.array([above.energy(F), below.energy(F)])))
-        return whole._replace(additive=self._with_holes(problem, above, below))
+        known, penalty = problem.known, np.zeros(1)
+        parts: Any = lambda F, columns: np.array([above.energy(F), below.energy(F)])  # noqa: E731
+        if known is not None:
+            near, far = (weights_without_loops(graph) for graph in (above, below))
+            # A noise column scores near.sum() / far.sum(), the unit of the deviation.
+            noise = float(near.sum() / far.sum())
+            penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
+            if above.weights.csr is not None:  # given pairs
+                penalty = 0.5 * penalty
+            else:
 
-    def _with_holes(self, problem: Problem, above: Graph, below: Graph) -> Additive:
-        near, far = (weights_without_loops(graph) for graph in (above, below))
-        # A noise column scores near.sum() / far.sum(), the unit of the deviation.
-        noise, known = float(near.sum() / far.sum()), problem.known
-        assert known is not None
-        penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
-        if above.weights.csr is not None:  # given pairs
-            return _quotient(lambda F, columns: np.array([above.energy(F), below.energy(F)]), 0.5 * penalty)
+                def parts(F: Any, columns: slice) -> np.ndarray:
+                    found = [(W, *known_energies(W, F, known[:, columns])) for W in (near, far)]
+                    return np.array([energy / weight * W.sum() for W, energy, weight in found])
 
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            found = [(W, *known_energies(W, F, known[:, columns])) for W in (near, far)]
-            return np.array([energy / weight * W.sum() for W, energy, weight in found])
-
-        return _quotient(parts, penalty)
-
-
-def _quotient(parts: Any, penalty: Any = 0.0) -> Additive:
-    return Additive(parts, lambda values, root: values[0] / values[1] + penalty, 2)
+        rows, cost = above.rows | below.rows, above.cost + below.cost
+        return Scorer(rows, parts, lambda values, among: values[0] / values[1] + penalty, cost, 2)
 
 
 class Rayleigh(OnGraph):
@@ -155,38 +131,25 @@ class Rayleigh(OnGraph):
     array([0.2])
     """
 
-    accepts_groups = True
-
     def null(self) -> Null:
         graph = as_recipe(self.graph)
         return Quotient(graph) if graph.attracts and not graph.signed else FeatureOrders()
 
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
-        whole = Scorer(graph.rows, lambda F: graph.energy(F) / graph.mass(F), graph.cost)
-        if problem.groups is None and problem.known is None:
-            return whole
-        noise, penalty = noise_value(graph), 0.0
+        noise, penalty = 0.0 if problem.groups is None else noise_value(graph), np.zeros(1)
         if problem.known is not None:
             sign = -1.0 if self.greater_is_better else 1.0
             penalty = sign * per_feature(problem, quotient_penalty(problem, graph))
 
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            return np.array([graph.energy(F), graph.mass(F)])
-
-        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+        def finish(values: np.ndarray, among: Features) -> np.ndarray:
             quotient = values[0] / values[1]
-            return (quotient if root is None else noise - root * (noise - quotient)) + penalty
+            return (quotient if among.root is None else noise - among.root * (noise - quotient)) + penalty
 
-        return whole._replace(additive=Additive(parts, finish, 2))
+        return Scorer(graph.rows, lambda F, columns: np.array([graph.energy(F), graph.mass(F)]), finish, graph.cost, 2)
 
 
 def noise_value(graph: Graph) -> float:
     """r₀ = (vol - Σ w_ii) / (vol - Σ d² / vol), the Laplacian score of noise."""
     volume, degree = graph.volume, graph.degree
     return (volume - graph.weights.trace()) / (volume - float(degree @ degree) / volume)
-
-
-def per_feature(problem: Problem, penalty: np.ndarray) -> Any:
-    """Penalties of the columns as penalties of the features: the mean over their columns."""
-    return penalty if problem.groups is None else problem.groups.mean(penalty)

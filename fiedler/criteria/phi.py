@@ -14,9 +14,10 @@ from ..graphs.filters import eigenpairs, quadratic_form, spectral_function
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
-from .criterion import Criterion, Scorer
+from .criterion import Criterion, Traits
 from .energy import Rayleigh
 from .nulls import FeatureOrders, Null
+from .scorer import Scorer
 
 
 class Phi(Criterion):
@@ -54,16 +55,8 @@ class Phi(Criterion):
         self.graph, self.kind, self.gamma, self.n_clusters = graph, kind, gamma, n_clusters
 
     @property
-    def greater_is_better(self) -> bool:
-        return self.kind == 3
-
-    @property
-    def nonnegative(self) -> bool:
-        return not as_recipe(self.graph).signed
-
-    @property
-    def accepts_groups(self) -> bool:  # type: ignore[override]
-        return self._is_rayleigh
+    def traits(self) -> Traits:
+        return Traits(self.kind == 3, not as_recipe(self.graph).signed, groups=self._is_rayleigh, one_pass=True)
 
     @property
     def _is_rayleigh(self) -> bool:
@@ -75,7 +68,7 @@ class Phi(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         check_choice("kind", self.kind, (1, 2, 3))
-        if self._is_rayleigh and not (problem.groups is None and problem.known is None):
+        if self._is_rayleigh:
             return Rayleigh(self.graph).scorer(problem)
         graph, gamma = problem.graph(as_recipe(self.graph)), spectral_function(self.gamma)
         if self.kind == 3:
@@ -83,16 +76,16 @@ class Phi(Criterion):
         quadratic = quadratic_form(graph, self.gamma, gamma)
         at_zero = float(gamma(np.zeros(1))[0])
 
-        def score(F: Any) -> np.ndarray:
+        def parts(F: Any, columns: Any) -> np.ndarray:
             mean, mass = graph.moments(F)
             if self.kind == 2:
                 return quadratic(F) / mass
             ground = graph.volume * mean**2  # the part of the norm along ξ_0
             return (quadratic(F) + at_zero * ground) / (mass + ground)
 
-        return Scorer(graph.rows, score)
+        return Scorer(graph.rows, parts)
 
-    def _phi3(self, graph: Graph, gamma: Callable, known: Supervision) -> Callable[[Any], np.ndarray]:
+    def _phi3(self, graph: Graph, gamma: Callable, known: Supervision) -> Callable[[Any, Any], np.ndarray]:
         k = number_of_clusters(graph, known, self.n_clusters)
         pairs = eigenpairs(graph, k + 1)
         values = pairs.first_values(k + 1)
@@ -108,11 +101,11 @@ class Phi(Criterion):
         # All further pairs have λ = 1. If k takes only some of them, their share is the mean over all bases.
         share = min(k - 1 - used, pairs.n_ones) / max(pairs.n_ones, 1) * (above - gamma(np.ones(1))[0])
 
-        def score(F: Any) -> np.ndarray:
+        def parts(F: Any, columns: Any) -> np.ndarray:
             (mean, mass), (alpha, ones) = graph.moments(F), pairs.split(F)
             return (weights @ alpha[:used] ** 2 + share * ones) / (mass + graph.volume * mean**2)
 
-        return score
+        return parts
 
 
 def number_of_clusters(graph: Graph, known: Supervision, stated: int | None = None) -> int:

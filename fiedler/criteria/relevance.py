@@ -19,7 +19,7 @@ per class, one kind of pair, or fewer than four targets.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,9 +34,9 @@ from ..graphs.labels import nearest_labelled
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
-from .criterion import Criterion
-from .holes import r2_deviation
-from .scorer import Additive, Scorer
+from .criterion import Criterion, Traits
+from .missing import r2_deviation
+from .scorer import Features, Scorer
 
 _NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
@@ -70,26 +70,24 @@ class Relevance(Criterion):
     array([0.83, 0.61, 1.1 , 1.07])
     """
 
-    accepts = frozenset({"classes", "target", "pairs"})
-    accepts_groups = True
+    traits = Traits(True, accepts=frozenset({"classes", "target", "pairs"}), groups=True)
 
     def __init__(self, graph: Recipe | None = None, task: str = "auto"):
         self.graph, self.task = graph, task
 
-    @property
-    def greater_is_better(self) -> bool:
-        return True
-
     def scorer(self, problem: Problem) -> Scorer:
-        rows, parts = np.ones(problem.n_samples, dtype=bool), self._parts_of(problem)
-        if parts is None:
-            alike = Additive(lambda F, columns: np.ones((1, F.shape[1])), lambda values, root: values[0] * 0.0 + 1.0, 1)
-            return Scorer(rows, lambda F: np.ones(F.shape[1]), additive=None if problem.groups is None else alike)
-        scorer = Scorer(rows, parts.of, 1.0, parts.n, parts.settle, parts.of if parts.views.keeps else None)
-        return scorer if problem.groups is None else scorer._replace(additive=parts.over_features())
-
-    def informative(self, problem: Problem) -> bool:
-        return self._decided_by(problem.supervision) is not None
+        known, recipe = problem.supervision, KNN(5) if self.graph is None else as_recipe(self.graph)
+        kind, rows = self._decided_by(known), np.ones(problem.n_samples, dtype=bool)
+        if kind is None:
+            alike = lambda values, among: values[0] * 0.0 + 1.0  # noqa: E731
+            return Scorer(rows, lambda F, columns: np.ones(F.shape[1]), alike, informative=False)
+        if kind == "pairs":
+            parts = _pairs(problem, np.asarray(known.must_link), np.asarray(known.cannot_link), recipe)
+        elif kind == "target":
+            parts = _targets(problem)
+        else:
+            parts = _classes(problem, known.classes("Relevance")[0], recipe)
+        return parts.scorer(rows, problem.groups is not None)
 
     def _decided_by(self, known: Supervision) -> str | None:
         """The supervision in use: classes, a target or pairs; None if it carries no information."""
@@ -103,56 +101,48 @@ class Relevance(Criterion):
             return None
         return "classes" if labelled > len(known.classes("Relevance")[1]) else None
 
-    def _parts_of(self, problem: Problem) -> Parts | None:
-        known = problem.supervision
-        kind = self._decided_by(known)
-        if kind is None or kind == "target":
-            return None if kind is None else _targets(problem)
-        if kind == "pairs":
-            return _pairs(problem, np.asarray(known.must_link), np.asarray(known.cannot_link), self._recipe())
-        return _classes(problem, known.classes("Relevance")[0], self._recipe())
 
-    def _recipe(self) -> Recipe:
-        return KNN(5) if self.graph is None else as_recipe(self.graph)
-
-
-class Parts:
+class Parts(NamedTuple):
     """The parts of a relevance as a function of blocks, and their combination to one score.
 
-    ``of(F)`` gives an array of shape (n, columns). ``settle`` takes the mean of the parts. If the last part is relative
-    to the best feature, it is first divided by its largest value over all columns.
+    ``of(view)`` gives an array of shape (n, columns), and the score is the mean of the parts. If the last part is
+    ``relative`` to the best feature, it is first divided by its largest value over all features.
     """
 
-    def __init__(self, of: Callable[[View], np.ndarray], views: Views, n: int, floor: float, relative: bool):
-        self._of, self.views, self.n, self.floor, self.relative = of, views, n, floor, relative
+    of: Callable[[View], np.ndarray]
+    views: Views
+    n: int
+    floor: float
+    relative: bool
 
-    def of(self, F: Block, columns: slice | None = None) -> np.ndarray:
+    def scorer(self, rows: np.ndarray, grouped: bool) -> Scorer:
+        """A feature of several columns has the mean over its columns, weighted by their variance."""
+
+        def weighted(F: Block, columns: Any) -> np.ndarray:
+            squares = np.einsum("ij,ij->j", F - F[0], F - F[0]) - F.shape[0] * (F - F[0]).mean(axis=0) ** 2
+            weights = np.maximum(squares, 0.0)
+            return np.vstack([weights * self.of_block(F, columns), weights])
+
+        def mean(values: np.ndarray, among: Features) -> np.ndarray:
+            return self.finish(values[:-1] / values[-1], Features(among.values[:-1] / among.values[-1]))
+
+        if grouped:
+            return Scorer(rows, weighted, mean, n=self.n + 1, compares=self.relative)
+        return Scorer(rows, self.of_block, self.finish, n=self.n, compares=self.relative)
+
+    def of_block(self, F: Block, columns: slice | None) -> np.ndarray:
         """The parts of a block, computed in pieces that fit into the cache."""
         width, first = max(1, _CELLS // F.shape[0]), 0 if columns is None else columns.start
         pieces = []
         for start in range(0, F.shape[1], width):
             piece = F[:, start : start + width]
             where = None if columns is None else slice(first + start, first + start + piece.shape[1])
-            pieces.append(self._of(self.views.at(piece, where)))
+            pieces.append(self.of(self.views.at(piece, where)))
         return np.hstack(pieces)
 
-    def over_features(self) -> Additive:
-        """The form for features of several columns: the mean over their columns, weighted by their variance."""
-
-        def parts(F: Block, columns: slice) -> np.ndarray:
-            squares = np.einsum("ij,ij->j", F - F[0], F - F[0]) - F.shape[0] * (F - F[0]).mean(axis=0) ** 2
-            weights = np.maximum(squares, 0.0)
-            return np.vstack([weights * self.of(F, columns), weights])
-
-        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-            means = values[:-1] / values[-1]
-            return self.settle(means)(means)
-
-        return Additive(parts, finish, self.n + 1)
-
-    def settle(self, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        peak = float(np.nanmax(values[-1], initial=0.0)) or 1.0 if self.relative else 1.0
-        return lambda parts: (parts[:-1].sum(axis=0) + parts[-1] / peak) / self.n + self.floor
+    def finish(self, parts: np.ndarray, among: Features) -> np.ndarray:
+        peak = float(np.nanmax(among.values[-1], initial=0.0)) or 1.0 if self.relative else 1.0
+        return (parts[:-1].sum(axis=0) + parts[-1] / peak) / self.n + self.floor
 
 
 class View:
@@ -183,11 +173,6 @@ class Views:
             self._kept = problem.build(MidRanks()), None if recipe is None else problem.build(NeighborMeans(recipe))
         if graph is not None:
             self._mean_over = _averaging(graph, rows)
-
-    @property
-    def keeps(self) -> bool:
-        """Whether mid-ranks and means of all columns are stored and can be looked up by column number."""
-        return self._kept is not None
 
     def at(self, F: Block, columns: slice | None) -> View:
         """A view of a block; ``columns`` are the numbers of its columns."""

@@ -1,9 +1,11 @@
-"""How a criterion scores blocks of columns, and how the columns of one feature are combined.
+"""How a criterion scores the features of a problem: numbers per column, and a function that turns them into scores.
+
+    parts(F, columns) -> a few numbers per column, such as energy and mass;   finish -> one score per feature
 
 A feature that consists of several columns, such as a category, has one score. Its columns are not scored one by one:
-values such as energy and mass are first added over the columns (:class:`Additive`), and the score is computed from the
-sums. A quotient r = energy / mass of a group is closer to the value r₀ of noise than that of one column, because it
-averages over several columns. It is moved back by the effective number p of its columns:
+their numbers are added, and ``finish`` gets the sums. A single column is a group of one. A quotient r = energy / mass
+of a group is closer to the value r₀ of noise than that of one column, because it averages over several columns. It is
+moved back by the effective number p of its columns:
 
     r' = r₀ - √p (r₀ - r),    p = (tr G)² / tr G²,    G: centred Gram matrix of the columns of the feature
 
@@ -17,28 +19,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.arrays import take_columns, take_rows
-from ..engine.blocks import is_constant, map_columns
+from ..data.arrays import Block, take_columns, take_rows
+from ..engine.blocks import is_constant, level_copies, map_columns
+from ..engine.distances import check_range
 from ..problem import Problem
 
 
-class Additive(NamedTuple):
-    """A score from values that are added over the columns of a feature.
+class Features(NamedTuple):
+    """All features of a problem, which ``finish`` may compare a feature with.
 
-    Parameters
+    Attributes
     ----------
-    parts : callable
-        A float64 block of columns and the slice of its columns -> ``n_values`` rows of values.
-    finish : callable
-        The sums of all features, of shape (n_values, n_features), and √p of the features -> scores. √p is None inside
-        products and if no feature has several columns.
-    n_values : int
-        Number of values per column.
+    values : ndarray of shape (n, n_features)
+        The numbers of all features; NaN for constant ones.
+    root : ndarray of shape (n_features,) or None
+        √p of the features; None if no feature has several columns, and inside products.
     """
 
-    parts: Callable[[Any, slice], np.ndarray]
-    finish: Callable[[np.ndarray, np.ndarray | None], np.ndarray]
-    n_values: int
+    values: np.ndarray
+    root: np.ndarray | None = None
+
+    def only(self, rows: slice) -> Features:
+        """The same with some of the numbers."""
+        return Features(self.values[rows], self.root)
+
+
+def first(values: np.ndarray, among: Features) -> np.ndarray:
+    """The first number of every feature is its score."""
+    return values[0]
 
 
 class Scorer(NamedTuple):
@@ -48,32 +56,34 @@ class Scorer(NamedTuple):
     ----------
     rows : ndarray of bool, shape (n_samples,)
         The rows that the score reads; a feature that is constant on these rows has no score.
-    score : callable
-        A float64 block of columns -> one score per column, or ``n_values`` rows of values.
+    parts : callable
+        A float64 block of columns, and the slice of its columns in X (None if they are not columns of X) -> ``n``
+        numbers per column, which are added over the columns of a feature.
+    finish : callable, optional
+        The numbers of some features, and :class:`Features` -> scores. By default the first number is the score.
     cost : float, default=1.0
         Approximate number of operations per value of X; it decides whether threads are used.
-    n_values : int, default=1
-        Number of values per column that ``score`` returns.
-    settle : callable, optional
-        The values of all columns, of shape (n_values, n_features) -> a function from values to scores. It is for scores
-        that compare a feature with the other features.
-    numbered : callable, optional
-        As ``score``, but with a block and the slice of its columns as arguments. It is for scores that look up
-        stored values of these columns.
-    additive : Additive, optional
-        The form of the score for features of several columns, and for columns with missing values.
+    n : int, default=1
+        How many numbers ``parts`` gives.
+    compares : bool, default=False
+        Whether ``finish`` compares a feature with the other features.
+    informative : bool, default=True
+        Whether the scores can differ; an uninformative factor of a set criterion is left out.
+    ties : callable, optional
+        The numbers of all features -> values that order features with infinite scores, in the direction of the scores.
     """
 
     rows: np.ndarray
-    score: Callable[[Any], np.ndarray]
+    parts: Callable[[Any, Any], np.ndarray]
+    finish: Callable[[np.ndarray, Features], np.ndarray] = first
     cost: float = 1.0
-    n_values: int = 1
-    settle: Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]] | None = None
-    numbered: Callable[[Any, slice], np.ndarray] | None = None
-    additive: Additive | None = None
+    n: int = 1
+    compares: bool = False
+    informative: bool = True
+    ties: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def values(self, F: Any, columns: slice | None = None) -> np.ndarray:
-        """The values of a block, NaN for constant columns.
+    def values(self, F: Block, columns: slice | None = None) -> np.ndarray:
+        """The numbers of a block of columns; NaN for constant columns.
 
         Parameters
         ----------
@@ -84,30 +94,62 @@ class Scorer(NamedTuple):
 
         Returns
         -------
-        values : ndarray of shape (b,) or (n_values, b)
-            The result of ``score`` or ``numbered``.
+        values : ndarray of shape (n, b)
+            The result of ``parts``.
         """
-        numbered = self.numbered is not None and columns is not None
-        found = self.numbered(F, columns) if numbered else self.score(F)  # type: ignore[misc, arg-type]
-        return np.where(is_constant(F, self.rows), np.nan, found)
+        return np.where(is_constant(F, self.rows), np.nan, np.atleast_2d(self.parts(F, columns)))
 
-    def scores(self, values: np.ndarray) -> np.ndarray:
-        """One score per column from the values of all columns.
+    def of_features(self, problem: Problem) -> Features:
+        """The numbers of all features of a problem.
 
         Parameters
         ----------
-        values : ndarray of shape (n_features,) or (n_values, n_features)
-            The values of all columns.
+        problem : Problem
+            X and its features.
+
+        Returns
+        -------
+        features : Features
+            Sums over the columns of every feature; NaN if all of them are constant.
+        """
+        groups = problem.groups
+        if groups is None:
+            return Features(map_columns(self.values, problem.X, self.cost, numbered=True))
+
+        def counted(F: Block, columns: slice) -> np.ndarray:
+            varies = ~is_constant(F, self.rows)
+            return np.vstack([np.where(varies, self.parts(F, columns), 0.0), varies])
+
+        sums = groups.sum(map_columns(counted, problem.X, self.cost, numbered=True))
+        values = np.where(sums[-1] > 0.0, sums[:-1], np.nan)
+        return Features(values, np.sqrt(effective_columns(problem, self.rows)))
+
+    def scored(self, problem: Problem) -> tuple[np.ndarray, np.ndarray | None]:
+        """The scores of all features, and values that order those with infinite scores.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and its features.
 
         Returns
         -------
         scores : ndarray of shape (n_features,)
-            The values, or the result of ``settle`` for them.
+            The scores; equal for identical columns.
+        ties : ndarray of shape (n_features,) or None
+            The result of ``ties``.
         """
-        return values if self.settle is None else self.settle(values)(values)
+        every = self.of_features(problem)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            scores = self.finish(every.values, every)
+        if problem.groups is None:
+            if problem.known is None:
+                check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
+            scores = level_copies(scores, problem.X)
+        return scores, None if self.ties is None else self.ties(every.values)
 
-    def settled(self, X: Any) -> Scorer:
-        """A scorer for any columns, which compares each of them with the columns of X.
+    def of_columns(self, X: Any) -> Callable[[Block], np.ndarray]:
+        """A function that scores any block of columns, comparing them with the columns of X.
 
         Parameters
         ----------
@@ -116,58 +158,11 @@ class Scorer(NamedTuple):
 
         Returns
         -------
-        scorer : Scorer
-            A scorer whose ``score`` returns one score per column.
+        score : callable
+            A block of columns -> one score per column.
         """
-        if self.settle is None:
-            return self
-        finish = self.settle(map_columns(self.values, X, self.cost))
-        return Scorer(self.rows, lambda F: finish(self.score(F)), self.cost)
-
-    def as_additive(self) -> Additive:
-        """The additive form; for a score without one, a form that is right for features of one column.
-
-        Returns
-        -------
-        additive : Additive
-            The additive form.
-        """
-        if self.additive is not None:
-            return self.additive
-        at = self.numbered
-
-        def parts(F: Any, columns: slice) -> np.ndarray:
-            return np.atleast_2d(self.score(F) if at is None else at(F, columns))
-
-        def finish(values: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-            return values[0] if self.settle is None else self.settle(values)(values)
-
-        return Additive(parts, finish, self.n_values)
-
-    def feature_scores(self, problem: Problem) -> np.ndarray:
-        """Scores of features of several columns, or of columns with missing values.
-
-        Parameters
-        ----------
-        problem : Problem
-            A problem with groups or with missing values.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_features,)
-            One score per feature; NaN if all its columns are constant.
-        """
-        form = self.as_additive()
-
-        def values(F: Any, columns: slice) -> np.ndarray:
-            varies = ~is_constant(F, self.rows)
-            return np.vstack([np.where(varies, form.parts(F, columns), 0.0), varies])
-
-        sums, root = map_columns(values, problem.X, self.cost, numbered=True), None
-        if problem.groups is not None:
-            sums, root = problem.groups.sum(sums), np.sqrt(effective_columns(problem, self.rows))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(sums[-1] > 0.0, form.finish(sums[:-1], root), np.nan)
+        every = Features(map_columns(self.values, X, self.cost) if self.compares else np.empty((self.n, 0)))
+        return lambda F: self.finish(np.atleast_2d(self.parts(F, None)), every)
 
 
 def effective_columns(problem: Problem, rows: np.ndarray) -> np.ndarray:
@@ -183,3 +178,8 @@ def effective_columns(problem: Problem, rows: np.ndarray) -> np.ndarray:
         squares = float(np.sum(G * G))
         sizes[feature] = float(np.trace(G)) ** 2 / squares if squares > 0.0 else 1.0
     return sizes
+
+
+def per_feature(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """Values of the columns as values of the features: the mean over their columns."""
+    return values if problem.groups is None else problem.groups.mean(values)

@@ -29,8 +29,9 @@ from ..engine.compiled import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
-from .criterion import Criterion, Scorer
+from .criterion import Criterion, Traits
 from .nulls import NoTest
+from .scorer import Scorer
 
 Changes = Callable[[Any], np.ndarray]  # a block of features -> one row per eigenvalue, or one value per feature
 
@@ -65,13 +66,7 @@ class Sensitivity(Criterion):
     array([1.1337, 0.0016])
     """
 
-    reads_scale = True
-
-    @property
-    def greater_is_better(self) -> bool:
-        return True
-
-    accepts_holes = False
+    traits = Traits(greater_is_better=True, reads_scale=True, missing=False)
 
     def __init__(self, graph: Recipe, n_eigenvalues: int | None = None, mode: str = "auto"):
         self.graph, self.n_eigenvalues, self.mode = graph, n_eigenvalues, mode
@@ -90,32 +85,30 @@ class Sensitivity(Criterion):
             raise ValueError(
                 f"Sensitivity needs RBF weights, but {self.graph!r} has none; use RBF() or KNN(weight='rbf')."
             )
-        if self.mode == "trace":
-            if graph.storage != "dense":
-                raise ValueError(
-                    f"mode='trace' needs the full graph RBF(), but {self.graph!r} is sparse: without self loops its "
-                    "eigenvalues have a constant sum; use mode='exact', with n_eigenvalues to save time."
+        leading = [_LEADING if k is None else k]
+        if self.mode == "trace" and graph.storage != "dense":
+            raise ValueError(
+                f"mode='trace' needs the full graph RBF(), but {self.graph!r} is sparse: without self loops its "
+                "eigenvalues have a constant sum; use mode='exact', with n_eigenvalues to save time."
+            )
+        if self.mode == "auto":
+            full = k is None and graph.storage == "dense" and graph.n_nodes > _EXACT_UP_TO
+            leading = [_LEADING, 4 * _LEADING] if full else []
+        for pairs in leading if self.mode != "exact" else []:
+            score, missed = _by_trace(graph, pairs, problem)
+            if missed > _NEGLIGIBLE and self.mode == "trace":
+                warnings.warn(
+                    f"mode='trace' with n_eigenvalues={pairs} misses at least {missed:.1g} of a score: the next "
+                    f"{pairs} eigenvalues contribute that much on sampled features; raise n_eigenvalues or use "
+                    "mode='exact'.",
+                    UserWarning,
+                    stacklevel=2,
                 )
-            return self._traced(graph, problem, _LEADING if k is None else k)
-        if self.mode == "auto" and k is None and graph.storage == "dense" and graph.n_nodes > _EXACT_UP_TO:
-            for leading in (_LEADING, 4 * _LEADING):
-                score, missed = _by_trace(graph, leading, problem)
-                if missed <= _NEGLIGIBLE:
-                    return Scorer(graph.rows, score, float(graph.n_nodes * leading))
+            if missed <= _NEGLIGIBLE or self.mode == "trace":
+                return Scorer(graph.rows, score, cost=float(graph.n_nodes * pairs))
         changes = eigenvalue_changes(graph, k, problem.n_features)
         cost = float(graph.n_nodes) * (graph.n_nodes if k is None else k)
-        return Scorer(graph.rows, lambda F: np.abs(changes(F)).sum(axis=0), cost)
-
-    def _traced(self, graph: Graph, problem: Problem, k: int) -> Scorer:
-        score, missed = _by_trace(graph, k, problem)
-        if missed > _NEGLIGIBLE:
-            warnings.warn(
-                f"mode='trace' with n_eigenvalues={k} misses at least {missed:.1g} of a score: the next {k} "
-                f"eigenvalues contribute that much on sampled features; raise n_eigenvalues or use mode='exact'.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return Scorer(graph.rows, score, float(graph.n_nodes * k))
+        return Scorer(graph.rows, lambda F, columns: np.abs(changes(F)).sum(axis=0), cost=cost)
 
 
 def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Changes:
@@ -123,7 +116,7 @@ def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Chan
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
-    w = w / -_squared_width(graph)
+    w = w / -(float(graph.bandwidth or 1.0) ** 2)
     spans = [slice(start, start + _EDGES_AT_ONCE) for start in range(0, len(w), _EDGES_AT_ONCE)]
     compiled = kernels(float(len(w)) * n_features)
 
@@ -156,11 +149,6 @@ def _squared_differences(F: np.ndarray, i: np.ndarray, j: np.ndarray, room: np.n
     return squares
 
 
-def _squared_width(graph: Graph) -> float:
-    assert graph.bandwidth is not None
-    return graph.bandwidth**2
-
-
 def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> Changes:
     """As eigenvalue_changes, for few eigenvalues of a full graph, by products with S (W without its diagonal).
 
@@ -179,19 +167,19 @@ def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> C
         for r in range(len(values)):
             qf = q[:, r : r + 1] * f
             total[r] += 2.0 * np.einsum("ij,ij->j", qf, S @ qf)
-        return total / -_squared_width(graph)
+        return total / -(float(graph.bandwidth or 1.0) ** 2)
 
     return changes
 
 
-def _by_trace(graph: Graph, k: int, problem: Problem) -> tuple[Changes, float]:
+def _by_trace(graph: Graph, k: int, problem: Problem) -> tuple[Callable[..., np.ndarray], float]:
     """The score from the trace and k leading pairs, and the share of a score that the next k pairs would add."""
     values, vectors = graph.spectrum(2 * k)
-    inverse = graph.inverse_root_degree**4 / _squared_width(graph)
+    inverse = graph.inverse_root_degree**4 / float(graph.bandwidth or 1.0) ** 2
     falling = Graph.from_weights(graph.toarray() * (inverse[:, None] + inverse))
     changes = _leading_changes(graph, values[:k], vectors[:, :k])
 
-    def score(F: Any) -> np.ndarray:
+    def score(F: Any, columns: Any = None) -> np.ndarray:
         return falling.energy(F) + 2.0 * np.maximum(changes(F), 0.0).sum(axis=0)
 
     some = np.unique(np.linspace(0, problem.n_features - 1, _SAMPLE).astype(np.intp))

@@ -1,6 +1,7 @@
 """Choice of λ, of other parameters, and of the number of features, by a cut value or by held-out labels.
 
-The cut value of a selection (:mod:`fiedler.criteria.cut`) needs no labels; cross-validation uses held-out labels.
+The cut value of a selection (:mod:`fiedler.criteria.disagreement`) needs no labels; cross-validation uses held-out
+labels.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from ..criteria import Criterion
-from ..criteria.cut import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
+from ..criteria.disagreement import LAMBDAS, NEARLY_ZERO, best_by_cut, cut, cut_recipe
 from ..criteria.phi import number_of_clusters
 from ..data.arrays import Matrix
 from ..graphs import Recipe

@@ -373,9 +373,8 @@ def explained(
     relevance = found.get("relevance")
     if problem is not None:
         resembles[others], r[others] = resemblance(problem, order[:n], others)
-        measure = Relevance()
-        if relevance is None and measure.informative(problem):
-            relevance = measure.score(problem)
+        if relevance is None:
+            relevance = Relevance().resolved().weights(problem)
     reached = np.full(m, np.nan)
     if "explained" in found:
         path = order[: min(n, len(found["explained"]))]

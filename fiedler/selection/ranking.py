@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from ..criteria import Criterion
+from ..criteria.criterion import Resolved
 from ..criteria.order import rank_features
 from ..problem import Problem
 from ..sets.forward import Shares, forward
@@ -34,7 +36,7 @@ class Ranking(NamedTuple):
 
 
 def rank(
-    criterion: Criterion,
+    criterion: Criterion | Resolved,
     problem: Problem,
     n_features: int | None = None,
     share: float = np.inf,
@@ -44,29 +46,23 @@ def rank(
     """Score and order the features; infinite scores are ordered by the tie breaker of the criterion.
 
     A set criterion chooses n_features features (by default all), or stops when they reach a share of J(all features).
-    For criteria that score features one by one, n_features matters only to those that are ``sized``. Features outside
-    the mask ``among`` come after all features inside it. The features ``first`` come before all others, in their order;
-    a set is chosen given these.
+    For criteria that score features one by one, n_features matters only to those that read ``problem.n_wanted``.
+    Features outside the mask ``among`` come after all features inside it. The features ``first`` come before all
+    others, in their order; a set is chosen given these.
     """
-    sets = criterion.set_formula()
-    if sets is not None:
+    resolved = criterion.resolved()
+    if resolved.sets is not None:
         most = problem.n_features if n_features is None else n_features
-        ranking = Ranking(*forward(sets, problem, most, share, among, first=first))
+        ranking = Ranking(*forward(resolved.sets, problem, most, share, among, first=first))
     else:
-        ranking = _ranked(criterion if n_features is None else criterion.sized(n_features), problem)
+        wanting = copy(problem)
+        wanting.n_wanted = n_features
+        scores, ties = resolved.scored(wanting)
+        ties = None if ties is None else np.where(np.isinf(scores), ties, 0.0)
+        ranking = Ranking(scores, rank_features(scores, resolved.greater_is_better, ties))
     if among is None and not len(first):
         return ranking
     place = np.ones(problem.n_features) if among is None else np.where(among, 1.0, 2.0)
     place[list(first)] = np.arange(len(first)) / problem.n_features
     order = ranking.order[np.argsort(place[ranking.order], kind="stable")]
     return ranking._replace(order=order, n_fixed=len(first))
-
-
-def _ranked(criterion: Criterion, problem: Problem) -> Ranking:
-    scores = criterion.score(problem)
-    infinite = np.flatnonzero(np.isinf(scores))
-    ties = np.zeros(len(scores))
-    if len(infinite) > 1:
-        breaker = criterion.tie_breaker(problem, infinite)
-        ties[infinite] = 0.0 if breaker is None else breaker
-    return Ranking(scores, rank_features(scores, criterion.greater_is_better, ties))

@@ -28,9 +28,9 @@ _PASSES = 16  # largest number of passes over a file, for K between the features
 
 
 class Scores(Protocol):
-    """A factor of the gains: anything with the interface of a criterion."""
+    """A factor of the gains, such as a criterion that was resolved."""
 
-    def score(self, problem: Problem) -> np.ndarray: ...
+    def weights(self, problem: Problem) -> np.ndarray | None: ...
     def informative(self, problem: Problem) -> bool: ...
 
 
@@ -89,8 +89,9 @@ class SetFormula(NamedTuple):
             The product r. A missing score counts as 0, and inf as twice the largest finite score. None means r = 1.
         """
         total = None
-        for factor in (factor for factor in self.factors if factor.informative(problem)):
-            scores = factor.score(problem)
+        for scores in (factor.weights(problem) for factor in self.factors):
+            if scores is None:
+                continue
             finite = scores[np.isfinite(scores)]
             most = 2.0 * finite.max(initial=0.0) or 1.0
             scores = np.nan_to_num(scores, nan=0.0, posinf=most)

@@ -9,7 +9,7 @@ them in the graph would have the same effect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,7 +48,7 @@ class CrossFit:
         Labels of columns that must share a fold; identical columns always do.
     """
 
-    def __init__(self, recipes: list[Recipe], X: InMemory, problem: Problem, groups: Any = None):
+    def __init__(self, recipes: Sequence[Recipe], X: InMemory, problem: Problem, groups: Any = None):
         self.X, self._together = X, columns_together(X, groups)
         self._known, self._given = problem.supervision, problem.given
         if self._together.min() == self._together.max():

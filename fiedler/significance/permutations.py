@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..criteria import Scorer
 from ..criteria.disagreement import disagreement
 from ..data.arrays import Block
 from ..engine.blocks import is_constant
@@ -27,14 +26,18 @@ _AT_ONCE = 64  # number of permutations of the labels in one matrix product
 
 
 def permuted_features(
-    scorer: Scorer, n_permutations: int, greater_is_better: bool, nonnegative: bool, seed: Any
+    rows: np.ndarray,
+    score: Callable[[Block], np.ndarray],
+    n_permutations: int,
+    greater_is_better: bool,
+    nonnegative: bool,
+    seed: Any,
 ) -> Callable[[Block], Verdict]:
     """The null distribution of any score, by permuting the values of a feature on the rows that the score reads.
 
     The effect size is 1 - score / mean if small is good, and 1 - mean / score if large is good. It is NaN for scores
     that can be negative.
     """
-    rows, score = scorer.rows, scorer.score
     sign, nodes = -1.0 if greater_is_better else 1.0, np.flatnonzero(rows)
 
     def test(F: Block) -> Verdict:
@@ -52,19 +55,25 @@ def permuted_features(
 
 
 def permuted_labels(
-    scorer: Scorer, weight: float, graph: Graph, codes: np.ndarray, n_permutations: int, seed: Any
+    rows: np.ndarray,
+    score: Callable[[Block], np.ndarray],
+    weight: float,
+    graph: Graph,
+    codes: np.ndarray,
+    n_permutations: int,
+    seed: Any,
 ) -> Callable[[Block], Verdict]:
     """The null distribution of a score with a term ``weight`` (1 - NMI(sign(f̃), y)), by permuting the labels.
 
     Only the counts of positive signs per class change. A few products give them for all permutations and features.
     """
-    rows, labelled = scorer.rows, np.flatnonzero(codes >= 0)
+    labelled = np.flatnonzero(codes >= 0)
     known, classes = codes[labelled], np.arange(codes.max() + 1)[:, None]
     sizes = np.bincount(known).astype(np.float64)[:, None]
 
     def test(F: Block) -> Verdict:
         positive = (graph.centred_rows(F, labelled) >= 0).astype(np.float64)
-        raw = np.where(is_constant(F, rows), np.nan, scorer.score(F))
+        raw = np.where(is_constant(F, rows), np.nan, score(F))
         rest = raw - weight * disagreement((known == classes) @ positive, sizes)
         drawn, rng = Draws(raw), np.random.default_rng(seed)
         for start in range(0, n_permutations, _AT_ONCE):

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from ..criteria import Criterion, Rayleigh
+from ..criteria.criterion import Resolved
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
 from ..data.arrays import Block, Matrix
 from ..data.progress import counting
@@ -119,7 +120,7 @@ class Significance:
 
 
 def discover(
-    criterion: Criterion,
+    criterion: Criterion | Resolved,
     problem: Problem,
     *,
     n_folds: int = 10,
@@ -137,14 +138,15 @@ def discover(
     if n_permutations is not None:
         check_integer("n_permutations", n_permutations, 19)  # with fewer permutations no p-value reaches 0.05
     problem.check_plain("p-values")
-    criterion.check_problem(problem)
-    null = criterion.null()
-    builder, orders = _test_of(criterion, null, n_permutations)
-    recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else criterion.recipes()
+    resolved = criterion.resolved()
+    resolved.check(problem)
+    null = resolved.formula.null()
+    builder, orders = _test_of(resolved, null, n_permutations)
+    recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else resolved.recipes
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
         folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        dealt = CrossFit(recipes, _in_memory(criterion, problem.X), problem, groups)
+        dealt = CrossFit(recipes, _in_memory(resolved, problem.X), problem, groups)
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
@@ -162,7 +164,7 @@ def discover(
 # -------------------------------------------------------------------- the test of a criterion
 
 
-def _test_of(criterion: Criterion, null: Null, n_permutations: int | None) -> tuple[Builder, int | None]:
+def _test_of(criterion: Resolved, null: Null, n_permutations: int | None) -> tuple[Builder, int | None]:
     """The function that builds the test on graphs, and its number of permutations; raises if there is no test."""
     if isinstance(null, NoTest):
         raise ValueError(f"{criterion!r} {null.why}")
@@ -171,7 +173,9 @@ def _test_of(criterion: Criterion, null: Null, n_permutations: int | None) -> tu
         return partial(_by_labels, criterion, null, orders), orders
     if n_permutations is not None:
         # The features of a set are tested one by one, by the quotient on its graph.
-        scored = Rayleigh(null.graph) if criterion.is_set and isinstance(null, Quotient) else criterion
+        scored = criterion
+        if criterion.is_set and isinstance(null, Quotient):
+            scored = Rayleigh(null.graph).resolved()
         return partial(_by_features, scored, n_permutations), n_permutations
     if isinstance(null, Quotient):
         return partial(_in_closed_form, criterion, null), None
@@ -181,7 +185,7 @@ def _test_of(criterion: Criterion, null: Null, n_permutations: int | None) -> tu
     )
 
 
-def _in_closed_form(criterion: Criterion, null: Quotient, problem: Problem, seed: Any) -> Test:
+def _in_closed_form(criterion: Resolved, null: Quotient, problem: Problem, seed: Any) -> Test:
     above = problem.graph(null.graph)
     if null.other is None:
         test: RayleighNull | RatioNull = RayleighNull(above)
@@ -196,26 +200,25 @@ def _in_closed_form(criterion: Criterion, null: Quotient, problem: Problem, seed
     return test
 
 
-def _refuse(criterion: Criterion, what: str) -> NoReturn:
+def _refuse(criterion: Resolved, what: str) -> NoReturn:
     raise ValueError(f"{criterion!r} {what} that its closed form needs; {_FALLBACK}.")
 
 
-def _by_labels(criterion: Criterion, null: LabelOrders, n_permutations: int, problem: Problem, seed: Any) -> Test:
-    codes = problem.supervision.classes("SSelect")[0]
-    return permuted_labels(
-        criterion.scorer(problem), null.weight, problem.graph(null.graph), codes, n_permutations, seed
-    )
+def _by_labels(criterion: Resolved, null: LabelOrders, n_permutations: int, problem: Problem, seed: Any) -> Test:
+    codes, scorer = problem.supervision.classes("SSelect")[0], criterion.formula.scorer(problem)
+    score, graph = scorer.of_columns(problem.X), problem.graph(null.graph)
+    return permuted_labels(scorer.rows, score, null.weight, graph, codes, n_permutations, seed)
 
 
-def _by_features(criterion: Criterion, n_permutations: int, problem: Problem, seed: Any) -> Test:
-    good = criterion.greater_is_better, criterion.nonnegative
-    return permuted_features(criterion.scorer(problem).settled(problem.X), n_permutations, *good, seed)
+def _by_features(criterion: Resolved, n_permutations: int, problem: Problem, seed: Any) -> Test:
+    scorer, good = criterion.formula.scorer(problem), (criterion.greater_is_better, criterion.traits.nonnegative)
+    return permuted_features(scorer.rows, scorer.of_columns(problem.X), n_permutations, *good, seed)
 
 
 # -------------------------------------------------------------------- folds
 
 
-def _in_memory(criterion: Criterion, X: Matrix) -> InMemory:
+def _in_memory(criterion: Resolved, X: Matrix) -> InMemory:
     if isinstance(X, Source):
         raise ValueError(
             f"{criterion!r} builds its graph from X and needs X in memory for every fold, but {X.label} is "
