@@ -25,7 +25,7 @@ from .data.scaling import check_scale
 from .distinct import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
-from .selection.choice import choose
+from .selection.choice import Choice, choose
 from .selection.fixed import fixed_columns
 from .selector import SpectralSelector
 from .significance.testing import discover
@@ -154,7 +154,7 @@ class GeneChoice(NamedTuple):
     score: np.ndarray
     rank: np.ndarray
     chosen: np.ndarray
-    tests: dict[str, np.ndarray]
+    tests: dict[str, Any]
     batches: dict[str, np.ndarray]
 
 
@@ -260,28 +260,23 @@ def _stored_graph(criterion: Criterion, adata: Any, key: str) -> Graph:
 # -------------------------------------------------------------------- what is found
 
 
-def _chosen(
-    criterion: Criterion, problem: Problem, selector: SpectralSelector
-) -> tuple[GeneChoice, dict[str, np.ndarray]]:
-    """The selected genes of one problem, with the additional columns."""
+def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) -> Choice:
+    """The selected genes of one problem."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
-    scores, order, n, more, _ = choose(criterion, problem, *wanted, selector.include)
-    rank = ranks_of(order)
-    return GeneChoice(scores, rank, rank <= n, {}, {}), more
+    return choose(criterion, problem, *wanted, selector.include)
 
 
 def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> GeneChoice:
-    found, more = _chosen(criterion, problem, selector)
+    found = _chosen(criterion, problem, selector)
     if isinstance(selector.n_features_to_select, int):
-        check_scored(criterion, found.score, int(found.chosen.sum()))
-    if "pvalues" in more:
-        tests = {"pvalue": more["pvalues"], "qvalue": more["qvalues"], "effect": more["effects"]}
+        check_scored(criterion, found.scores, found.n_chosen)
+    tests = {}
+    if found.pvalues is not None:
+        tests = {"pvalue": found.pvalues, "qvalue": found.qvalues, "effect": found.effects}
     elif significance:
         tested = discover(criterion, problem)
         tests = {"pvalue": tested.pvalues, "qvalue": tested.qvalues, "effect": tested.effect}
-    else:
-        tests = {}
-    return found._replace(tests=tests)
+    return GeneChoice(found.scores, found.ranking, found.support, tests, {})
 
 
 def _in_batches(
@@ -303,10 +298,10 @@ def _in_batches(
         rows = np.flatnonzero(codes == code)
         if len(rows) < _FEWEST:
             raise ValueError(f"batch {str(name)!r} of batch_key={key!r} has {len(rows)} cells; {_FEWEST} are needed.")
-        found.append(_chosen(criterion, _rows_of_problem(problem, rows, selector.unlabeled), selector)[0])
-    scores = np.array([each.score for each in found])
-    times = np.sum([each.chosen & ~np.isnan(each.score) for each in found], axis=0)
-    typical = np.median([each.rank for each in found], axis=0)
+        found.append(_chosen(criterion, _rows_of_problem(problem, rows, selector.unlabeled), selector))
+    scores = np.array([each.scores for each in found])
+    times = np.sum([each.support & ~np.isnan(each.scores) for each in found], axis=0)
+    typical = np.median([each.ranking for each in found], axis=0)
     rank = ranks_of(np.lexsort((np.arange(len(times)), typical, -times)))
     scored = ~np.isnan(scores).all(axis=0)
     score = np.full(len(times), np.nan)

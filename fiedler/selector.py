@@ -13,13 +13,13 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
-from .criteria.order import importances, ranks_of
+from .criteria.order import importances
 from .data.arrays import as_source
 from .data.containers import is_container, opened, with_text_names
 from .data.scaling import SCALES, check_scale, warn_if_uneven
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
-from .selection.choice import FOUND_BY_SOME, Choice, choose
+from .selection.choice import Choice, choose
 from .selection.explanation import Explanation, explained
 from .selection.fixed import fixed_features
 from .selection.redundancy import LIMIT, limit_of
@@ -29,6 +29,27 @@ from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
 _SCALE_SETTINGS = {f"scale={how!r}": ("scale", how) for how in SCALES}
+
+
+class _Found:
+    """An attribute of a fitted selector that is read from its choice, as values of the columns of X."""
+
+    def __init__(self, name: str = ""):
+        self.name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.shown, self.name = name, self.name or name.removesuffix("_")
+
+    def __get__(self, selector: Any, owner: type) -> Any:
+        if selector is None:
+            return self
+        choice, groups = vars(selector).get("_choice"), vars(selector).get("_groups")
+        value = None
+        if choice is not None:
+            value = getattr(choice, self.name) if groups is None else choice.of_columns(self.name, groups.of_input)
+        if value is None:
+            raise AttributeError(f"{type(selector).__name__!r} object has no attribute {self.shown!r}")
+        return value
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
@@ -141,6 +162,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
           dtype=object)
     """
 
+    scores_, order_, ranking_, support_, explained_, gains_, relevance_ = (_Found() for _ in range(7))
+    stands_for_, included_, kept_, pvalues_, qvalues_, effects_ = (_Found() for _ in range(6))
+    n_features_ = _Found("n_chosen")
+
     def __init__(
         self,
         criterion: Criterion | str = "laplacian",
@@ -206,77 +231,55 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             Fitted.
         """
         criterion = as_criterion(self.criterion)
+        resolved = criterion.resolved()
         # A fit that fails, or is interrupted, leaves the selector as it was.
         seen = type(self)(**self.get_params(deep=False))
         known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
         problem = Problem.of(self._read(X, seen, groups), y, **known)
-        criterion.check_problem(problem, self.criterion)
+        resolved.check(problem, self.criterion)
         if self.scale is not None:
             problem = problem.scaled(check_scale(self.scale))
-        elif criterion.depends_on_scale:
+        elif resolved.depends_on_scale:
             warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
-        scores, order, n_selected, found, shares = choose(criterion, problem, *wanted, fixed)
-        if len(fixed):
-            found["included"] = np.isin(np.arange(problem.n_features), fixed)
-        taken = order[len(fixed) : n_selected]
-        useless = int((np.isnan(scores[taken]) & found.get("kept", np.ones(len(scores), dtype=bool))[taken]).sum())
+        choice = choose(resolved, problem, *wanted, fixed)
+        taken = choice.order[len(fixed) : choice.n_chosen]
+        scored = taken if choice.kept is None else taken[choice.kept[taken]]
+        useless = int(np.isnan(choice.scores[scored]).sum())
         if useless:
             message = (
-                f"{useless} of the {n_selected} selected features have no score (NaN: constant on the rows "
+                f"{useless} of the {choice.n_chosen} selected features have no score (NaN: constant on the rows "
                 f"{criterion!r} reads, or 0/0) and were taken in column order; lower n_features_to_select."
             )
-            warning = ParameterWarning(message, parameter="n_features_to_select", value=n_selected)
+            warning = ParameterWarning(message, parameter="n_features_to_select", value=choice.n_chosen)
             warnings.warn(warning, stacklevel=2)
-        if not n_selected:
-            warnings.warn(self._nothing_passes(criterion, scores, found), stacklevel=2)
-        ranking = ranks_of(order)
-        support = ranking <= n_selected
-        if problem.groups is not None and problem.groups.named:
-            of_input = problem.groups.of_input
-            found = {name: _of_columns(name, values, of_input) for name, values in found.items()}
-            scores, ranking, support = scores[of_input], ranking[of_input], support[of_input]
-            order, found["groups"] = np.argsort(ranking, kind="stable"), of_input
-            shares = None if shares is None else shares._replace(added=shares.added[of_input])
-            found["group_names"] = np.asarray(problem.groups.names, dtype=object)
-        fitted = {"scores_": scores, "order_": order, "ranking_": ranking, "support_": support}
-        fitted |= {name: vars(seen)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(seen)}
-        for name in ("feature_names_in", *FOUND_BY_SOME):  # of an earlier fit
-            self.__dict__.pop(f"{name}_", None)
-        self._shares = shares
-        also = {f"{name}_": values for name, values in found.items()}
-        self.__dict__.update(fitted | also, n_features_=n_selected, criterion_=criterion)
+        if not choice.n_chosen:
+            warnings.warn(self._nothing_passes(criterion, choice), stacklevel=2)
+        groups = problem.groups if problem.groups is not None and problem.groups.named else None
+        return self._take(choice, criterion, seen, groups)
+
+    def _take(self, choice: Choice, criterion: Criterion, seen: SpectralSelector, groups: Any) -> SpectralSelector:
+        """Keep a choice, and the names of the columns that another selector has seen; the only change of a fit."""
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in vars(seen):
+                setattr(self, name, vars(seen)[name])
+        self.criterion_, self._choice, self._groups = criterion, choice, groups
         return self
 
-    def __getattr__(self, name: str) -> Any:
-        """``explained_`` and ``gains_`` of a set: J(all features), which divides them, is computed when one is read."""
-        shares = self.__dict__.get("_shares") if name in ("explained_", "gains_") else None
-        if shares is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        for each in ("explained", "gains"):
-            self.__dict__.setdefault(f"{each}_", getattr(shares, each))
-        return self.__dict__[name]
-
-    def __getstate__(self) -> dict[str, Any]:
-        hasattr(self, "explained_")  # a copy or a pickle has the numbers, not the matrices that they come from
-        return {name: value for name, value in super().__getstate__().items() if name != "_shares"}
-
-    def _found(self) -> dict[str, np.ndarray]:
-        """What only some fits find, by name without the underscore."""
-        return {name: getattr(self, f"{name}_") for name in FOUND_BY_SOME if hasattr(self, f"{name}_")}
-
-    def _nothing_passes(self, criterion: Criterion, scores: np.ndarray, found: dict[str, Any]) -> ParameterWarning:
+    def _nothing_passes(self, criterion: Criterion, choice: Choice) -> ParameterWarning:
         """The warning that no feature is selected, with the best feature and the way out."""
         if self.threshold is None:
-            least = np.nanmin(found["qvalues"]) if not np.isnan(found["qvalues"]).all() else np.nan
+            q = np.asarray(choice.qvalues)
+            least = np.nan if np.isnan(q).all() else np.nanmin(q)
             rate = level(self.alpha, criterion)
             message = (
                 f"no feature is selected: n_features_to_select='fdr' finds none that is more than noise at "
                 f"alpha={rate:g} (smallest q-value {least:.3g}); raise alpha, or set n_features_to_select to a number."
             )
             return ParameterWarning(message, parameter=("n_features_to_select", "alpha"), value=rate)
-        finite = scores[np.isfinite(scores)]
+        finite = choice.scores[np.isfinite(choice.scores)]
         up = criterion.greater_is_better
         best = f"{finite.max() if up else finite.min():.5g}" if len(finite) else "undefined"
         message = (
@@ -396,10 +399,25 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if X is not None:
             known = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
             problem = Problem.of(self._read_again(X), y, **known).scaled(self.scale or "keep")
-        fitted = by_feature(self)
-        choice = Choice(fitted.scores_, fitted.order_, int(fitted.n_features_), fitted._found())
         limits = level(self.alpha, self.criterion_), limit_of(limit, "limit") or limit_of(self.redundancy) or LIMIT
-        return explained(choice, self.criterion_, feature_names(fitted), problem, *limits)
+        return explained(self._choice, self.criterion_, feature_names(by_feature(self)), problem, *limits)
+
+    @property
+    def groups_(self) -> np.ndarray:
+        """With ``groups``: the feature that each column belongs to."""
+        return self._named_groups.of_input
+
+    @property
+    def group_names_(self) -> np.ndarray:
+        """With ``groups``: the names of the features."""
+        return np.asarray(self._named_groups.names, dtype=object)
+
+    @property
+    def _named_groups(self) -> Any:
+        groups = vars(self).get("_groups")
+        if groups is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'groups_'")
+        return groups
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -469,33 +487,13 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _of_columns(name: str, values: np.ndarray, of_input: np.ndarray) -> np.ndarray:
-    """What was found about features, as values of the columns of X."""
-    if name == "stands_for":  # a feature is represented by its first column
-        first = np.unique(of_input, return_index=True)[1]
-        values = np.where(values < 0, -1, first[values])
-    return values[of_input]
-
-
 def by_feature(selector: SpectralSelector) -> SpectralSelector:
     """A fitted selector whose attributes have one value per feature, also if several columns form a feature."""
-    if not hasattr(selector, "groups_"):
+    check_is_fitted(selector)
+    if selector._groups is None:
         return selector
-    of_input, twin = selector.groups_, copy(selector)
-    first = np.unique(of_input, return_index=True)[1]  # a column of every feature
-    found = selector._found()
-    names = found.pop("group_names")
-    del found["groups"], twin.groups_, twin.group_names_
-    for name, values in found.items():
-        setattr(twin, f"{name}_", values if name == "explained" else values[first])
-    if "stands_for" in found:
-        kept = twin.stands_for_
-        twin.stands_for_ = np.where(kept < 0, -1, of_input[kept])
-    order = of_input[selector.order_]
-    twin.order_ = order[np.sort(np.unique(order, return_index=True)[1])]
-    twin.scores_, twin.support_ = selector.scores_[first], selector.support_[first]
-    twin.ranking_ = ranks_of(twin.order_)
-    twin.n_features_in_, twin.feature_names_in_ = len(names), names
+    twin, names = copy(selector), np.asarray(selector._groups.names, dtype=object)
+    twin._groups, twin.n_features_in_, twin.feature_names_in_ = None, len(names), names
     return twin
 
 

@@ -33,7 +33,7 @@ from fiedler.criteria.relevance import MidRanks, NeighborMeans
 from fiedler.engine.streamed import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
-from fiedler.sets import between, features, rounds, samples
+from fiedler.sets import features, rounds, samples
 from fiedler.sets.formula import KernelOf
 from fiedler.sets.forward import forward
 from fiedler.sources import Run, open_source
@@ -224,29 +224,20 @@ def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("form", ["samples", "features"])
 @pytest.mark.parametrize("fixed", [(), (4, 3, 0)], ids=["free", "included"])
-def test_small_pools_between_features_change_nothing(monkeypatch, size, fixed):
+def test_a_path_ends_where_enough_is_explained(form, fixed):
     X = data(60, 45, 11)
     problem, sets = Problem.of(X), SmoothSubset().set_formula()
-    usual = forward(sets, problem, 30, form="features", first=fixed)
-    monkeypatch.setattr(between, "_FEW", 0)
-    monkeypatch.setattr(between, "_POOL", size)
-    monkeypatch.setattr(between, "_FIRST_ROUND", 5)
-    path = forward(sets, problem, 30, form="features", first=fixed)
-    assert path.order[:30].tolist() == usual.order[:30].tolist()
-    assert set(path.order.tolist()) == set(range(45))
-    np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
-    np.testing.assert_allclose(path.shares.gains, usual.shares.gains, rtol=1e-7, atol=1e-12)
-    short = forward(sets, problem, 45, 0.7, form="features", first=fixed)
-    assert len(short.explained) == 1 + np.argmax(usual.explained >= 0.7), "a round ends where enough is explained"
+    usual = forward(sets, problem, 30, form=form, first=fixed)
+    short = forward(sets, problem, 45, 0.7, form=form, first=fixed)
+    assert len(short.explained) == 1 + np.argmax(usual.explained >= 0.7)
+    assert set(short.order.tolist()) == set(range(45))
 
 
 @pytest.mark.parametrize("form", ["samples", "features"])
 def test_more_ties_than_a_pool_holds(monkeypatch, form):
-    monkeypatch.setattr(between, "_FEW", 0)
-    for engine in (rounds, between):
-        monkeypatch.setattr(engine, "_POOL", 4)
+    monkeypatch.setattr(rounds, "_POOL", 4)
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X = np.hstack([0.1 * rng.normal(size=(25, 20)), np.repeat(rng.normal(size=(25, 2)), [40, 30], axis=1)])

@@ -3,40 +3,114 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..criteria import Criterion
-from ..criteria.order import good_enough
+from ..criteria.criterion import Resolved
+from ..criteria.order import good_enough, ranks_of
 from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.forward import ENOUGH, Shares
 from ..significance.testing import discover
 from .ranking import Ranking, rank
 from .redundancy import limit_of, prune
-from .screens import Screened, level, screened
-
-_PER_FEATURE = ("gains", "relevance", "pvalues", "qvalues", "effects")  # NaN for features that a screen drops
-_OF_SOME = ("explained", "stands_for", "kept", "included", "groups", "group_names")
-FOUND_BY_SOME = (*_OF_SOME, *_PER_FEATURE)  # what only some choices have
+from .screens import level, screened
 
 
-class Choice(NamedTuple):
-    """Raw scores, columns best first, how many are chosen, and what else was found: some of ``FOUND_BY_SOME``.
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a selection found: one value per feature, and None for what the selection does not have.
 
-    ``shares`` gives what is found as "explained" and "gains" by a set criterion.
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features,)
+        Raw scores.
+    order : ndarray of shape (n_features,)
+        Features, best first; the first ``n_chosen`` are chosen.
+    n_chosen : int
+        Number of chosen features.
+    shares : Shares, optional
+        Sets only: what the chosen features explain, and what every feature adds.
+    relevance, stands_for, included, kept, pvalues, qvalues, effects : ndarray of shape (n_features,), optional
+        As the attributes of :class:`fiedler.SpectralSelector`.
     """
 
     scores: np.ndarray
     order: np.ndarray
-    n_features: int
-    found: dict[str, np.ndarray]
+    n_chosen: int
     shares: Shares | None = None
+    relevance: np.ndarray | None = None
+    stands_for: np.ndarray | None = None
+    included: np.ndarray | None = None
+    kept: np.ndarray | None = None
+    pvalues: np.ndarray | None = None
+    qvalues: np.ndarray | None = None
+    effects: np.ndarray | None = None
+
+    @cached_property
+    def ranking(self) -> np.ndarray:
+        """The rank of every feature, 1 for the best."""
+        return ranks_of(self.order)
+
+    @cached_property
+    def support(self) -> np.ndarray:
+        """Whether a feature is chosen."""
+        return self.ranking <= self.n_chosen
+
+    @cached_property
+    def explained(self) -> np.ndarray | None:
+        """Sets only: the share of J(all features) that the first k features explain."""
+        return None if self.shares is None else self.shares.explained
+
+    @cached_property
+    def gains(self) -> np.ndarray | None:
+        """Sets only: what a feature adds, as a share of J(all features)."""
+        return None if self.shares is None else self.shares.gains
+
+    def of_columns(self, name: str, feature_of: np.ndarray) -> Any:
+        """A value per column of X instead of one per feature; ``feature_of`` has the feature of every column."""
+        values = getattr(self, name)
+        if values is None or name in ("n_chosen", "explained"):
+            return values
+        if name == "order":
+            return np.argsort(self.ranking[feature_of], kind="stable")
+        if name == "stands_for":  # a feature is represented by its first column
+            values = np.where(values < 0, -1, np.unique(feature_of, return_index=True)[1][values])
+        return values[feature_of]
+
+    def widened(self, among: np.ndarray, last: np.ndarray) -> Choice:
+        """The choice among more features: ``among`` are the numbers of its features, ``last`` those behind them."""
+
+        def wide(values: np.ndarray | None, fill: float = np.nan) -> Any:
+            if values is None:
+                return None
+            whole = np.full(len(among) + len(last), fill, dtype=values.dtype)
+            whole[among] = values
+            return whole
+
+        shares, copies = self.shares, self.stands_for
+        copies = None if copies is None else np.where(copies < 0, -1, among[copies])
+        return replace(
+            self,
+            scores=wide(self.scores),
+            order=np.concatenate([among[self.order], last]),
+            shares=None if shares is None else shares._replace(added=wide(shares.added)),
+            relevance=wide(self.relevance),
+            stands_for=wide(copies, -1),
+            included=wide(self.included, False),
+            kept=wide(self.kept, False),
+            pvalues=wide(self.pvalues),
+            qvalues=wide(self.qvalues),
+            effects=wide(self.effects),
+        )
 
 
 def choose(
-    criterion: Criterion,
+    criterion: Criterion | Resolved,
     problem: Problem,
     wanted: Any,
     redundancy: Any = None,
@@ -47,65 +121,38 @@ def choose(
 ) -> Choice:
     """The features of a problem by a criterion; parameters as in :class:`fiedler.SpectralSelector`.
 
-    ``fixed`` are the column numbers of the features that are included in any case.
+    ``fixed`` are the numbers of the features that are included in any case.
     """
-    fixed, rate = np.empty(0, dtype=np.intp) if fixed is None else fixed, level(alpha, criterion)
-    wanted = _room_for(fixed, wanted, problem.n_features, threshold)
-    if screen is not None:
-        through = screened(screen, criterion, problem, rate).with_columns(fixed)
-        return _behind(through, criterion, problem, wanted, fixed, redundancy, rate, threshold)
-    return _chosen(criterion, problem, wanted, fixed, redundancy, rate, threshold)
-
-
-def _room_for(fixed: np.ndarray, wanted: Any, n_features: int, threshold: Any) -> Any:
-    """The wanted number; None is at least the number of fixed features, any other number below that is an error."""
-    if wanted is None and threshold is None and len(fixed) > max(1, n_features // 2):
-        return len(fixed)
-    if isinstance(wanted, (int, float, np.integer, np.floating)) and not isinstance(wanted, bool) and wanted > 0:
-        number = int(n_features * wanted) if isinstance(wanted, (float, np.floating)) else int(wanted)
-        if max(1, number) < len(fixed):
-            raise ParameterError(
-                f"include names {len(fixed)} features, but n_features_to_select={wanted} selects only "
-                f"{max(1, number)}; raise n_features_to_select, or include fewer.",
-                parameter=("n_features_to_select", "include"),
-                value=wanted,
-            )
-    return wanted
-
-
-def _behind(
-    through: Screened, criterion: Criterion, problem: Problem, wanted: Any, fixed: np.ndarray, *options: Any
-) -> Choice:
-    """The choice among the columns that a screen keeps, with those that it drops behind them."""
+    resolved, fixed = criterion.resolved(), np.empty(0, dtype=np.intp) if fixed is None else fixed
+    rate, m = level(alpha, resolved), problem.n_features
+    wanted = _room_for(fixed, wanted, m, threshold)
+    if screen is None:
+        return _chosen(resolved, problem, wanted, fixed, redundancy, rate, threshold)
+    through = screened(screen, resolved, problem, rate, fixed)
     columns = np.flatnonzero(through.kept)
-    fixed = np.searchsorted(columns, fixed)
-    a_number = isinstance(wanted, (int, np.integer)) and not isinstance(wanted, (bool, np.bool_))
-    beyond = _number(wanted, problem.n_features, criterion) - len(columns) if a_number else 0
+    beyond = _number(wanted, m, resolved) - len(columns) if _is_integer(wanted) else 0
     if beyond > 0:
         wanted = len(columns)
-    if "qvalues" in through.found and isinstance(wanted, str) and wanted == "fdr":  # all that are kept have passed
-        wanted = "auto" if criterion.is_set else len(columns)
-    scores, order, n, found, shares = _chosen(criterion, problem.take_columns(through.kept), wanted, fixed, *options)
-    behind = found.get("stands_for")
-    if behind is not None:
-        found["stands_for"] = through.widened(np.where(behind < 0, -1, columns[behind]), -1)
-    for name in set(_PER_FEATURE) & set(found):
-        found[name] = through.widened(found[name], np.nan)
-    if shares is not None:
-        shares = shares._replace(added=through.widened(shares.added, np.nan))
-    if beyond > 0 and n == len(columns):
-        n += beyond
-        message = (
-            f"n_features_to_select={n}, but the screen keeps {len(columns)} of {problem.n_features} columns; the other "
-            f"{beyond} that are selected were dropped as noise. Lower n_features_to_select."
+    if through.tested is not None and _is(wanted, "fdr"):  # all that are kept have passed
+        wanted = "auto" if resolved.is_set else len(columns)
+    options = np.searchsorted(columns, fixed), redundancy, rate, threshold
+    choice = _chosen(resolved, problem.take_columns(through.kept), wanted, *options).widened(columns, through.dropped)
+    choice = replace(choice, kept=through.kept)
+    if through.tested is not None:
+        tested = through.tested
+        choice = replace(choice, pvalues=tested.pvalues, qvalues=tested.qvalues, effects=tested.effect)
+    if beyond > 0 and choice.n_chosen == len(columns):
+        choice = replace(choice, n_chosen=len(columns) + beyond)
+        _warn(
+            f"n_features_to_select={choice.n_chosen}, but the screen keeps {len(columns)} of {m} columns; the other "
+            f"{beyond} that are selected were dropped as noise. Lower n_features_to_select.",
+            choice.n_chosen,
         )
-        warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=4)
-    order = np.concatenate([columns[order], through.dropped])
-    return Choice(through.widened(scores, np.nan), order, n, found | through.found, shares)
+    return choice
 
 
 def _chosen(
-    criterion: Criterion,
+    resolved: Resolved,
     problem: Problem,
     wanted: Any,
     fixed: np.ndarray,
@@ -113,84 +160,117 @@ def _chosen(
     alpha: float,
     threshold: Any,
 ) -> Choice:
-    limit, m = limit_of(redundancy), problem.n_features
-    if threshold is not None and criterion.is_set:
+    limit, m, by_test = limit_of(redundancy), problem.n_features, _is(wanted, "fdr")
+    if threshold is not None and resolved.is_set:
         raise ParameterError(
-            f"threshold={threshold!r} is a limit for scores of single features, but {criterion!r} chooses a set; use "
+            f"threshold={threshold!r} is a limit for scores of single features, but {resolved!r} chooses a set; use "
             "n_features_to_select='auto', which takes as many as explain nine tenths.",
             parameter=("threshold", "n_features_to_select"),
             value=threshold,
         )
     found: dict[str, np.ndarray] = {}
-    if isinstance(wanted, str) and wanted == "fdr":
-        tested = discover(criterion, problem, alpha=alpha)
+    if len(fixed):
+        found["included"] = np.isin(np.arange(m), fixed)
+    if by_test:
+        tested = discover(resolved, problem, alpha=alpha)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
-        real = tested.qvalues <= alpha
-        ranking = rank(criterion, problem, among=real, first=fixed.tolist())
-        real[fixed] = True
-        last = int(real.sum())
-        n = last if ranking.shares is None else max(_reaching(ENOUGH, ranking.shares.gained), len(fixed))
-        if 0 < n < last and ranking.shares is not None:
-            shorter = rank(criterion, problem, n, among=real, first=fixed.tolist()).shares
-            assert shorter is not None
-            # what the others add to the chosen ones, not to the whole path
-            ranking = ranking._replace(shares=ranking.shares._replace(added=shorter.added))
+        ranking, n, last = _significant(resolved, problem, tested.qvalues <= alpha, fixed)
     else:
-        number = m if wanted is None and threshold is not None else _number(wanted, m, criterion)
+        number = m if wanted is None and threshold is not None else _number(wanted, m, resolved)
         # The scores of a ranking may depend on a number that is stated, but not on the usual one.
-        size = None if wanted is None and not criterion.is_set else number or m
-        ranking = rank(criterion, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
-        chosen = 0 if ranking.shares is None else len(ranking.shares.gained)
-        n, last = number or max(1, chosen), ranking.n_scored
+        size = None if wanted is None and not resolved.is_set else number or m
+        ranking = rank(resolved, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
+        n = number or max(1, 0 if ranking.shares is None else len(ranking.shares.gained))
+        last = ranking.n_scored
         _warn_of_losses(ranking, n)
-    if ranking.relevance is not None:
-        found["relevance"] = ranking.relevance
     order, shares = ranking.order, ranking.shares
     if threshold is not None:  # fixed features come first, then those that pass
-        passes = good_enough(ranking.scores, criterion.greater_is_better, threshold)
+        passes = good_enough(ranking.scores, resolved.greater_is_better, threshold)
         last = len(fixed) + int(passes[order[len(fixed) : last]].sum())
         n = min(n, last)
-    as_many_as_pass = threshold is not None or (isinstance(wanted, str) and wanted == "fdr")
     if limit is not None and n:
         order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(fixed))
         moved = np.flatnonzero(order != ranking.order)
         if shares is not None and len(moved):  # known as far as the path is still the same
             shares = shares._replace(gained=shares.gained[: moved[0]])
-        if not as_many_as_pass and kept < n:
-            message = (
+        if threshold is not None or by_test:
+            n = kept
+        elif kept < n:
+            _warn(
                 f"only {kept} features are not near-duplicates (|r| > {limit:g}) of a better one; the other "
-                f"{n - kept} of the {n} selected are; lower n_features_to_select or raise redundancy."
+                f"{n - kept} of the {n} selected are; lower n_features_to_select or raise redundancy.",
+                n,
+                "redundancy",
             )
-            warning = ParameterWarning(message, parameter=("n_features_to_select", "redundancy"), value=n)
-            warnings.warn(warning, stacklevel=4)
-        n = kept if as_many_as_pass else n
-    return Choice(ranking.scores, order, n, found, shares)
+    return Choice(ranking.scores, order, n, shares, ranking.relevance, **found)
+
+
+def _significant(resolved: Resolved, problem: Problem, real: np.ndarray, fixed: np.ndarray) -> tuple[Ranking, int, int]:
+    """The ranking with significant features first, how many are chosen, and how many may be."""
+    ranking = rank(resolved, problem, among=real, first=fixed.tolist())
+    real[fixed] = True
+    last = int(real.sum())
+    if ranking.shares is None:
+        return ranking, last, last
+    explained = np.cumsum(ranking.shares.gained)
+    n = int(np.argmax(explained >= ENOUGH * explained[-1])) + 1 if len(explained) else 0
+    n = max(n, len(fixed))
+    if 0 < n < last:
+        shorter = rank(resolved, problem, n, among=real, first=fixed.tolist()).shares
+        assert shorter is not None
+        # what the others add to the chosen ones, not to the whole path
+        ranking = ranking._replace(shares=ranking.shares._replace(added=shorter.added))
+    return ranking, n, last
 
 
 def _warn_of_losses(ranking: Ranking, n: int) -> None:
     """Warn if a set has more features than its path, and those beyond lower what it explains."""
-    if ranking.shares is None:
-        return
-    path = len(ranking.shares.gained)
-    if (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
-        message = (
+    path = n if ranking.shares is None else len(ranking.shares.gained)
+    if ranking.shares is not None and (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
+        _warn(
             f"only the first {path} of the {n} selected features add to what the set explains; every further feature "
-            "lowers it. The others follow, those that lower it least first. Lower n_features_to_select."
+            "lowers it. The others follow, those that lower it least first. Lower n_features_to_select.",
+            n,
         )
-        warnings.warn(ParameterWarning(message, parameter="n_features_to_select", value=n), stacklevel=5)
 
 
-def _reaching(share: float, gained: np.ndarray) -> int:
-    """Number of features of a set that reach a share of what the whole set explains."""
-    explained = np.cumsum(gained)
-    return int(np.argmax(explained >= share * explained[-1])) + 1 if len(explained) else 0
+def _warn(message: str, n: int, *others: str) -> None:
+    warning = ParameterWarning(message, parameter=("n_features_to_select", *others), value=n)
+    warnings.warn(warning, stacklevel=5)
 
 
-def _number(wanted: Any, n_features: int, criterion: Criterion) -> int:
+# -------------------------------------------------------------------- how many
+
+
+def _is(wanted: Any, word: str) -> bool:
+    return isinstance(wanted, str) and wanted == word
+
+
+def _is_integer(wanted: Any) -> bool:
+    return isinstance(wanted, (int, np.integer)) and not isinstance(wanted, (bool, np.bool_))
+
+
+def _room_for(fixed: np.ndarray, wanted: Any, n_features: int, threshold: Any) -> Any:
+    """The wanted number; None is at least the number of fixed features, any other number below that is an error."""
+    if wanted is None and threshold is None and len(fixed) > max(1, n_features // 2):
+        return len(fixed)
+    if (_is_integer(wanted) or isinstance(wanted, (float, np.floating))) and wanted > 0:
+        number = max(1, int(n_features * wanted) if isinstance(wanted, (float, np.floating)) else int(wanted))
+        if number < len(fixed):
+            raise ParameterError(
+                f"include names {len(fixed)} features, but n_features_to_select={wanted} selects only "
+                f"{number}; raise n_features_to_select, or include fewer.",
+                parameter=("n_features_to_select", "include"),
+                value=wanted,
+            )
+    return wanted
+
+
+def _number(wanted: Any, n_features: int, criterion: Resolved) -> int:
     """How many; 0 where the criterion decides."""
     if wanted is None:
         return max(1, n_features // 2)
-    if isinstance(wanted, str) and wanted == "auto":
+    if _is(wanted, "auto"):
         if not criterion.is_set:
             raise ParameterError(
                 f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
@@ -199,7 +279,7 @@ def _number(wanted: Any, n_features: int, criterion: Criterion) -> int:
                 value=wanted,
             )
         return 0
-    if isinstance(wanted, (bool, np.bool_)) or not isinstance(wanted, (int, float, np.integer, np.floating)):
+    if not (_is_integer(wanted) or isinstance(wanted, (float, np.floating))):
         raise ParameterTypeError(
             "n_features_to_select must be an integer, a share in (0, 1], 'auto', 'fdr' or None, got "
             f"{wanted!r} of type {type(wanted).__name__}.",

@@ -365,21 +365,20 @@ def explained(
     choice: Choice, criterion: Criterion, names: list[str], problem: Problem | None, alpha: float, limit: float
 ) -> Explanation:
     """The explanation of a choice; near-duplicates and the relevance of a ranking are read from a problem."""
-    scores, order, n, found, _ = choice
-    m, others = len(scores), order[n:]
-    resembles, r = found.get("stands_for", np.full(m, -1, dtype=np.intp)).copy(), np.full(m, np.nan)
+    scores, order, n, relevance = choice.scores, choice.order, choice.n_chosen, choice.relevance
+    m, others, r = len(scores), order[n:], np.full(len(scores), np.nan)
+    resembles = np.full(m, -1, dtype=np.intp) if choice.stands_for is None else choice.stands_for.copy()
     resembles[order[:n]] = -1
     beaten = others[resembles[others] < 0]  # near-duplicates that were passed over did not lose by their score
-    relevance = found.get("relevance")
     if problem is not None:
         resembles[others], r[others] = resemblance(problem, order[:n], others)
         if relevance is None:
             relevance = Relevance().resolved().weights(problem)
     reached = np.full(m, np.nan)
-    if "explained" in found:
-        path = order[: min(n, len(found["explained"]))]
-        reached[path] = found["explained"][: len(path)]
-    is_set = "gains" in found
+    if choice.explained is not None:
+        path = order[: min(n, len(choice.explained))]
+        reached[path] = choice.explained[: len(path)]
+    is_set = choice.shares is not None
     return Explanation(
         criterion=repr(criterion),
         greater_is_better=criterion.greater_is_better,
@@ -387,13 +386,13 @@ def explained(
         order=order,
         n_chosen=n,
         scores=scores,
-        gains=found.get("gains"),
+        gains=choice.gains,
         explained=reached if is_set else None,
         lead=None if is_set else lead_over(beaten, scores, criterion.greater_is_better),
         relevance=relevance,
-        qvalues=found.get("qvalues"),
+        qvalues=choice.qvalues,
         alpha=alpha,
-        kept=found.get("kept"),
+        kept=choice.kept,
         resembles=resembles,
         correlation=r,
         limit=limit,

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..criteria import Criterion
+from ..criteria.criterion import Resolved
 from ..data.arrays import Matrix
 from ..data.source import Source
 from ..engine.agreement import share_alone
@@ -22,7 +23,7 @@ from ..engine.distances import is_integer
 from ..errors import ParameterWarning
 from ..problem import Problem
 from ..significance.agreement import agreement_of
-from ..significance.testing import discover
+from ..significance.testing import Significance, discover
 from ..validation import check_choice, check_share, is_sparse
 
 SCREENS = ("agreement", "fdr")
@@ -50,7 +51,7 @@ def noise_remark(X: Matrix, screen: str) -> str | None:
     return f"{share} columns agree with no other: {screen} drops them before a graph is built"
 
 
-def level(alpha: float | None, criterion: Criterion) -> float:
+def level(alpha: float | None, criterion: Criterion | Resolved) -> float:
     """The false discovery rate ``alpha``, or by default that for rankings or that for sets."""
     if alpha is None:
         return ALPHA_OF_SETS if criterion.is_set else ALPHA
@@ -59,46 +60,26 @@ def level(alpha: float | None, criterion: Criterion) -> float:
 
 
 class Screened(NamedTuple):
-    """The columns a screen keeps, and those it drops.
-
-    Attributes
-    ----------
-    kept : ndarray of bool, shape (m,)
-    dropped : ndarray of int
-        Column numbers, the likeliest to be real first.
-    found : dict of ndarrays
-        What the screen found about every column.
-    """
+    """The features that a screen keeps, those that it drops, the likeliest to be real first, and its test."""
 
     kept: np.ndarray
     dropped: np.ndarray
-    found: dict[str, np.ndarray]
-
-    def with_columns(self, columns: np.ndarray) -> Screened:
-        """The same screen, which keeps these columns in any case."""
-        kept = self.kept.copy()
-        kept[columns] = True
-        return Screened(kept, self.dropped[~kept[self.dropped]], self.found | {"kept": kept})
-
-    def widened(self, values: np.ndarray, fill: float) -> np.ndarray:
-        """Values of the kept columns as values of all columns."""
-        whole = np.full(len(self.kept), fill, dtype=values.dtype)
-        whole[self.kept] = values
-        return whole
+    tested: Significance | None = None
 
 
-def screened(kind: str, criterion: Criterion, problem: Problem, alpha: float) -> Screened:
-    """What a screen keeps of the columns of a problem."""
+def screened(kind: str, criterion: Resolved, problem: Problem, alpha: float, fixed: np.ndarray) -> Screened:
+    """What a screen keeps of the features of a problem; ``fixed`` ones are kept in any case."""
     check_choice("screen", kind, SCREENS)
     if kind == "agreement":
         agreement = agreement_of(problem)
-        return Screened(agreement.kept, agreement.order[agreement.n_kept :], {"kept": agreement.kept})
-    tested = discover(criterion, problem, alpha=alpha)
-    kept = tested.qvalues <= alpha
-    if not kept.any():
-        message = f"screen='fdr' keeps every column: none is significant at a false discovery rate of {alpha:g}."
-        warnings.warn(ParameterWarning(message, parameter=("screen", "alpha"), value=alpha), stacklevel=4)
-        kept = np.ones_like(kept)
-    order = np.lexsort((tested.pvalues, ~kept))
-    found = {"kept": kept, "pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
-    return Screened(kept, order[int(kept.sum()) :], found)
+        kept, tested, order = agreement.kept.copy(), None, agreement.order
+    else:
+        tested = discover(criterion, problem, alpha=alpha)
+        kept = tested.qvalues <= alpha
+        if not kept.any():
+            message = f"screen='fdr' keeps every column: none is significant at a false discovery rate of {alpha:g}."
+            warnings.warn(ParameterWarning(message, parameter=("screen", "alpha"), value=alpha), stacklevel=4)
+            kept = np.ones_like(kept)
+        order = np.lexsort((tested.pvalues, ~kept))
+    kept[fixed] = True
+    return Screened(kept, order[~kept[order]], tested)

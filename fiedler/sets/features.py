@@ -1,8 +1,6 @@
-"""The kernel K between the features, m x m.
+"""The kernel K between the features, m x m, and forward selection on it, which needs no access to the samples.
 
-    G = C'C,   B = C'FC,   C'KC = B² or B
-
-Forward selection on it (:mod:`fiedler.sets.between`) needs no further access to the samples.
+G = C'C,   B = C'FC,   C'KC = B² or B
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from ..data.memory import working_bytes
+from ..data.progress import counting
 from ..data.source import Source
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
@@ -24,9 +23,10 @@ from ..graphs.smoothing import Smoother
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns
-from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
+from .kernel import FACTORED, NEGLIGIBLE, Kernel, Search, Steps, Term, best
 
 MOST_FEATURES = 12_000  # largest number of features for which K is formed
+_CANDIDATES = 32  # number of candidates whose rows of C'KC are computed together
 _SLAB = 256  # least number of columns of a slab; wide products are faster
 
 
@@ -45,15 +45,14 @@ class FeatureKernel(Kernel):
         with one_blas_thread(FACTORED * float(len(self.gram)) ** 3):
             return _explained_by_features(self.gram, self._forms)
 
-    def rows(self, some: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """Some rows of C'KC, in all or in some columns."""
-        m = len(self.gram) if columns is None else len(columns)
+    def rows(self, some: np.ndarray) -> np.ndarray:
+        """Some rows of C'KC."""
+        m = len(self.gram)
         result = np.zeros((len(some), m))
 
         def work(part: slice) -> None:
-            there: Any = part if columns is None else columns[part]
             for factor, of, B in self._forms:
-                result[:, part] += factor * (B[some] @ B[there].T if of == "features" else B[some][:, there])
+                result[:, part] += factor * (B[some] @ B[part].T if of == "features" else B[some][:, part])
 
         step = max(1, -(-m // (4 * n_threads())))
         spans = [slice(start, min(start + step, m)) for start in range(0, m, step)]
@@ -146,3 +145,94 @@ def _explained_by_features(gram: np.ndarray, forms: list[tuple[float, str, np.nd
             left = half(np.ascontiguousarray(half(np.ascontiguousarray(B[span][:, span])).T))
         total += factor * float(np.vdot(left, left) if of == "features" else left.trace())
     return total
+
+
+# -------------------------------------------------------------------- forward selection
+
+
+def choose_between_features(kernel: FeatureKernel, search: Search, n_features: int, enough: float) -> Steps:
+    """The path of chosen features, up to n_features or until J reaches ``enough``."""
+    path, picked, gained = _Path(kernel, search, n_features), list[int](), list[float]()
+    included = search.first[:n_features]
+    with one_blas_thread(float(len(kernel.num)) ** 2), counting("features chosen", n_features) as count:
+        while len(picked) < len(included) or (len(picked) < n_features and sum(gained) < enough):
+            fixed = len(picked) < len(included)
+            feature = included[len(picked)] if fixed else best(search.scores(path.num, path.den))
+            if feature < 0:
+                break
+            gains = [path.add(column) for column in search.columns(feature)]
+            if fixed or any(gain is not None for gain in gains):  # otherwise it has no residual, and its den is now 0
+                picked.append(feature)
+                gained.append(sum(gain for gain in gains if gain is not None))
+                count.reach(len(picked))
+    return Steps(picked, gained, path.num, path.den)
+
+
+class _Path:
+    """The columns chosen so far, as an orthonormal basis q = C w, and num and den of all columns given them.
+
+    A chosen direction q = C w is a combination of the chosen columns, so the samples are not needed:
+
+        a = C'q = G w          a row of the Cholesky factor of G
+        C'Kq = (C'KC) w        from the rows of C'KC of the chosen columns
+
+    A new w is a column minus a combination of the earlier ones. C'q and C'Kq of all columns therefore follow from rows
+    of G and C'KC and the same combination.
+    """
+
+    def __init__(self, kernel: FeatureKernel, search: Search, n_features: int):
+        self.kernel, self.search = kernel, search
+        self.num, self.den = kernel.num.copy(), kernel.den.copy()
+        m = len(self.num)
+        size = n_features if search.groups is None else int(np.sort(search.groups.sizes)[-n_features:].sum())
+        size = min(size, m)
+        self.A, self.images = np.empty((size, m)), np.empty((size, m))  # rows C'q and C'Kq
+        # Between the chosen columns: the coefficients of q on them, C'q and G.
+        self.W, self.R, self.G = (np.zeros((size, size)) for _ in range(3))
+        self.chosen = list[int]()
+        self._ready: dict[int, np.ndarray] = {}  # rows of C'KC of columns that may be chosen next
+
+    def add(self, p: int) -> float | None:
+        """Add a column; its gain of J, or None if it has no residual."""
+        k, A, W, floor = len(self.chosen), self.A, self.W, self.search.floor[p]
+        if not self.den[p] > floor:
+            self.den[p] = 0.0
+            return None
+        chosen = [*self.chosen, p]
+        self.R[:k, k] = A[:k, p]
+        self.G[k, : k + 1] = self.G[: k + 1, k] = self.kernel.gram[p, chosen]
+        w, along = np.r_[np.zeros(k), 1.0], np.zeros(k)
+        for _ in range(2):
+            part = self.R[:k, : k + 1] @ w
+            along += part
+            w[:k] -= part @ W[:k, :k]
+        square = float(w @ self.G[: k + 1, : k + 1] @ w)
+        if not square > floor:
+            self.den[p] = 0.0  # its residual is exactly 0; the updated difference may not be
+            return None
+        norm = float(np.sqrt(square))
+        w /= norm
+        self.images[k] = image = (self._row(p) - along @ self.images[:k]) / norm
+        e = float(w @ image[chosen])
+        # C'q, and the part of K q along the directions chosen so far, from one pass over A.
+        parts = np.array([along, W[:k, :k] @ image[self.chosen]]) @ A[:k]
+        A[k] = a = (self.kernel.gram[p] - parts[0]) / norm
+        b = image - parts[1]  # C'v for v = (I - QQ')Kq
+        W[k, : k + 1] = w
+        self.R[k, k] = a[p]
+        self.num += a * (a * e - 2.0 * b)
+        self.den -= a * a
+        self.den[p] = 0.0
+        self.chosen.append(p)
+        return e
+
+    def _row(self, p: int) -> np.ndarray:
+        """Row p of C'KC; the rows of the best candidates are computed with it, because one product is faster."""
+        if p not in self._ready:
+            some = np.array([p])
+            if self.search.groups is None:
+                scores = self.search.scores(self.num, self.den)
+                most = min(_CANDIDATES, len(scores))
+                some = np.union1d(some, np.argpartition(-scores, most - 1)[:most])
+            self._ready = dict(zip(some.tolist(), self.kernel.rows(some), strict=True))
+        return self._ready[p]

@@ -3,7 +3,7 @@
     j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: residual of a column on the chosen ones
     q = c̃_j* / ‖c̃_j*‖,  e = q'Kq,  v = (I - QQ')Kq;   a = c'q,  b = c'v:   num += a (a e - 2 b),   den -= a²
 
-e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``between`` if it is
+e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
 stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
 Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
 the best are ties, which go to the smaller column number. Included features make the first steps. An included feature
@@ -13,15 +13,14 @@ without a residual, such as a copy of another one, makes a step with gain 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.memory import slab_bytes
 from ..engine.distances import check_range
 from ..problem import Problem
-from .between import choose_between_features
-from .features import FeatureKernel
+from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula
 from .kernel import Kernel, Search, Steps
 from .rounds import choose_in_rounds
@@ -41,6 +40,10 @@ class Total:
         self._kernel: Kernel | None = kernel
         if kernel.bytes_for_total > slab_bytes():
             self.read()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.read()  # a copy or a pickle has the number, not the matrices that it comes from
+        return vars(self)
 
     def read(self) -> float:
         """J(all features); the kernel is freed."""

@@ -1,16 +1,20 @@
 """Forward selection in verified rounds for K over the samples; it needs few passes over the columns.
 
 Some columns, the pool, are in memory. A round makes several steps with the pool only. Then one pass over all columns
-replays the steps and finds columns outside the pool that would have been better. Steps before the first such column are
-accepted, and the better columns join the pool for the next round. For data in memory a round has a few steps. For a
-file it has all remaining steps, so that fifty features need two to six passes. If the first scores come from products
-in single precision, their errors have a bound, and columns that may be the best within it are computed again.
+replays the steps and finds columns outside the pool that would have been better:
+
+    num += a (a e - 2 b),   den -= a²,   a = c'q, b = c'v
+
+Steps before the first such column are accepted, and the better columns join the pool for the next round. For data in
+memory a round has a few steps. For a file it has all remaining steps, so that fifty features need two to six passes. If
+the first scores come from products in single precision, their errors have a bound, and columns that may be the best
+within it are computed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +22,11 @@ from ..data.memory import slab_bytes
 from ..data.progress import counting
 from ..engine.threads import one_blas_thread
 from .kernel import TIE, Search, Steps, best
-from .replay import NEVER, Replay, foremost, replayed
 from .samples import RowKernel
 
 _POOL, _POOL_OF_FILES = 256, 2000  # numbers of columns
 _FIRST_ROUND, _LONGEST_ROUND, _LONGEST_ROUND_OF_FILES = 8, 64, 256  # numbers of steps
+NEVER = np.inf
 _TWICE = 0.5  # if a smaller share of a column is left, its residual is orthogonalised again
 _FIXED = 1e300  # score of a step that is made in any case; inf / inf would not be a number
 
@@ -212,3 +216,58 @@ class _Rounds:
         den = self.den.copy()
         den[list(self.spent)] = 0.0
         return den
+
+
+# -------------------------------------------------------------------- replay
+
+
+def foremost(scores: np.ndarray, number: int) -> np.ndarray:
+    """The columns of the best scores. The best column, ties included, is always among them, so its step is right."""
+    number = min(number, len(scores))
+    some = np.argpartition(-scores, max(number - 1, 0))[:number]
+    first = best(scores)
+    return some if first < 0 else np.append(some, first)
+
+
+class Replay:
+    """Replay of the steps on columns, to find columns outside the pool that are better than the choice."""
+
+    def __init__(self, steps: list[Any], search: Search, num: np.ndarray, den: np.ndarray, outside: np.ndarray):
+        self.steps, self.search, self.num, self.den, self.outside = steps, search, num, den, outside
+
+    def __call__(self, along: np.ndarray, columns: slice) -> np.ndarray:
+        """For some columns: the first step at which each is better, its largest excess, and num and den at the end."""
+        num, den, outside = self.num[columns], self.den[columns].copy(), self.outside[columns]
+        when, excess = np.full(len(num), NEVER), np.zeros(len(num))  # largest score relative to that of the choice
+        for place, (column, score, e) in enumerate(self.steps):
+            scores = self.search.scores(num, den, columns)
+            better = outside & self._as_good(scores, column, score, columns.start)
+            np.minimum(when, np.where(better, place, NEVER), out=when)
+            np.maximum(excess, np.where(outside, scores / score, 0.0), out=excess)
+            num, den = replayed(num, den, along[place], along[len(self.steps) + place], e)
+            if columns.start <= column < columns.stop:
+                den[column - columns.start] = 0.0
+        return np.array([when, excess, num, den])
+
+    def while_right(self, along: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """For all columns: the number of correct steps, and num and den after them."""
+        num, den = self.num, self.den.copy()
+        for place, (column, score, e) in enumerate(self.steps):
+            scores = self.search.scores(num, den)
+            if (self._as_good(scores, column, score) & self.outside).any():
+                return place, num, den
+            num, den = replayed(num, den, along[place], along[len(self.steps) + place], e)
+            den[column] = 0.0
+        return len(self.steps), num, den
+
+    @staticmethod
+    def _as_good(scores: np.ndarray, column: int, score: float, start: int = 0) -> np.ndarray:
+        """Mask of the scores that equal or exceed that of the choice; ties go to the smaller column."""
+        good = scores >= score * (1.0 + TIE)
+        before = max(column - start, 0)
+        good[:before] = scores[:before] >= score * (1.0 - TIE)
+        return good
+
+
+def replayed(num: np.ndarray, den: np.ndarray, a: np.ndarray, b: np.ndarray, e: float) -> tuple[np.ndarray, np.ndarray]:
+    return num + a * (a * e - 2.0 * b), den - a * a
