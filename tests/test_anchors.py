@@ -36,7 +36,7 @@ from fiedler.criteria.criterion import score_by_rows
 from fiedler.data.arrays import validate_X
 from fiedler.engine.assignment import AnchorMap
 from fiedler.graphs.anchors import sum_rows
-from fiedler.graphs.factored import Summed, inverse_sizes, merge_sums
+from fiedler.graphs.summed import SummedGraph, inverse_sizes, merge_sums
 from fiedler.problem import Problem
 from fiedler.sources import open_source
 
@@ -319,7 +319,7 @@ def summed(X, recipe, n_blocks):
     X = sp.csr_array(X) if sp.issparse(X) else X
     blocks = [X[part] for part in np.array_split(np.arange(X.shape[0]), n_blocks)]
     sums = reduce(merge_sums, map(partial(sum_rows, anchors), blocks))
-    return Summed(sums, anchors.origin)
+    return SummedGraph(sums, anchors.origin)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])

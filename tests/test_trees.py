@@ -83,8 +83,8 @@ def test_the_same_graph_either_way(monkeypatch, rng, algorithm):
     monkeypatch.setattr("fiedler.engine.dense._FEW_COLUMNS", 0)
     product = KNN(algorithm=algorithm).build(X)
     assert tree.recall is None
-    np.testing.assert_array_equal(tree.weights.csr.indices, product.weights.csr.indices)
-    np.testing.assert_allclose(tree.weights.csr.data, product.weights.csr.data, rtol=1e-12)
+    np.testing.assert_array_equal(tree.csr.indices, product.csr.indices)
+    np.testing.assert_allclose(tree.csr.data, product.csr.data, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32, int, np.uint8, bool])

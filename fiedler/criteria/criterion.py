@@ -30,7 +30,7 @@ from ..data.scaling import warn_if_uneven
 from ..data.source import Source
 from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
-from ..graphs.factored import SummedColumns
+from ..graphs.summed import SUMMED
 from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
@@ -496,7 +496,7 @@ def score_by_rows(formula: Criterion, problem: Problem) -> np.ndarray:
     summed = Problem(problem.X, problem.supervision, by_rows=True)
     scorer = formula.scorer(summed)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = np.atleast_2d(scorer.parts(SummedColumns(), None))
+        values = np.atleast_2d(scorer.parts(SUMMED, None))
         return np.where(summed.built(Graph)[0].constant, np.nan, scorer.finish(values, Features(values)))
 
 

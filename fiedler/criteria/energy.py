@@ -104,7 +104,7 @@ class Ratio(Criterion):
             # A noise column scores near.sum() / far.sum(), the unit of the deviation.
             noise = float(near.sum() / far.sum())
             penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
-            if above.weights.csr is not None:  # given pairs
+            if above.csr is not None:  # given pairs
                 penalty = 0.5 * penalty
             else:
 
@@ -152,4 +152,4 @@ class Rayleigh(OnGraph):
 def noise_value(graph: Graph) -> float:
     """r₀ = (vol - Σ w_ii) / (vol - Σ d² / vol), the Laplacian score of noise."""
     volume, degree = graph.volume, graph.degree
-    return (volume - graph.weights.trace()) / (volume - float(degree @ degree) / volume)
+    return (volume - graph.trace()) / (volume - float(degree @ degree) / volume)

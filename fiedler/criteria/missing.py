@@ -133,7 +133,7 @@ def _excess(problem: Problem, deviation: Callable[[np.ndarray], np.ndarray]) -> 
 
 
 def _weights(graph: Graph) -> Any:
-    W = graph.weights.csr
+    W = graph.csr
     if W is not None:
         return W
     if graph.n_nodes > _MOST_ROWS:

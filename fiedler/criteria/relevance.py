@@ -213,7 +213,7 @@ class NeighborMeans:
 def _averaging(graph: Graph, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The function C -> D⁻¹WC on some rows; columns are centred, so that an isolated row gets the column mean."""
     inverse = np.divide(1.0, graph.degree, out=np.zeros(graph.n_nodes), where=graph.degree > 0)[rows, None]
-    W = graph.weights.csr
+    W = graph.csr
     if W is None:
         return lambda C: inverse * graph.dot(C)[rows]
     few = sp.csr_array(W[rows])

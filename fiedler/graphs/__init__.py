@@ -2,8 +2,9 @@
 
 This room may import ``problem``, ``engine``, ``supervision``, ``data`` and ``validation``.
 
-- ``graph``      Graph, an immutable value     ``storage`` ``factored``  how W is stored     ``spectrum`` ``filters``
-- ``recipe``     Recipe, the base class     ``adjacency``  weights from graphs of other libraries     ``smoothing``
+- ``graph``      Graph, an immutable value, and how W is stored     ``summed``  one known by sums over the rows
+- ``spectrum``   eigenpairs per component     ``filters``  γ(𝓛) applied     ``smoothing``  averages over neighbours
+- ``recipe``     Recipe, the base class     ``adjacency``  weights from graphs of other libraries
 - ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
 - ``agreeing``   Agreeing, the graph of the columns that agree with others
 - ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within

@@ -28,9 +28,9 @@ from ..engine.moments import pooled_moments
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..validation import check_integer, check_positive, is_sparse
-from .factored import Summed, Sums, inverse_sizes, merge_sums
 from .graph import Graph
 from .recipe import Recipe
+from .summed import SummedGraph, Sums, inverse_sizes, merge_sums
 
 _FEWEST, _MOST = 10, 1000  # anchors chosen by default
 _ROWS_PER_ANCHOR = 10  # rows that k-means sees
@@ -84,7 +84,7 @@ class Anchors(Recipe):
         if problem.by_rows:
             anchors = self._place(problem.X)
             sums = fold_rows(partial(sum_rows, anchors), merge_sums, problem.X)
-            return Graph(Summed(Sums(*sums), anchors.origin), neighbors="anchors")
+            return SummedGraph(Sums(*sums), anchors.origin)
         X = _shortened(problem.X) if self._is_wide(problem.X) else problem.X
         anchors = self._place(X)
         z, indices, counts = fold_rows(partial(_entries, anchors), _joined, X)

@@ -3,24 +3,45 @@
     energy(f) = f'Lf = ½ Σ_ij w_ij (f_i - f_j)²        L = D - W
     mass(f)   = f̃'D f̃,   f̃ = f - (f'd / vol) 1          the F-C transform, [ZL] eq. 3.6
 
-A graph passes every request to its storage (:mod:`fiedler.graphs.storage`): *csr* for neighbourhoods and pairs, *dense*
-for kernels, *factored* for W = Z C Z' + diag(loops), and *summed* if the rows are read only once.
+W is stored in one of four ways, each a class: *csr* for neighbourhoods and pairs, *dense* for kernels, *factored* for
+W = Z C Z' + diag(loops) with a sparse Z with few columns, the groups, and *summed* if the rows are read only once
+(:mod:`fiedler.graphs.summed`). All energies are sums of non-negative terms or are computed on centred columns. The
+textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol lose all digits for columns with unit variance and an offset of 1e8.
+For a factored W
+
+    f'Lf = ½ Σ_ab c_ab [ s_b S_a + s_a S_b + s_a s_b (μ_a - μ_b)² ]        s = Z'1, μ and S: mean and scatter by groups
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-from ..data.arrays import Block, as_csr
+from ..data.arrays import Block, as_csr, dense, take_rows
+from ..engine.compiled import as_block, kernels
+from ..engine.moments import group_moments, pooled_moments, sparse_centre, sparse_moments
 from ..validation import is_sparse
 from ..words import html_table
 from .adjacency import adjacency, from_distances, symmetric
-from .factored import Factored
-from .spectrum import SmallSpectrum
-from .storage import Dense, Edges, Sparse, Storage
+from .spectrum import SmallSpectrum, spectrum
+
+_EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
+_FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
+_SORTING = 20.0  # cost of sorting one key, in multiplications
+_PAIRS_AT_ONCE = 2**24
+
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
+
+
+class NotAvailableError(TypeError):
+    """Raised if a graph that holds only sums over the rows is asked for single rows."""
 
 
 class Graph:
@@ -28,12 +49,15 @@ class Graph:
 
     Build a graph with a recipe (:class:`fiedler.KNN`, :class:`fiedler.RBF`, ...), or from a matrix or a graph of
     another library with :meth:`of`. :meth:`from_weights`, :meth:`from_edges` and :meth:`from_factors` do not check
-    their input. ``graph[rows]`` is the induced subgraph.
+    their input. ``graph[rows]`` is the induced subgraph. Every way to store W is a class of its own with the same
+    members.
 
     Parameters
     ----------
-    weights : Storage
-        The matrix W in one of the storages; the builders above create it.
+    n_nodes : int
+        Number of nodes, the rows of X.
+    degree : array-like of shape (n_nodes,), optional
+        The vertex measure, where it is not W1.
     bandwidth : float, optional
         Width δ if the weights are exp(-‖x_i - x_j‖² / 2δ²).
     recall : float, optional
@@ -52,22 +76,38 @@ class Graph:
     array([5.])
     """
 
-    weights: Storage
-    bandwidth: float | None
-    recall: float | None
-    neighbors: str | None
+    storage: str = ""  # how W is held: "csr", "dense", "factored" or "summed"
+    is_full = False  # whether all pairs of rows are stored
+    work = 0.0  # expected number of scalar operations on all columns
 
     def __init__(
         self,
-        weights: Storage,
+        n_nodes: int,
+        degree: Any = None,
         *,
         bandwidth: float | None = None,
         recall: float | None = None,
         neighbors: str | None = None,
     ):
-        parts = {"weights": weights, "bandwidth": bandwidth, "recall": recall, "neighbors": neighbors}
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)  # the only assignment; __setattr__ refuses all others
+        row_sums = self.dot(np.ones((n_nodes, 1)))[:, 0]
+        degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
+        for array in (row_sums, degree):
+            array.flags.writeable = False
+        self._set(n_nodes=n_nodes, row_sums=row_sums, degree=degree, volume=float(degree.sum()))
+        # Columns are shifted by their value at the first node with a degree.
+        self._set(bandwidth=bandwidth, recall=recall, neighbors=neighbors, _reference=int(np.argmax(degree > 0)))
+
+    n_nodes: int
+    row_sums: np.ndarray
+    degree: np.ndarray
+    volume: float
+    bandwidth: float | None
+    recall: float | None
+    neighbors: str | None
+    _reference: int
+
+    def _set(self, **values: Any) -> None:
+        vars(self).update(values)  # the only assignment; __setattr__ refuses all others
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
@@ -135,8 +175,8 @@ class Graph:
             It holds a copy of a sparse W, and a view of a dense one.
         """
         if is_sparse(W):
-            return cls(Sparse(as_csr(W, copy=True), degree), **properties)
-        return cls(Dense(np.asarray(W, dtype=np.float64).view(), degree), **properties)
+            return CsrGraph(as_csr(W, copy=True), degree, **properties)
+        return DenseGraph(np.asarray(W, dtype=np.float64).view(), degree, **properties)
 
     @classmethod
     def from_edges(cls, i: Any, j: Any, weights: Any, n_nodes: int, *, degree: Any = None, **properties: Any) -> Graph:
@@ -163,7 +203,7 @@ class Graph:
         i, j, w = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp), np.asarray(weights, dtype=np.float64)
         both = np.concatenate([w, w]), (np.concatenate([i, j]), np.concatenate([j, i]))
         W = sp.csr_array(both, shape=(n_nodes, n_nodes))
-        return cls(Sparse(W, degree), **properties)
+        return CsrGraph(W, degree, **properties)
 
     @classmethod
     def from_factors(cls, Z: Any, core: Any, loops: Any = None, *, degree: Any = None, **properties: Any) -> Graph:
@@ -189,7 +229,7 @@ class Graph:
         """
         loops = None if loops is None else np.asarray(loops, dtype=np.float64)
         parts = sp.csr_array(Z, dtype=np.float64), np.asarray(core, dtype=np.float64), loops
-        return cls(Factored(*parts, degree), **properties)
+        return FactoredGraph(*parts, degree, **properties)
 
     def for_columns(self, n_columns: int) -> Graph:
         """The same graph, with compiled kernels if they are faster for this number of columns.
@@ -204,8 +244,17 @@ class Graph:
         graph : Graph
             A graph that shares its weights with this one.
         """
-        weights = self.weights.for_columns(n_columns)
-        return Graph(weights, bandwidth=self.bandwidth, recall=self.recall, neighbors=self.neighbors)
+        twin = copy.copy(self)
+        twin._set(work=self._entries() * n_columns)
+        return twin
+
+    def _entries(self) -> float:
+        """Number of stored values that compiled kernels would read."""
+        return 0.0
+
+    @property
+    def _kernels(self) -> Any:
+        return kernels(self.work)  # looked up at each call, because compiled code cannot be pickled
 
     # ---------------------------------------------------------------- some of its rows
 
@@ -223,7 +272,12 @@ class Graph:
         A row drawn twice becomes two nodes with the same neighbours; the loop of the row, if any, links the two.
         """
         rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
-        return Graph(self.weights.induced(np.arange(self.n_nodes)[rows]), bandwidth=self.bandwidth)
+        nodes = np.arange(self.n_nodes)[rows]
+        # A vertex measure that was set is kept.
+        return self._induced(nodes, None if self.degree is self.row_sums else self.degree[nodes])
+
+    def _induced(self, nodes: np.ndarray, degree: np.ndarray | None) -> Graph:
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
 
     __iter__ = None  # Python would otherwise try graph[0], graph[1], ...
 
@@ -245,7 +299,7 @@ class Graph:
         product : ndarray of shape (n_nodes, b)
             W V.
         """
-        return self.weights.dot(V)
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
 
     def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
         """The product L V = (diag(W1) - W) V.
@@ -260,7 +314,7 @@ class Graph:
         product : ndarray of shape (n_nodes, b)
             L V.
         """
-        return self.weights.row_sums[:, None] * V - self.dot(V)
+        return self.row_sums[:, None] * V - self.dot(V)
 
     def normalized_laplacian_dot(self, V: np.ndarray) -> np.ndarray:
         """The product 𝓛 V = D^-½ L D^-½ V, with d_i^-½ := 0 at isolated nodes.
@@ -286,14 +340,82 @@ class Graph:
         W : ndarray of shape (n_nodes, n_nodes)
             The symmetric weights.
         """
-        return self.weights.toarray()
+        return self.dot(np.eye(self.n_nodes))
+
+    @property
+    def csr(self) -> sp.csr_array | None:
+        """The matrix W if it is stored as a csr array, else None."""
+        return None
+
+    def upper(self) -> sp.csr_array:
+        """The edges i < j as a csr array.
+
+        Returns
+        -------
+        W : csr_array of shape (n_nodes, n_nodes)
+            Without self loops.
+        """
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no edges.")
+
+    def _pattern(self) -> sp.csr_array:
+        """A matrix with the connected components of W; rows after the first n are auxiliary."""
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no edges.")
+
+    def trace(self) -> float:
+        """The sum of the diagonal of W.
+
+        Returns
+        -------
+        trace : float
+            Σ w_ii.
+        """
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        """The weights between some nodes, dense.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            Numbers of the nodes.
+
+        Returns
+        -------
+        W : ndarray of shape (len(nodes), len(nodes))
+            Their weights.
+        """
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+
+    def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The function x -> W x between some nodes.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            Numbers of the nodes.
+
+        Returns
+        -------
+        product : callable
+            A vector over the nodes -> a vector over the nodes.
+        """
+        if len(nodes) == self.n_nodes:
+            return lambda x: self.dot(x[:, None])[nodes, 0]
+
+        def placed(x: np.ndarray) -> np.ndarray:
+            everywhere = np.zeros(self.n_nodes)
+            everywhere[nodes] = x
+            return self.dot(everywhere[:, None])[nodes, 0]
+
+        return placed
 
     # ---------------------------------------------------------------- column-wise forms
 
     @property
     def cost(self) -> float:
         """Operations of :meth:`energy` per value of a column; a high cost makes parallel blocks worthwhile."""
-        return self.weights.cost
+        # few blocks without kernels: their width may change the last digit
+        return 1.0 if self._kernels is None else max(1.0, self._entries() / self.n_nodes)
 
     def energy(self, F: Block) -> np.ndarray:
         """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)² of each column.
@@ -308,7 +430,25 @@ class Graph:
         energy : ndarray of shape (b,)
             One per column.
         """
-        return self.weights.energy(F)
+        F = dense(F)
+        compiled = self._kernels
+        if compiled is None:
+            return self._product_energy(F)
+        energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
+        compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
+        return energy
+
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
+        centred = self.centre(F)
+        product = self.row_sums[:, None] * centred
+        product -= self.dot(centred)
+        energy = np.einsum("ij,ij->j", centred, product)
+        # The product loses digits if the energy is tiny compared with Σ d f̃²; these columns are summed edge by edge.
+        scale = np.einsum("i,ij,ij->j", np.abs(self.row_sums), centred, centred)
+        for column in np.flatnonzero(np.abs(energy) < 1e-5 * scale):
+            i, j, w = self.edges
+            energy[column] = w @ (centred[i, column] - centred[j, column]) ** 2
+        return energy
 
     def mass(self, F: Block) -> np.ndarray:
         """The mass f̃'D f̃ of each column.
@@ -338,7 +478,22 @@ class Graph:
         mean, mass : ndarray of shape (b,)
             One per column.
         """
-        return self.weights.moments(F)
+        if is_sparse(F):
+            return sparse_moments(F, self.degree)
+        shift, mass = self._shift_and_mass(F)
+        return F[self._reference] + shift, mass
+
+    def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # After subtracting one sample, the weighted mean is exact at large offsets and constants are exactly zero.
+        compiled = self._kernels
+        if compiled is None:
+            centred = F - F[self._reference]
+            shift = self.degree @ centred / (self.volume or 1.0)
+            centred -= shift
+            return shift, np.einsum("i,ij,ij->j", self.degree, centred, centred)
+        shift, mass = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+        compiled.moments(as_block(F), self.degree, self._reference, shift, mass)
+        return shift, mass
 
     def centre(self, F: np.ndarray) -> np.ndarray:
         """The centred f̃ = f - (f'd / vol) 1 of each column; then <f̃, d> = 0.
@@ -353,7 +508,9 @@ class Graph:
         centred : ndarray of shape (n_nodes, b)
             f̃, column by column.
         """
-        return self.weights.centre(F)
+        centred = F - F[self._reference]
+        centred -= self.degree @ centred / (self.volume or 1.0)
+        return centred
 
     def centred_rows(self, F: Block, rows: np.ndarray) -> np.ndarray:
         """Some rows of f̃, without centring the others.
@@ -370,7 +527,10 @@ class Graph:
         centred : ndarray of shape (len(rows), b)
             The rows of f̃, dense.
         """
-        return self.weights.centred_rows(F, rows)
+        if is_sparse(F):
+            reference, shift = sparse_centre(F, self.degree)
+            return take_rows(F, rows) - reference - shift
+        return F[rows] - F[self._reference] - self._shift_and_mass(F)[0]
 
     def group_moments(self, F: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Size, mean and scatter of each column inside every group a (column of Z), weighted by z_ia.
@@ -387,7 +547,7 @@ class Graph:
         sizes, means, scatters : ndarray
             Sizes per group; means and scatters per group and column.
         """
-        return self.weights.group_moments(F)
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no groups.")
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         """The energy f'Lf, and C^½ Z'f̃, whose squares add up to the mass f̃'D f̃ minus the energy.
@@ -404,64 +564,55 @@ class Graph:
         between : ndarray of shape (r, b)
             Variation between the groups.
         """
-        return self.weights.within_and_between(F)
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no groups.")
 
     @property
     def constant(self) -> np.ndarray:
         """Mask of the constant columns; only a graph that was summed over its rows has it."""
-        return self.weights.constant
+        raise NotAvailableError(f"a graph stored as {self.storage!r} has no columns of its own.")
 
     # ---------------------------------------------------------------- structure
 
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, the rows of X."""
-        return self.weights.n_nodes
-
-    @property
-    def storage(self) -> str:
-        """How W is held: "csr", "dense", "factored" or "summed"."""
-        return self.weights.name
-
-    @property
-    def degree(self) -> np.ndarray:
-        """Degrees d = W1, unless the recipe sets the vertex measure itself (ReliefGraph: D = I)."""
-        return self.weights.degree
-
-    @property
-    def volume(self) -> float:
-        """Sum of the degrees."""
-        return self.weights.volume
-
-    @property
+    @cached_property
     def edges(self) -> Edges:
         """Every edge once, as arrays (i, j, weight) with i < j; self loops are not edges."""
-        return self.weights.edges
+        W = self._upper.tocoo()
+        return W.row.astype(np.intp), W.col.astype(np.intp), W.data
+
+    @cached_property
+    def _upper(self) -> sp.csr_array:
+        return self.upper()
 
     @property
     def n_edges(self) -> int:
         """Number of edges, self loops not counted."""
-        return self.weights.n_edges
+        return len(self.edges[0])
 
-    @property
+    @cached_property
     def active(self) -> np.ndarray:
         """Mask of the nodes with a positive degree."""
-        return self.weights.active
+        return self.degree > 0
 
     @property
     def rows(self) -> np.ndarray:
         """Mask of the rows that a score on this graph reads; one flag for all rows if the graph is summed."""
-        return self.weights.rows
+        return self.active
 
     @property
     def n_isolated(self) -> int:
         """Number of nodes with degree 0, such as unlabelled rows in a class graph."""
         return int(np.count_nonzero(~self.active))
 
-    @property
+    @cached_property
     def components(self) -> np.ndarray:
         """Connected component of each node, -1 for isolated nodes; the heaviest component is 0."""
-        return self.weights.components
+        labels = connected_components(self._pattern(), directed=False)[1][: self.n_nodes]
+        found, first, place = np.unique(np.where(self.active, labels, -1), return_index=True, return_inverse=True)
+        weight = np.bincount(place, self.degree)
+        weight[found < 0], offset = np.inf, int(found[0] < 0)
+        rank = np.empty(len(found), dtype=np.intp)
+        rank[np.lexsort((first, -weight))] = np.arange(len(found)) - offset
+        return rank[place]
 
     @property
     def component_sizes(self) -> np.ndarray:
@@ -471,17 +622,17 @@ class Graph:
     @property
     def n_components(self) -> int:
         """Number of connected components, isolated nodes not counted."""
-        return self.weights.n_components
+        return int(self.components.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def inverse_root_degree(self) -> np.ndarray:
         """The inverse square roots d^-½, with 0 at isolated nodes."""
-        return self.weights.inverse_root_degree
+        return np.where(self.active, 1.0 / np.sqrt(np.where(self.active, self.degree, 1.0)), 0.0)
 
     @property
     def small(self) -> SmallSpectrum | None:
         """The eigenpairs of 𝓛 from an r x r matrix, for a factored W with a diagonal core and no loops; else None."""
-        return self.weights.small
+        return None
 
     def spectrum(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The smallest eigenpairs (λ_j, ξ_j) of 𝓛 = D^-½ L D^-½, trivial pair first.
@@ -504,7 +655,10 @@ class Graph:
         """
         n_active = self.n_nodes - self.n_isolated
         k = n_active if k is None else min(int(k), n_active)
-        return self.weights.spectrum(k, f"use a bandwidth above {self.bandwidth}, or weight='binary'")
+        return self._spectrum(k)
+
+    def _spectrum(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        return spectrum(self, k, f"use a bandwidth above {self.bandwidth}, or weight='binary'")
 
     def __repr__(self) -> str:
         bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
@@ -526,3 +680,261 @@ class Graph:
         rows += [["bandwidth", f"{self.bandwidth:.6g}"]] if self.bandwidth is not None else []
         rows += [["recall of neighbours", f"{self.recall:.3f}"]] if self.recall is not None else []
         return html_table("Similarity graph", [*rows, ["stored as", self.storage]])
+
+
+class CsrGraph(Graph):
+    """A graph whose W is a csr array, for neighbourhoods and pairs."""
+
+    storage = "csr"
+    _W: sp.csr_array
+
+    def __init__(self, W: sp.csr_array, degree: Any = None, **properties: Any):
+        W.sum_duplicates()
+        W.eliminate_zeros()
+        self._set(_W=W)
+        super().__init__(W.shape[0], degree, **properties)
+
+    @property
+    def csr(self) -> sp.csr_array:
+        return self._W
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        return self._W @ V
+
+    def toarray(self) -> np.ndarray:
+        return self._W.toarray()
+
+    def upper(self) -> sp.csr_array:
+        return sp.csr_array(sp.triu(self._W, 1, format="csr"))
+
+    @cached_property
+    def n_edges(self) -> int:
+        return int(self._W.nnz - np.count_nonzero(self._W.diagonal())) // 2
+
+    def _pattern(self) -> sp.csr_array:
+        return self._W
+
+    def trace(self) -> float:
+        return float(self._W.diagonal().sum())
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        return self._W[nodes][:, nodes].toarray()
+
+    def _induced(self, nodes: np.ndarray, degree: np.ndarray | None) -> Graph:
+        return CsrGraph(self._W[nodes][:, nodes], degree, bandwidth=self.bandwidth)
+
+    def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        if len(nodes) == self.n_nodes:
+            return super().operator(nodes)
+        inside = self._W[nodes][:, nodes]
+        return lambda x: inside @ x
+
+    def _entries(self) -> float:
+        return float(self._W.nnz)
+
+    def energy(self, F: Block) -> np.ndarray:
+        if not is_sparse(F):
+            return super().energy(F)
+        energy, compiled = np.zeros(F.shape[1]), self._kernels
+        if compiled is not None:
+            W, column = self._W, np.zeros(self.n_nodes)
+            compiled.sparse_edge_energy(F.indptr, F.indices, F.data, W.indptr, W.indices, W.data, column, energy)
+            return energy
+        i, j, w = self.edges
+        rows = F.tocsr()
+        for start in range(0, len(w), _EDGES_AT_ONCE):
+            part = slice(start, start + _EDGES_AT_ONCE)
+            difference = rows[i[part]] - rows[j[part]]
+            difference.data **= 2
+            energy += difference.T @ w[part]
+        return energy
+
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
+        """As the base class, for few columns at a time: new memory for large arrays takes longer than the product."""
+        plainly, step = super()._product_energy, max(_FEW, _SMALL // self.n_nodes)
+        if F.shape[1] <= step:
+            return plainly(F)
+        return np.concatenate([plainly(F[:, start : start + step]) for start in range(0, F.shape[1], step)])
+
+
+class DenseGraph(Graph):
+    """A graph whose W is an ndarray, for kernels."""
+
+    storage, is_full = "dense", True
+    _W: np.ndarray
+
+    def __init__(self, W: np.ndarray, degree: Any = None, **properties: Any):
+        self._set(_W=W)
+        super().__init__(W.shape[0], degree, **properties)
+        W.flags.writeable = False
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        return self._W @ V
+
+    def toarray(self) -> np.ndarray:
+        return self._W.copy()
+
+    def upper(self) -> sp.csr_array:
+        return sp.csr_array(np.triu(self._W, 1))
+
+    @cached_property
+    def n_edges(self) -> int:
+        return int(np.count_nonzero(self._W) - np.count_nonzero(self._W.diagonal())) // 2
+
+    def _pattern(self) -> sp.csr_array:
+        W = self._W
+        if W[0].all():  # if node 0 is linked to all nodes, no n x n pattern is needed
+            nodes = np.arange(len(W))
+            return sp.csr_array((np.ones(len(W), dtype=np.int8), (np.zeros_like(nodes), nodes)), shape=W.shape)
+        return sp.csr_array(W != 0)
+
+    def trace(self) -> float:
+        return float(self._W.trace())
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        return self._W[np.ix_(nodes, nodes)]
+
+    def _induced(self, nodes: np.ndarray, degree: np.ndarray | None) -> Graph:
+        return DenseGraph(self.submatrix(nodes), degree, bandwidth=self.bandwidth)
+
+
+class FactoredGraph(Graph):
+    """A graph with W = Z C Z' + diag(loops): ``core`` is C or its diagonal, and ``Z`` has one column per group."""
+
+    storage = "factored"
+    Z: sp.csr_array
+    core: np.ndarray
+    loops: np.ndarray | None
+    sizes: np.ndarray
+
+    def __init__(
+        self, Z: sp.csr_array, core: np.ndarray, loops: np.ndarray | None, degree: Any = None, **properties: Any
+    ):
+        self._set(Z=Z, core=core, loops=loops, sizes=Z.sum(axis=0))
+        super().__init__(Z.shape[0], degree, **properties)
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether C is diagonal, so that only rows that share a group are linked."""
+        return self.core.ndim == 1
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        pooled = self.Z.T @ V
+        product = self.Z @ (self.core[:, None] * pooled if self.diagonal else self.core @ pooled)
+        return product if self.loops is None else product + self.loops[:, None] * V
+
+    def _entries(self) -> float:
+        return float(self.Z.nnz)
+
+    def energy(self, F: Block) -> np.ndarray:
+        """f'Lf of each column; every term is non-negative, so no digits cancel."""
+        if self.diagonal:
+            return pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)[2]
+        sizes, mean, scatter = group_moments(F, self.Z)
+        energy = (self.core @ sizes) @ scatter
+        for a in range(len(sizes)):
+            energy += 0.5 * (self.core[a] * sizes[a] * sizes) @ (mean - mean[a]) ** 2
+        return energy
+
+    def group_moments(self, F: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As the base class; means are relative to the first row, so that differences are exact at large offsets."""
+        return group_moments(F, self.Z)
+
+    def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
+        """As the base class, for a diagonal core."""
+        sizes, mean, energy = pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)
+        share = self.core * sizes**2
+        return energy, (np.sqrt(self.core) * sizes)[:, None] * (mean - share @ mean / share.sum())
+
+    # ---------------------------------------------------------------- structure
+
+    def _without_loops(self, rows: np.ndarray | slice = slice(None)) -> sp.csr_array:
+        """Some rows of Z C Z' without the loops; every stored entry is an edge."""
+        core = sp.diags_array(self.core, format="csr") if self.diagonal else sp.csr_array(self.core)
+        return sp.csr_array(self.Z[rows] @ core @ self.Z.T)
+
+    def upper(self) -> sp.csr_array:
+        return sp.csr_array(sp.triu(self._without_loops(), 1, format="csr"))
+
+    def trace(self) -> float:
+        ZC = self.Z @ (sp.diags_array(self.core) if self.diagonal else self.core)
+        inside = self.Z.multiply(ZC).sum()
+        return float(inside + (0.0 if self.loops is None else self.loops.sum()))
+
+    def submatrix(self, nodes: np.ndarray) -> np.ndarray:
+        Z = self.Z[nodes]
+        dense = Z.T.toarray()
+        W = Z @ (self.core[:, None] * dense if self.diagonal else self.core @ dense)
+        if self.loops is not None:
+            W.flat[:: len(nodes) + 1] += self.loops[nodes]
+        return W
+
+    def _induced(self, nodes: np.ndarray, degree: np.ndarray | None) -> Graph:
+        loops = None if self.loops is None else self.loops[nodes]
+        return FactoredGraph(self.Z[nodes], self.core, loops, degree, bandwidth=self.bandwidth)
+
+    def _pattern(self) -> sp.csr_array:
+        """Nodes and groups as one graph, in which the groups follow the nodes."""
+        used = self.Z.multiply(self.core != 0) if self.diagonal else self.Z
+        core = None if self.diagonal else sp.csr_array(self.core)
+        return sp.block_array([[None, used], [used.T, core]], format="csr")
+
+    @cached_property
+    def small(self) -> SmallSpectrum | None:
+        """As the base class; it exists for a diagonal core without loops."""
+        n_active = int(np.count_nonzero(self.active))
+        if not self.diagonal or self.loops is not None or len(self.core) > n_active:
+            return None
+        scaled = sp.csr_array(self.Z.multiply(self.inverse_root_degree[:, None]))
+        return SmallSpectrum((scaled.T @ scaled).toarray(), self.sizes, self.core, n_active)
+
+    def _spectrum(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        if self.small is None:
+            return super()._spectrum(k)
+        degree, small = self.degree, self.small
+        values, root = np.r_[0.0, small.values], np.where(degree > 0, np.sqrt(degree), np.inf)[:, None]
+        vectors = self.Z @ (np.sqrt(self.core)[:, None] * small.vectors[:, : k - 1]) / root
+        vectors = np.column_stack([np.sqrt(degree / degree.sum()), vectors])
+        if k > len(values):  # 𝓛 is the identity on the rest, so any basis of it will do
+            more = np.random.default_rng(0).standard_normal((len(degree), k - len(values))) * (degree > 0)[:, None]
+            more = np.linalg.qr(np.column_stack([vectors, more]))[0][:, len(values) :]
+            values, vectors = np.r_[values, np.ones(more.shape[1])], np.column_stack([vectors, more])
+        return values[:k], vectors
+
+    @cached_property
+    def n_edges(self) -> int:
+        own = self.core if self.diagonal else self.core.diagonal()
+        member: Any = self.Z != 0  # type: ignore[comparison-overlap]  # the stubs know no such operator
+        sizes, per_row = member.astype(np.float64).sum(axis=0), np.diff(self.Z.indptr)
+        if per_row.max(initial=0) <= 1:
+            across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
+            return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())
+        # Either sort the sets of groups of the rows, or go through the pairs of rows, whichever is less work.
+        if self.diagonal and 2.0 ** per_row.max() * _SORTING * len(per_row) < sizes @ sizes:
+            used = sp.csr_array(self.Z.multiply(self.core != 0))
+            return int(_linked_pairs(used) - np.count_nonzero(np.diff(used.indptr))) // 2
+        count, step = 0, max(1, _PAIRS_AT_ONCE // max(self.n_nodes, 1))
+        for start in range(0, self.n_nodes, step):
+            rows = np.arange(start, min(start + step, self.n_nodes))
+            W = self._without_loops(rows)
+            W.eliminate_zeros()
+            count += int(W.nnz - np.count_nonzero(W[np.arange(len(rows)), rows] != 0))
+        return count // 2
+
+
+def _linked_pairs(Z: sp.csr_array) -> int:
+    """Number of ordered pairs of rows with a group in common, including each row with itself, in O(n) memory.
+
+    If r rows belong to all groups of a set, then r² pairs share the set. By inclusion and exclusion, the sum over all
+    non-empty sets, with a minus sign for sets of even size, counts every pair once. A 64-bit key stands for a set.
+    """
+    keys = np.random.default_rng(0).integers(2**64, size=Z.shape[1], dtype=np.uint64)
+    counts, total = np.diff(Z.indptr), 0
+    for size in range(1, counts.max(initial=0) + 1):
+        sets = []
+        for places in combinations(range(counts.max()), size):
+            start = Z.indptr[:-1][counts > places[-1]]
+            sets.append(sum(keys[Z.indices[start + place]] for place in places))
+        held = np.unique(np.concatenate(sets), return_counts=True)[1]
+        total += (-1) ** (size + 1) * int(held @ held)
+    return total

@@ -104,7 +104,7 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
         return _two_steps(graph, trivial)
     if kind == "walk" or graph.small is not None or n_nodes > _POLYNOMIAL_UP_TO:
         return _walk(graph, trivial)
-    if n_nodes <= (_EXACT_UP_TO if graph.weights.csr is not None else _EXACT_IN_FULL):
+    if n_nodes <= (_EXACT_UP_TO if graph.csr is not None else _EXACT_IN_FULL):
         F = _adjacency(graph) - np.outer(trivial, trivial)
         with one_blas_thread(0.0):  # a second thread saves little, and costs much on a busy machine
             values, vectors = eigh(F, driver="evd", overwrite_a=True)
@@ -153,7 +153,7 @@ def _positive_part(graph: Graph, trivial: np.ndarray) -> Apply:
 def _averaging(graph: Graph) -> tuple[Apply, sp.csr_array | None]:
     """V -> A V, and A if it is sparse."""
     root = graph.inverse_root_degree[:, None]
-    W = graph.weights.csr
+    W = graph.csr
     if W is None:
         return lambda V: root * graph.dot(root * V), None
     A = sp.csr_array(W.multiply(root).multiply(root.T))

@@ -8,8 +8,7 @@ spectrum. If W = Z C Z' with r columns in Z, an r x r matrix is enough: 𝓛 = I
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,29 +25,8 @@ _NO_EIGENVALUE = 1e-12  # a smaller σ is rounding error and counts as λ = 1
 ValuesAndVectors = tuple[np.ndarray, np.ndarray]  # eigenvalues, eigenvectors in columns
 
 
-class Spectral(Protocol):
-    """The parts of a storage that the eigenpairs are computed from."""
-
-    @property
-    def n_nodes(self) -> int: ...
-    @property
-    def is_full(self) -> bool: ...
-    @property
-    def degree(self) -> np.ndarray: ...
-    @property
-    def row_sums(self) -> np.ndarray: ...
-    @property
-    def inverse_root_degree(self) -> np.ndarray: ...
-    @property
-    def components(self) -> np.ndarray: ...
-    @property
-    def n_components(self) -> int: ...
-    def submatrix(self, nodes: np.ndarray) -> np.ndarray: ...
-    def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]: ...
-
-
-def spectrum(W: Spectral, k: int, way_out: str) -> ValuesAndVectors:
-    """The k smallest eigenpairs, trivial pair first; ``way_out`` ends the error message if Lanczos fails."""
+def spectrum(W: Any, k: int, way_out: str) -> ValuesAndVectors:
+    """The k smallest eigenpairs of a graph, trivial pair first; ``way_out`` ends the error message if Lanczos fails."""
     values, vectors, trivial = (list[np.ndarray]() for _ in range(3))
     for component in range(W.n_components):
         nodes = np.flatnonzero(W.components == component)
@@ -68,7 +46,7 @@ def spectrum(W: Spectral, k: int, way_out: str) -> ValuesAndVectors:
     return together[order], np.hstack([grounds, *vectors])[:, order]
 
 
-def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _component(W: Any, nodes: np.ndarray, k: int, way_out: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The k smallest non-trivial eigenpairs on one component, and its trivial vector."""
     size, root = len(nodes), W.inverse_root_degree[nodes]
     ground = np.sqrt(W.degree[nodes])
@@ -92,7 +70,7 @@ def _component(W: Spectral, nodes: np.ndarray, k: int, way_out: str) -> tuple[np
     return values, vectors, ground[:, None]
 
 
-def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray) -> ValuesAndVectors:
+def _checked_lanczos(W: Any, nodes: np.ndarray, k: int, ground: np.ndarray) -> ValuesAndVectors:
     values, vectors = _lanczos(W, nodes, k, ground[:, None])
     while True:
         # Lanczos may miss copies of a repeated eigenvalue: search once more in the complement of the vectors found.
@@ -103,7 +81,7 @@ def _checked_lanczos(W: Spectral, nodes: np.ndarray, k: int, ground: np.ndarray)
         values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
 
 
-def _lanczos(W: Spectral, nodes: np.ndarray, k: int, known: np.ndarray) -> ValuesAndVectors:
+def _lanczos(W: Any, nodes: np.ndarray, k: int, known: np.ndarray) -> ValuesAndVectors:
     """The k smallest eigenpairs of 𝓛 on one component, in the complement of some known eigenvectors."""
     root, sums, product = W.inverse_root_degree[nodes], W.row_sums[nodes], W.operator(nodes)
 

@@ -18,8 +18,8 @@ from ..data.source import Source
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs import Graph
-from ..graphs.factored import SummedColumns
 from ..graphs.smoothing import Smoother
+from ..graphs.summed import SUMMED
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns
@@ -104,10 +104,10 @@ def from_rows(terms: tuple[Term, ...], problem: Problem) -> FeatureKernel:
     forms = []
     for term in terms:
         assert term.graph is not None
-        between = summed.graph(term.graph).weights.within_and_between(SummedColumns())[1]
+        between = summed.graph(term.graph).within_and_between(SUMMED)[1]
         forms.append((term.factor, term.of, between.T @ between))
     graph = summed.built(Graph)[0]
-    mean, constant = graph.weights.moments(SummedColumns())[0], graph.constant
+    mean, constant = graph.moments(SUMMED)[0], graph.constant
 
     def rows_gram(rows: Any) -> tuple[np.ndarray, np.ndarray]:
         C = (rows.toarray() if is_sparse(rows) else rows) - mean

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ..engine.permuted import WeightSums
 from ..graphs import Graph
-from ..graphs.factored import Factored
+from ..graphs.graph import FactoredGraph
 
 _ROWS_AT_ONCE = 1024  # number of rows of W in memory at a time
 
@@ -40,15 +40,14 @@ WeightMatrix: TypeAlias = sp.csr_array | np.ndarray | Groups | Factors
 
 def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> WeightMatrix:
     """``scale`` times W between some nodes; its diagonal is arbitrary."""
-    storage = graph.weights
-    if isinstance(storage, Factored):
-        Z = sp.csr_array(storage.Z[nodes])
+    if isinstance(graph, FactoredGraph):
+        Z = sp.csr_array(graph.Z[nodes])
         if np.diff(Z.indptr).max(initial=0) <= 1:
-            return Groups(Z, scale * (np.diag(storage.core) if storage.diagonal else storage.core))
-        core = sp.diags_array(storage.core, format="csr") if storage.diagonal else sp.csr_array(storage.core)
+            return Groups(Z, scale * (np.diag(graph.core) if graph.diagonal else graph.core))
+        core = sp.diags_array(graph.core, format="csr") if graph.diagonal else sp.csr_array(graph.core)
         return Factors(Z, scale * core)
-    if graph.storage == "dense":
-        return scale * storage.submatrix(nodes)  # type: ignore[attr-defined]
+    if graph.is_full:
+        return scale * graph.submatrix(nodes)
     i, j, w = graph.edges
     place = np.full(graph.n_nodes, -1)
     place[nodes] = np.arange(len(nodes))
