@@ -7,7 +7,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers significance scale cells noise field holes pages clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers study significance scale cells noise field holes pages clean
 
 demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
 	$(BIN)/python examples/demo.py
@@ -63,30 +63,9 @@ bench: $(BENCH)/.ready  ## measure against every contender, write benchmarks/RES
 bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks --quick
 
-papers: $(READY) $(BENCH)/.ready  ## rerun the papers and the study on the data in FIEDLER_DATA, rewrite docs/ (an hour)
-	$(BIN)/python -W ignore -m benchmarks.papers
-	$(BIN)/python -W ignore -m benchmarks.study
-
-significance: $(READY)  ## calibrate p-values on noise, planted and real sets in FIEDLER_DATA, rewrite docs/is-it-real.md
-	$(BIN)/python -W ignore -m benchmarks.significance
-
-scale: $(READY) $(BENCH)/.ready  ## measure memory limits and growth, rewrite docs/scaling.md (an hour, 9 GB of disk)
-	$(BIN)/python -W ignore -m benchmarks.scale
-	$(BENCH)/bin/python -W ignore -m benchmarks.scale.cells
-
-cells: $(BENCH)/.ready  ## choose genes of real cells beside scanpy, rewrite docs/single-cells.md (needs FIEDLER_DATA)
-	$(BENCH)/bin/python -W ignore -m benchmarks.cells
-
-noise: $(READY)  ## real and made columns among noise, with and without a screen, rewrite docs/noise.md (needs FIEDLER_DATA)
-	$(BIN)/python -W ignore -m benchmarks.noise
-
-field: $(READY)  ## selectors without labels under three judges, rewrite docs/benchmark.md (needs FIEDLER_DATA)
-	$(BIN)/python -W ignore -m benchmarks.field
-	$(BIN)/python -W ignore -m benchmarks.field.tuned
-	$(BIN)/python -W ignore -m benchmarks.field.literature
-
-holes: $(READY)  ## rank tables with missing values beside imputers, rewrite docs/holes.md (needs FIEDLER_DATA)
-	$(BIN)/python -W ignore -m benchmarks.holes
+# Each measures on the data in FIEDLER_DATA, goes on where it stopped, and fills its page; `ARGS="--only NAME"` for a part.
+papers study significance noise field holes scale cells: $(BENCH)/.ready  ## rerun a study and fill its page
+	$(BENCH)/bin/python -W ignore -m benchmarks.$@ $(ARGS)
 
 pages: $(READY)  ## fill the pages of the benchmarks again from their committed tables
 	$(BIN)/python -m benchmarks.pages

@@ -6,82 +6,62 @@ one of them. A row of cases.csv without ``prepare`` names a further contender of
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
+from scipy.spatial import cKDTree
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
 
-from fiedler import (
-    EVSC,
-    KNN,
-    MCFS,
-    SPEC,
-    Anchors,
-    ClassGraph,
-    LaplacianScore,
-    ReliefF,
-    SmoothSubset,
-    SpectralSelector,
-    SSelect,
-    TraceRatio,
-)
-from fiedler.engine.search import nearest_rows
-from fiedler.engine.sparse import SparseDistances
+import fiedler as fd
+from fiedler import KNN, LaplacianScore, SpectralSelector
+from fiedler.evaluate import agreement, compare
 from fiedler.problem import Problem
 
 from . import contenders as other
-from . import data, neighbors
-from .pages import HERE, records
+from . import data
+from .contenders import K
+from .pages import HERE, records, results
+from .sets import dense
+from .timing import Contenders
 
-_NOISE = 0.6  # share of a promised ratio that a quick run on a busy machine must still reach,
-_FALL = 0.8  # and of the ratio on record
+_NOISE, _FALL = 0.6, 0.8  # shares of a promised ratio, and of the one on record, that a quick run must still reach
 _COLUMNS = 2000  # columns of NEWS20 given to scanpy, which would need minutes for all of them
-_QUERIES = 3500  # rows of fashion_mnist searched by brute force, whose time is proportional to them
-
-Contenders = dict[str, Callable[[], Any]]
-
-
-@cache
-def recorded() -> dict[tuple[str, str], float]:
-    """(work, against) to the ratio of the last full run."""
-    return {(row["work"], row["against"]): float(row["ratio"]) for row in records(HERE / "results" / "ratios.csv")}
+_HAND, _GRAM = "scikit-learn + scipy", "one Gram product in float32"
+_STORED, _FILLED = "products of stored values", "products of filled blocks"
 
 
 class Case:
     """One comparison, from its rows of cases.csv: the time of each contender over that of fiedler is its ratio."""
 
     def __init__(self, rows: list[dict[str, str]]):
-        self.rows, first = rows, rows[0]
+        first = rows[0]
         self.work, self.quick = first["work"], first["quick"] == "yes"
+        self.name, self._check = first["prepare"], first["check"]
+        self._arguments = [part for part in first["arguments"].split(";") if part]
         self.targets = {row["against"]: float(row["promised"] or 0.0) for row in rows}  # 0: nothing was promised
         self.factors = {row["against"]: float(row["factor"]) for row in rows if row["factor"]}
-        once = [row["against"] for row in rows if row["once"]]
         everyone = first["seconds"] == "once"  # fiedler too
-        self.once = ("fiedler", *once) if everyone else tuple(once)
+        self.once = (*["fiedler"] * everyone, *(row["against"] for row in rows if row["once"]))
         self.seconds = 0.0 if everyone else float(first["seconds"])
         self.at_least = 0 if everyone else int(first["at least"] or 3)
         self.size = int(first["memory"] or 0)  # n m, where the peak of allocations is traced too
-        self.lean = first["prepare"] == "on_a_graph"  # scores on a given graph need a tenth of X at most
 
     def prepare(self) -> Contenders:
-        found = PREPARE[self.rows[0]["prepare"]](*self._arguments())
+        found = globals()[self.name](*self._arguments)
         return {who: run for who, run in found.items() if who in ("fiedler", *self.targets)}
 
-    def check(self, results: dict[str, Any]) -> str:
+    def check(self, values: dict[str, Any]) -> str:
         """What to know of the values that the contenders returned; empty where nothing is checked."""
-        name = self.rows[0]["check"]
-        return CHECKS[name](results, *self._arguments()) if name else ""
-
-    def _arguments(self) -> list[str]:
-        return [part for part in self.rows[0]["arguments"].split(";") if part]
+        return globals()[self._check](values, *self._arguments) if self._check else ""
 
     def floor(self, contender: str) -> float:
         """The ratio that ``make bench-quick`` fails under."""
-        before = recorded().get((self.work, contender))
-        return _NOISE * self.targets[contender] if before is None else _FALL * before
+        rows = records(results("speed", "ratios"))
+        before = [float(r["ratio"]) for r in rows if (r["work"], r["against"]) == (self.work, contender)]
+        return _FALL * before[0] if before else _NOISE * self.targets[contender]
 
 
 def cases() -> list[Case]:
@@ -94,12 +74,6 @@ def cases() -> list[Case]:
     return [Case(part) for part in rows]
 
 
-# -------------------------------------------------------------------- Laplacian score, end to end
-
-_HAND = "scikit-learn + scipy"
-_INDEX = 'skfeature-chappers, mode="index"'
-
-
 def end_to_end(name: str) -> Contenders:
     made = {"gaussian": (2000, 5000, float), "float32": (2000, 5000, np.float32), "tall": (20_000, 500, float)}
     made |= {"500 x 200": (500, 200, float), "1,000 x 200": (1000, 200, float)}
@@ -108,50 +82,47 @@ def end_to_end(name: str) -> Contenders:
 
 
 def against_packages(name: str) -> Contenders:
-    X, y = data.load(name)
-    dense = X.toarray() if sp.issparse(X) else X
+    (X, y), path = data.load(name), "similarity_based.lap_score.lap_score"
+    block = dense(X)
     return {
         "fiedler": lambda: LaplacianScore().evaluate(X),
-        "skfeature-chappers": lambda: other.skfeature_laplacian(dense),
-        _INDEX: lambda: other.skfeature_laplacian(dense, "index"),
-        "ITMO_FS": lambda: other.itmo_laplacian(dense, y),
+        "skfeature-chappers": lambda: other.skfeature(path, block, mode="rank"),
+        'skfeature-chappers, mode="index"': lambda: other.skfeature(path, block, mode="index"),
+        # the release on PyPI adds edges inside the classes
+        "ITMO_FS": lambda: other.call("ITMO_FS.filters.univariate.laplacian_score", block, y, k_neighbors=K),
     }
 
 
 def spec(phi: str) -> Contenders:
-    X, _ = data.load("BASEHOCK")
-    dense, k = X.toarray(), 5
+    X, k = data.load("BASEHOCK")[0], 5
+    block, style = dense(X), 0 if phi == "2" else k  # style 0 is φ2, style k >= 2 is φ3 with k eigenvectors
     return {
-        "fiedler": lambda: SPEC(phi=int(phi), n_clusters=k).evaluate(X),
-        "skfeature-chappers": lambda: other.skfeature_spec(dense, 0 if phi == "2" else k),
+        "fiedler": lambda: fd.SPEC(phi=int(phi), n_clusters=k).evaluate(X),
+        "skfeature-chappers": lambda: other.skfeature("similarity_based.SPEC.spec", block, style=style),
     }
-
-
-# -------------------------------------------------------------------- scores on a given graph
 
 
 def weights(graph: Any) -> sp.csr_matrix:
     """W as a csr matrix, from the public attributes of a graph."""
-    i, j, w = graph.edges
-    n = graph.n_nodes
+    (i, j, w), n = graph.edges, graph.n_nodes
     return sp.csr_matrix((np.r_[w, w], (np.r_[i, j].astype(np.int32), np.r_[j, i].astype(np.int32))), shape=(n, n))
 
 
 def on_a_graph(n: str, m: str) -> Contenders:
     """Scores on a kNN graph over the first three columns: its shape is all that matters here."""
     X = data.gaussian(int(n), int(m))
-    graph = KNN(other.K).build(X[:, :3])
+    graph = KNN(K).build(X[:, :3])
     W = weights(graph)
     return {"fiedler": lambda: LaplacianScore(graph).evaluate(X), _HAND: lambda: other.scores_by_hand(X, W)}
 
 
 def gearys_c() -> Contenders:
     X = data.load("NEWS20_18828")[0]
-    graph = KNN(other.K).build(X)
-    some = np.unique(np.linspace(0, X.shape[1] - 1, _COLUMNS).astype(np.intp))
-    X = sp.csr_array(X[:, some])
+    graph = KNN(K).build(X)
+    X = sp.csr_array(X[:, np.unique(np.linspace(0, X.shape[1] - 1, _COLUMNS).astype(np.intp))])
     W, by_feature = weights(graph), sp.csr_matrix(X.T)
-    return {"fiedler": lambda: LaplacianScore(graph).evaluate(X), "scanpy": lambda: other.gearys_c(W, by_feature)}
+    scanpy = "scanpy.metrics.gearys_c"  # the Laplacian score where all degrees are equal; X comes transposed
+    return {"fiedler": lambda: LaplacianScore(graph).evaluate(X), "scanpy": lambda: other.call(scanpy, W, by_feature)}
 
 
 def draws(name: str) -> Contenders:
@@ -162,15 +133,13 @@ def draws(name: str) -> Contenders:
 
     def shared() -> list[np.ndarray]:
         problem = Problem.of(X)
-        return [SSelect().score(problem.with_supervision(labels)) for labels in told]
+        return [fd.SSelect().score(problem.with_supervision(labels)) for labels in told]
 
-    return {"fiedler": shared, "a graph for each fold": lambda: [SSelect().evaluate(X, labels) for labels in told]}
+    return {"fiedler": shared, "a graph for each fold": lambda: [fd.SSelect().evaluate(X, labels) for labels in told]}
 
 
 def comparison(name: str) -> Contenders:
     """Six methods over ten draws: on all cores, and one cell after the other in this process."""
-    from fiedler.evaluate import compare
-
     X, y = data.load(name)
     methods = ["laplacian", "spec", "sselect", "fisher", "relieff", "constraint"]
     options: dict[str, Any] = {"n_features": [10, 20, 50], "n_draws": 10, "n_labels": 20}
@@ -180,60 +149,34 @@ def comparison(name: str) -> Contenders:
     }
 
 
-# -------------------------------------------------------------------- ReliefF and EVSC
-
-
 def relieff(name: str, every: str) -> Contenders:
-    X, y = (part[:: int(every)] for part in data.load(name))
+    """Theirs on all cores: Manhattan distances on ranges, k hits and k misses."""
+    (X, y), k = (part[:: int(every)] for part in data.load(name)), {"n_features_to_select": 1, "n_neighbors": K}
     return {
-        "fiedler": lambda: ReliefF(other.K).evaluate(X, y),
-        "fast-select": lambda: other.fast_select_relieff(X, y),
-        "skrebate": lambda: other.skrebate_relieff(X, y),
+        "fiedler": lambda: fd.ReliefF(K).evaluate(X, y),
+        "fast-select": lambda: other.call("fast_select.ReliefF", backend="cpu", **k).fit(X, y).feature_importances_,
+        "skrebate": lambda: other.call("skrebate.ReliefF", n_jobs=-1, **k).fit(X, y).feature_importances_,
     }
 
 
 def evsc(name: str) -> Contenders:
+    """EVSC over all eigenpairs of a full graph, (n x edges) times (edges x m), beside a square product as expensive."""
     X, _ = data.load(name)
-    side = other.gemm_side(other.evsc_flops(*X.shape))
+    n, m = X.shape
+    side = round((n * (n * (n - 1) / 2.0) * m) ** (1.0 / 3.0))
     A = np.random.default_rng(0).standard_normal((side, side))
-    return {"fiedler": lambda: EVSC(mode="exact").evaluate(X), "one GEMM": lambda: A @ A}
+    return {"fiedler": lambda: fd.EVSC(mode="exact").evaluate(X), "one GEMM": lambda: A @ A}
 
 
 def evsc_trace(n: str) -> Contenders:
     X = data.load("madelon")[0][: int(n)]
-    return {"fiedler": lambda: EVSC().evaluate(X), "exact mode": lambda: EVSC(mode="exact").evaluate(X)}
+    return {"fiedler": lambda: fd.EVSC().evaluate(X), "exact mode": lambda: fd.EVSC(mode="exact").evaluate(X)}
 
 
-def same_top(results: dict[str, Any], n: str) -> str:
-    fast, exact = results["fiedler"], results["exact mode"]
+def same_top(values: dict[str, Any], n: str) -> str:
+    fast, exact = values["fiedler"], values["exact mode"]
     top = [set(np.argsort(-scores, kind="stable")[:100]) for scores in (fast, exact)]
     return f"{len(top[0] & top[1])} of the top 100 agree, largest relative difference {abs(fast / exact - 1).max():.1e}"
-
-
-# -------------------------------------------------------------------- graphs of sparse rows
-
-_GRAM = "one Gram product in float32"
-
-
-def sparse_graph(stored: str, n: str = "10000", m: str = "5000") -> Contenders:
-    """The neighbours of sparse rows, by the product that is chosen and by each of the two products."""
-    X = sp.csc_array(data.cells(int(n), int(m), float(stored))[0].astype(np.float64))
-    single = X.toarray().astype(np.float32)
-    return {
-        "fiedler": lambda: nearest_rows(SparseDistances(X), 5)[0],
-        "products of stored values": lambda: nearest_rows(SparseDistances(X, filled=False), 5)[0],
-        "products of filled blocks": lambda: nearest_rows(SparseDistances(X, filled=True), 5)[0],
-        _GRAM: lambda: single @ single.T,
-    }
-
-
-def same_neighbours(results: dict[str, Any], *_: str) -> str:
-    names = ("fiedler", "products of stored values", "products of filled blocks")
-    found = [np.sort(results[name], axis=1) for name in names if name in results]
-    return f"the neighbours are the same: {'yes' if all(np.array_equal(found[0], one) for one in found) else 'no'}"
-
-
-# -------------------------------------------------------------------- sets of features
 
 
 def choosing(name: str, k: str) -> Contenders:
@@ -250,17 +193,21 @@ def choosing(name: str, k: str) -> Contenders:
         X = data.normalised(data.load(name)[0])
     else:
         X = data.load(name)[0][:60_000]
+
+    def components() -> np.ndarray:  # what fastcan's columns should correlate with, as its documentation shows
+        return PCA(n_components=min(number, *block.shape) // 2, random_state=0).fit_transform(block)
+
     graph = KNN(5, algorithm="approximate").build(X) if name == "fashion_mnist" else None
-    dense = X.toarray() if sp.issparse(X) else X
-    single = dense.astype(np.float32)
-    selector = SpectralSelector(SmoothSubset(graph), n_features_to_select=int(k))
+    block, number = X.toarray() if sp.issparse(X) else X, int(k)
+    single = block.astype(np.float32)
+    selector = SpectralSelector(fd.SmoothSubset(graph), n_features_to_select=number)
     return {
-        "fiedler": lambda: selector.fit(X).order_[: int(k)],
+        "fiedler": lambda: selector.fit(X).order_[:number],
         _GRAM: lambda: single @ single.T,
-        "scikit-matter CUR": lambda: other.skmatter_cur(dense, int(k)),
-        "scikit-matter FPS": lambda: other.skmatter_fps(dense, int(k)),
-        "fastcan": lambda: other.fastcan_columns(dense, int(k)),
-        "scipy pivoted QR": lambda: other.pivoted_qr(dense, int(k)),
+        "scikit-matter CUR": lambda: other.skmatter("CUR", block, number),
+        "scikit-matter FPS": lambda: other.skmatter("FPS", block, number, initialize=0),
+        "fastcan": lambda: other.call("fastcan.FastCan", number, verbose=0).fit(block, components()).indices_,
+        "scipy pivoted QR": lambda: qr(block - block.mean(axis=0), mode="r", pivoting=True)[1][:number],
     }
 
 
@@ -280,30 +227,28 @@ def refit(n: str, m: str) -> Contenders:
 
 def multi_cluster(name: str, number: str) -> Contenders:
     """MCFS with five eigenvectors."""
-    X = data.load(name)[0]
-    dense = X.toarray() if sp.issparse(X) else X
-    selector = SpectralSelector(MCFS(n_clusters=5), n_features_to_select=int(number), scale="keep")
+    X, k = data.load(name)[0], int(number)
+    block, options = dense(X), {"n_selected_features": k, "mode": "index", "n_clusters": 5}
+    selector = SpectralSelector(fd.MCFS(n_clusters=5), n_features_to_select=k, scale="keep")
     return {
-        "fiedler": lambda: selector.fit(X).order_[: int(number)],
-        "skfeature-chappers": lambda: other.skfeature_mcfs(dense, int(number), 5),
+        "fiedler": lambda: selector.fit(X).order_[:k],
+        "skfeature-chappers": lambda: other.skfeature("sparse_learning_based.MCFS.mcfs", block, k=5, **options)[:k],
     }
 
 
 def best_of_sets(name: str, number: str) -> Contenders:
     """Trace ratio on the graph of the classes."""
-    X, y = data.load(name)
-    dense = X.toarray() if sp.issparse(X) else X
-    selector = SpectralSelector(TraceRatio(ClassGraph()), n_features_to_select=int(number), scale="keep")
+    (X, y), k, module = data.load(name), int(number), "similarity_based.trace_ratio.trace_ratio"
+    block, options = dense(X), {"mode": "index", "n_selected_features": k, "style": "fisher"}
+    selector = SpectralSelector(fd.TraceRatio(fd.ClassGraph()), n_features_to_select=k, scale="keep")
     return {
-        "fiedler": lambda: selector.fit(X, y).order_[: int(number)],
-        "skfeature-chappers": lambda: other.skfeature_trace_ratio(dense, y, int(number)),
+        "fiedler": lambda: selector.fit(X, y).order_[:k],
+        "skfeature-chappers": lambda: other.skfeature(module, block, y, k=None, **options)[:k],
     }
 
 
 def screening(name: str) -> Contenders:
     """The columns that agree with others, beside one Laplacian score; at most twelve times as long was promised."""
-    from fiedler.evaluate import agreement
-
     X = data.gaussian(2000, 20_000) if name == "wide" else data.load(name)[0]
     return {"fiedler": lambda: agreement(X), "Laplacian score": lambda: LaplacianScore().evaluate(X)}
 
@@ -311,15 +256,8 @@ def screening(name: str) -> Contenders:
 def significant(name: str) -> Contenders:
     """The features above noise: five times ten folds, each tested on the graph of the others."""
     X = data.normalised(data.load(name)[0]) if name == "pbmc_batches" else data.gaussian(1000, 5000)
-    single = (X.toarray() if sp.issparse(X) else X).astype(np.float32)
-    selector = SpectralSelector(n_features_to_select="fdr")
-
-    def chosen() -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about features that share structure
-            return selector.fit(X).order_
-
-    return {"fiedler": chosen, _GRAM: lambda: single @ single.T}
+    single, selector = dense(X).astype(np.float32), SpectralSelector(n_features_to_select="fdr")
+    return {"fiedler": lambda: selector.fit(X).order_, _GRAM: lambda: single @ single.T}
 
 
 def by_anchors() -> Contenders:
@@ -327,72 +265,97 @@ def by_anchors() -> Contenders:
     import dask.array as da
 
     X = da.from_array(data.gaussian(1_000_000, 100).astype(np.float32), chunks=(50_000, 100))
-    anchors = Anchors(n_anchors=200)
-    subset = SmoothSubset(anchors, supervised=False)
+    anchors = fd.Anchors(n_anchors=200)
+    subset = fd.SmoothSubset(anchors, supervised=False)
     return {
         "fiedler": lambda: SpectralSelector(subset, n_features_to_select=20).fit(X).order_,
         "Laplacian score": lambda: LaplacianScore(anchors).evaluate(X),
     }
 
 
-# -------------------------------------------------------------------- many rows
+def sparse_graph(stored: str, n: str = "10000", m: str = "5000") -> Contenders:
+    """The neighbours of sparse rows, by the product that is chosen and by each of the two products."""
+    from fiedler.engine.search import nearest_rows
+    from fiedler.engine.sparse import SparseDistances
+
+    X = sp.csc_array(data.cells(int(n), int(m), float(stored))[0].astype(np.float64))
+    single = X.toarray().astype(np.float32)
+    return {
+        "fiedler": lambda: nearest_rows(SparseDistances(X), 5)[0],
+        _STORED: lambda: nearest_rows(SparseDistances(X, filled=False), 5)[0],
+        _FILLED: lambda: nearest_rows(SparseDistances(X, filled=True), 5)[0],
+        _GRAM: lambda: single @ single.T,
+    }
+
+
+def same_neighbours(values: dict[str, Any], *_: str) -> str:
+    found = [np.sort(values[name], axis=1) for name in ("fiedler", _STORED, _FILLED) if name in values]
+    return f"the neighbours are the same: {'yes' if all(np.array_equal(found[0], one) for one in found) else 'no'}"
+
+
+def few_columns(name: str) -> Contenders:
+    from fiedler.engine.search import find_neighbors, nearest_rows
+    from fiedler.engine.streamed import row_distances
+
+    X = other.rows(name)
+    return {
+        "fiedler": lambda: find_neighbors(X, K, algorithm="exact"),
+        "scipy k-d tree, ties as they come": lambda: cKDTree(X).query(X, K + 1, workers=-1),
+        "the product of all rows": lambda: nearest_rows(row_distances(X), K),
+    }
+
+
+def sparse(name: str) -> Contenders:
+    from fiedler.engine.search import find_neighbors
+
+    X = data.load("NEWS20_18828")[0] if name == "NEWS20" else data.text_like(50_000, 100_000, 0.0007)
+    columns, rows = sp.csc_array(X), sp.csr_matrix(X)
+    brute = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(rows)
+    some = np.sort(np.random.default_rng(0).choice(X.shape[0], 1000, replace=False))  # its time is proportional to them
+    return {
+        "fiedler": lambda: find_neighbors(columns, K)[0],
+        "scikit-learn brute force": lambda: brute.kneighbors(rows[some]),
+        "pynndescent": lambda: other.pynndescent(rows),
+    }
+
+
+def sparse_recall(values: dict[str, Any], name: str) -> str:
+    """Of all rows, since the search is exact."""
+    exact, found = values["fiedler"], values["pynndescent"]
+    return f"recall of pynndescent {other.recall(found, np.arange(len(exact)), exact):.3f}; its compiling counts"
+
+
+def many_rows(name: str) -> Contenders:
+    """Indexes take building and searching; what fiedler takes is its search, which finds its own width."""
+    from fiedler.engine import approximate
+
+    X = other.single(name)[0]
+    indexes = {who: lambda who=who: other.indexed(name, who) for who in ("faiss IVF", "faiss HNSW", "usearch")}
+    ours = {"fiedler": lambda: approximate.search(X, K)[0]}
+    return ours | indexes | {"pynndescent": lambda: other.pynndescent(X)}
+
+
+def recalls(values: dict[str, Any], name: str) -> str:
+    _, rows, exact = other.single(name)
+    found = (f"{who} {other.recall(found[rows], rows, exact):.3f}" for who, found in values.items())
+    return f"recall on {other.SAMPLE} rows: {', '.join(found)}"
 
 
 def approximate() -> Contenders:
-    from sklearn.neighbors import NearestNeighbors
-
     X, _ = data.load("fashion_mnist", np.float32)
-    index = NearestNeighbors(n_neighbors=other.K, algorithm="brute").fit(X)
-    rows = np.sort(np.random.default_rng(0).choice(len(X), _QUERIES, replace=False))
-    approximate = LaplacianScore(KNN(other.K, algorithm="approximate"))
+    index = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(X)
+    rows = np.sort(np.random.default_rng(0).choice(len(X), 3500, replace=False))  # its time is proportional to them
+    approximate = LaplacianScore(KNN(K, algorithm="approximate"))
     return {"fiedler": lambda: approximate.evaluate(X), "brute force": lambda: index.kneighbors(X[rows])}
 
 
-def recall(results: dict[str, Any]) -> str:
+def recall(values: dict[str, Any]) -> str:
     """Recall of the approximate neighbours on rows the library did not choose itself."""
-    from sklearn.neighbors import NearestNeighbors
-
     from fiedler.engine.search import find_neighbors
 
     X, _ = data.load("fashion_mnist", np.float32)
     rows = np.sort(np.random.default_rng(1).choice(len(X), 300, replace=False))
-    found, _, reported = find_neighbors(X, other.K, algorithm="approximate")
-    exact = NearestNeighbors(n_neighbors=other.K + 1, algorithm="brute").fit(X).kneighbors(X[rows])[1]
+    found, _, reported = find_neighbors(X, K, algorithm="approximate")
+    exact = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(X).kneighbors(X[rows])[1]
     hits = [len(set(found[i]) & (set(near) - {i})) for i, near in zip(rows, exact, strict=True)]
-    return f"recall {np.mean(hits) / other.K:.3f} on 300 rows, {reported:.3f} reported"
-
-
-PREPARE: dict[str, Callable[..., Contenders]] = {
-    function.__name__: function
-    for function in (
-        end_to_end,
-        against_packages,
-        spec,
-        on_a_graph,
-        gearys_c,
-        draws,
-        comparison,
-        relieff,
-        evsc,
-        evsc_trace,
-        sparse_graph,
-        choosing,
-        refit,
-        multi_cluster,
-        best_of_sets,
-        screening,
-        significant,
-        by_anchors,
-        approximate,
-        neighbors.few_columns,
-        neighbors.sparse,
-        neighbors.many_rows,
-    )
-}
-CHECKS: dict[str, Callable[..., str]] = {
-    "same_top": same_top,
-    "same_neighbours": same_neighbours,
-    "recall": recall,
-    "recalls": neighbors.recalls,
-    "sparse_recall": neighbors.sparse_recall,
-}
+    return f"recall {np.mean(hits) / K:.3f} on 300 rows, {reported:.3f} reported"

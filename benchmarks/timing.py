@@ -7,12 +7,17 @@ from whoever uses it, and only the wall clock notices.
 from __future__ import annotations
 
 import gc
+import os
+import platform
 import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+Contenders = Mapping[str, Callable[[], Any]]
 
 
 @dataclass
@@ -25,7 +30,7 @@ class Timing:
     value: Any = None
     failed: str | None = None
 
-    def run(self, function: Callable[[], Any], factor: float = 1.0) -> float:
+    def run(self, function: Callable[[], Any], factor: float = 1.0) -> None:
         """Time one call; ``factor`` scales a share of a job up to the whole."""
         gc.disable()
         try:
@@ -37,11 +42,10 @@ class Timing:
         finally:
             gc.enable()
         self.wall, self.cpu, self.runs = min(self.wall, factor * wall), min(self.cpu, factor * cpu), self.runs + 1
-        return wall
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], Any]],
+    contenders: Contenders,
     *,
     seconds: float,
     once: tuple[str, ...] = (),
@@ -69,6 +73,14 @@ def interleaved(
     return timings
 
 
+def seconds(work: Callable[[], Any], times: int = 3) -> float:
+    """The best wall time of a few runs."""
+    timing = Timing()
+    for _ in range(times):
+        timing.run(work)
+    return timing.wall
+
+
 def peak_memory(function: Callable[[], Any]) -> int:
     """Peak of what Python and NumPy allocate during a call, in bytes."""
     gc.collect()
@@ -80,3 +92,27 @@ def peak_memory(function: Callable[[], Any]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def machine() -> list[tuple[str, str]]:
+    """Facts about this machine that the numbers depend on; a question mark where a system does not tell."""
+    from . import contenders, data
+
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        processor = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+        cores, load = len(os.sched_getaffinity(0)), ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    except (AttributeError, ValueError, OSError, StopIteration):  # not Linux
+        processor, memory, cores, load = platform.processor() or platform.machine(), "?", os.cpu_count(), "?"
+    packages = ", ".join(f"{name} {version}" for name, version in contenders.versions().items())
+    stored = "the papers' data sets" if data.folder() else "FIEDLER_DATA not set: generated data of the same shapes"
+    return [
+        ("date", time.strftime("%Y-%m-%d %H:%M %Z")),
+        ("processor", f"{processor}, {cores} cores"),
+        ("memory", memory),
+        ("load average", load),
+        ("system", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
+        ("packages", packages),
+        ("data", stored),
+    ]

@@ -688,23 +688,6 @@ def test_what_a_fold_warns_of_is_said_once(rng):
     assert sum("n_neighbors=30" in str(w.message) for w in said) == 1
 
 
-# -------------------------------------------------------------------- the page
-
-
-def test_the_tables_of_the_page_say_what_was_measured():
-    from benchmarks.significance import experiments
-
-    tables, findings = {}, {}
-    for experiment in (experiments.noise, experiments.labels, experiments.planted, experiments.breaks):
-        made, found = experiment(True, 1)
-        tables |= made
-        findings |= {claim: holds for claim, holds, _ in found}
-    header, rows = tables["noise"]
-    assert all(len(row) == len(header) for row in rows)
-    assert findings["Naive p-values reject much more noise than they should"]
-    assert "order of rows" in next(row[-1] for row in tables["breaks"][1] if row[0] == "rows in time, AR(1) .9")
-
-
 # ---------------------------------------------------------------- the selector, the command line, the report
 
 

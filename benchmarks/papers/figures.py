@@ -1,4 +1,4 @@
-"""The figures of the papers, drawn from the curves in results/curves; the two features of iris from the data."""
+"""The figures of the papers, drawn from the curves in results/papers/curves; the two features of iris from the data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import data
-from ..pages import DOCS, records, save_figure
-from .common import RESULTS
+from ..pages import DOCS, records, results, save_figure
 
+_FEATURES, _CONSTRAINTS, _KENDALL = "number of features", "number of constraints", "Kendall's coefficient"
 LAYOUT = {  # panels in a row, names of the axes
     "sselect-accuracy": (3, "number of selected features", "accuracy"),
     "sselect-lambda": (3, "λ", ""),
@@ -18,30 +18,25 @@ LAYOUT = {  # panels in a row, names of the axes
     "sselect-surface": (3, "number of selected features", "accuracy"),
     "sselect-scores": (2, "rank of the feature", "score"),
     "spec-accuracy": (3, "number of selected features", "accuracy"),
-    "ssls-fig1": (2, "number of features", "RMSE"),
-    "ssls-further": (2, "number of features", "RMSE"),
-    "constraints-figure-2": (2, "number of constraints", "Kendall's coefficient"),
-    "constraints-figure-3": (2, "number of features", "accuracy"),
-    "constraints-figure-4": (2, "number of constraints", "Kendall's coefficient"),
-    "constraints-figure-5": (2, "number of features", "accuracy"),
-    "constraints-figure-6": (2, "number of constraints", "accuracy"),
-    "evsc-acc": (2, "number of features", "clustering accuracy"),
-    "evsc-jas": (2, "number of features", "Jaccard score"),
-    "evsc-bad-acc": (3, "number of features", "clustering accuracy"),
-    "evsc-bad-jas": (3, "number of features", "Jaccard score"),
-    "evsc-turning": (2, "number of features", ""),
+    **dict.fromkeys(("ssls-fig1", "ssls-further"), (2, _FEATURES, "RMSE")),
+    **dict.fromkeys(("constraints-figure-2", "constraints-figure-4"), (2, _CONSTRAINTS, _KENDALL)),
+    **dict.fromkeys(("constraints-figure-3", "constraints-figure-5"), (2, _FEATURES, "accuracy")),
+    "constraints-figure-6": (2, _CONSTRAINTS, "accuracy"),
+    **{f"evsc-{side}acc": (n, _FEATURES, "clustering accuracy") for side, n in (("", 2), ("bad-", 3))},
+    **{f"evsc-{side}jas": (n, _FEATURES, "Jaccard score") for side, n in (("", 2), ("bad-", 3))},
+    "evsc-turning": (2, _FEATURES, ""),
 }
 # Okabe and Ito's colours, which differ for colour-blind readers too.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#8C564B", "#000000")
 _BASELINES = {"random": ":", "variance": "-.", "all": "--"}  # grey, each with a line of its own
 
 
-def draw(paper: str) -> None:
-    """Draw the figures of a paper whose curves are there."""
+def draw() -> None:
+    """Draw all figures whose curves are there."""
     for name in LAYOUT:
-        if name.startswith(f"{paper}-") and (RESULTS / "curves" / f"{name}.csv").exists():
+        if results("papers", f"curves/{name}").exists():
             save_figure(lines(name), DOCS / "figures" / f"{name}.svg")
-    if paper == "evsc" and data.folder() is not None:
+    if data.folder() is not None:
         save_figure(iris(), DOCS / "figures" / "evsc-iris.svg")
 
 
@@ -52,7 +47,7 @@ def lines(name: str) -> Any:
 
     columns, x_label, y_label = LAYOUT[name]
     panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for row in records(RESULTS / "curves" / f"{name}.csv"):
+    for row in records(results("papers", f"curves/{name}")):
         panels.setdefault(row["panel"], {}).setdefault(row["line"], []).append((float(row["x"]), float(row["y"])))
     styles = _styles(list(dict.fromkeys(line for of_line in panels.values() for line in of_line)))
     rows = -(-len(panels) // columns)

@@ -1,1 +1,0 @@
-"""Genes of real single cells, chosen here and by scanpy -> docs/single-cells.md."""
