@@ -23,7 +23,7 @@ from ..data.frames import LEAST_KNOWN
 from ..errors import ParameterError
 from .compiled import kernels
 from .distances import budget
-from .smallest import closest, within_reach, without_last_digits
+from .smallest import closest, closest_in_rows, tie_levels, within_reach
 from .threads import for_each
 
 NEAREST = 5  # rows whose mean fills a hole
@@ -151,7 +151,7 @@ class _Table:
     def _fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
         """Fill the holes of some rows; ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``."""
         squared = self.between(rows[place], near)
-        order = np.lexsort((near, without_last_digits(squared), place))
+        order = np.lexsort((near, tie_levels(squared, place)))
         order = order[np.isfinite(squared[order])]
         place, near = place[order], near[order]
         starts = np.searchsorted(place, np.arange(len(rows) + 1))
@@ -188,7 +188,7 @@ class _Table:
 
     def _nearest_means(self, row: int, others: np.ndarray, columns: np.ndarray) -> np.ndarray:
         squared = self.between(np.full(len(others), row), others)
-        order = np.lexsort((others, without_last_digits(squared)))
+        order = np.lexsort((others, tie_levels(squared, np.zeros_like(others))))
         near = others[order][np.isfinite(squared[order])]
         return self._means(np.repeat(near[None], len(columns), axis=0), columns)[0]
 
@@ -216,7 +216,7 @@ class _Table:
             holes = np.flatnonzero(~self.known[:, j])
             squared = self.between(np.repeat(holes, len(knowing)), np.tile(knowing, len(holes)))
             squared = squared.reshape(len(holes), len(knowing))
-            order = np.argsort(without_last_digits(squared), axis=1, kind="stable")[:, :NEAREST]
+            order = closest_in_rows(np.broadcast_to(knowing, squared.shape), squared, NEAREST)
             near = np.where(np.isfinite(np.take_along_axis(squared, order, axis=1)), knowing[order], -1)
             self.result[holes, j] = self._means(near, np.full(len(holes), j))[0]
 

@@ -22,7 +22,7 @@ from . import approximate, sketched
 from .dense import DenseDistances
 from .distances import Distances, Searchable
 from .hashing import different_rows
-from .smallest import closest, within_reach, without_last_digits
+from .smallest import closest, closest_in_rows, tie_levels, within_reach
 from .sparse import SparseDistances
 from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each
@@ -37,6 +37,7 @@ _EXACT_SPARSE, _PRODUCTS = 12_000, 2e10
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
+_ROUNDING = 2.0**-40  # differences of numbers below this share of their range are rounding error
 _CANDIDATES = 2**25  # pairs whose distances are computed again
 
 
@@ -121,7 +122,7 @@ def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: 
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     member = order[np.repeat(starts[flat], counts) + within]
     distance = np.repeat(np.column_stack([np.zeros(n_groups), squared]).ravel(), counts)
-    by = np.lexsort((member, without_last_digits(distance), owner))
+    by = np.lexsort((member, tie_levels(distance, owner)))
     member, distance = member[by], distance[by]
     place = np.arange(len(owner)) - np.repeat(np.cumsum(total) - total, total)
     top_member, top_distance = np.full((n_groups, k + 1), -1), np.zeros((n_groups, k + 1))
@@ -253,26 +254,26 @@ def _candidates(
 def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
     """Indices (n, k) of the k nearest numbers to each number, equal distances by index, in O(n k log n).
 
-    Only the k + 1 smallest indices in a group of equal numbers can be neighbours. After the others are removed, a
-    window of a few k positions around each number in the sorted order contains all candidates.
+    Numbers that differ by rounding only count as equal, so that adding a constant changes nothing. Only the k + 1
+    smallest indices in a group of equal numbers can be neighbours. After the others are removed, a window of a few k
+    positions around each number in the sorted order contains all candidates.
     """
-    n = len(values)
+    n, slack = len(values), _ROUNDING * float(np.ptp(values))
     order = np.lexsort((np.arange(n), values))
     in_order = values[order]
-    new_group = np.r_[True, in_order[1:] != in_order[:-1]]
-    position = np.arange(n) - np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
-    thin = order[position <= k]
+    group = np.cumsum(np.r_[0, np.diff(in_order) > slack])
+    starts = np.flatnonzero(np.r_[True, np.diff(group) > 0])
+    values = np.empty(n)
+    values[order] = in_order[starts][group]  # one number for each group
+    order = np.lexsort((np.arange(n), values))
+    thin = order[np.arange(n) - starts[group] <= k]
     reach = 2 * (k + 1)
-    centre = np.searchsorted(values[thin], values)
-    window = centre[:, None] + np.arange(-reach, reach + k + 1)
+    window = np.searchsorted(values[thin], values)[:, None] + np.arange(-reach, reach + k + 1)
     inside = (window >= 0) & (window < len(thin))
     candidates = np.where(inside, thin[np.clip(window, 0, len(thin) - 1)], n)
     distance = np.abs(values[np.minimum(candidates, n - 1)] - values[:, None])
     distance[~inside | (candidates == np.arange(n)[:, None])] = np.inf
-    # Two stable sorts: by index, then by distance.
-    by_index = np.argsort(candidates, axis=1, kind="stable")
-    by_distance = np.argsort(np.take_along_axis(distance, by_index, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(candidates, np.take_along_axis(by_index, by_distance, axis=1)[:, :k], axis=1)
+    return np.take_along_axis(candidates, closest_in_rows(candidates, distance, k, slack), axis=1)
 
 
 def neighbor_edges(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

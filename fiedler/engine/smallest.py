@@ -6,6 +6,7 @@ import numpy as np
 
 from .compiled import kernels
 
+_TIED = 2.0**-40  # distances with a smaller relative difference are ties
 _GROUP = 8  # columns that share a minimum
 _AT_ONCE = 2**17  # number of keys processed at a time without the compiler; arrays of flags for them need no new memory
 
@@ -89,21 +90,30 @@ def _kth_of_few(row: np.ndarray, values: np.ndarray, n_rows: int, k: int) -> np.
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
     """Positions of the candidates (i, j) that are the k nearest of row i in a group, sorted by i; ties by smaller j."""
-    order = np.lexsort((j, without_last_digits(squared), group, i))
-    row, part = i[order], group[order]
-    starts = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (part[1:] != part[:-1])])
-    place = np.arange(len(row)) - np.repeat(starts, np.diff(np.r_[starts, len(row)]))
+    unit = i * (int(group.max(initial=0)) + 1) + group
+    order = np.lexsort((j, tie_levels(squared, unit)))
+    start = np.flatnonzero(np.r_[True, np.diff(unit[order]) != 0])
+    place = np.arange(len(order)) - np.repeat(start, np.diff(np.r_[start, len(order)]))
     return order[place < k]
 
 
-def closest_in_rows(j: np.ndarray, squared: np.ndarray, k: int) -> np.ndarray:
+def closest_in_rows(j: np.ndarray, squared: np.ndarray, k: int, slack: float = 0.0) -> np.ndarray:
     """Positions (n, k) of the k nearest among w candidates j of each row (n, w); ties go to the smaller j."""
-    by_index = np.argsort(j, axis=1, kind="stable")
-    ascending = np.take_along_axis(without_last_digits(squared), by_index, axis=1)
-    return np.take_along_axis(by_index, np.argsort(ascending, axis=1, kind="stable")[:, :k], axis=1)
+    row = np.repeat(np.arange(len(j)), j.shape[1])
+    level = tie_levels(squared.ravel(), row, slack).reshape(j.shape)
+    return np.lexsort((j, level), axis=1)[:, :k]
 
 
-def without_last_digits(squared: np.ndarray) -> np.ndarray:
-    """Distances rounded to about twelve digits; smaller differences depend on the order of summation and are ties."""
-    mantissa, exponent = np.frexp(squared)
-    return np.ldexp(np.round(mantissa * 2.0**40), exponent)
+def tie_levels(distance: np.ndarray, row: np.ndarray, slack: float = 0.0) -> np.ndarray:
+    """Numbers that order distances by row and then by size; distances of a row that count as equal share a number.
+
+    Distances that differ by less than twelve digits, or by less than ``slack``, are ties: such a difference depends on
+    the order of summation. This is the only place with this rule; ties then go to the smaller index.
+    """
+    order = np.lexsort((distance, row))
+    sorted_distance, sorted_row = distance[order], row[order]
+    with np.errstate(invalid="ignore"):  # inf - inf
+        farther = sorted_distance[1:] > (1.0 + _TIED) * sorted_distance[:-1] + slack
+    level = np.empty(len(order), dtype=np.intp)
+    level[order] = np.cumsum(np.r_[0, farther | (sorted_row[1:] != sorted_row[:-1])][: len(order)])
+    return level

@@ -486,7 +486,7 @@ def evaluated(record: Record) -> None:
         record.text("evaluate | lambda", ev.tune_lambda(X, few(y)).table)
         record.text(
             "evaluate | tune",
-            ev.tune("laplacian", {"graph__n_neighbors": [4, 8]}, X, few(y), by="accuracy", n_repeats=2).table,
+            ev.tune("laplacian", {"graph__n_neighbors": [4, 8]}, X, few(y), by="cv", n_repeats=2).table,
         )
         record.text("evaluate | sizes", str(ev.suggest_n_features("laplacian", X, few(y))))
         record.text("evaluate | sizes of sets", str(ev.suggest_n_features("subset", X)))
