@@ -15,9 +15,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..evaluate.compare import Comparison
 from ..evaluate.explain import Explanation
-from ..evaluate.noise import Agreement
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Agreement, Significance
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of

@@ -27,8 +27,8 @@ import numpy as np
 
 from ..data.atomic import replacing
 from ..evaluate.compare import Comparison
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Significance
 from ..plots.svg import SvgFigure
 from ..selector import SpectralSelector
 from ..version import __version__

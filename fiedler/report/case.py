@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Criterion, Sensitivity
 from ..evaluate.compare import Comparison
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Significance
 from ..methods import Variance
 from ..problem import Problem
 from ..selector import SpectralSelector, by_feature

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate.missing import ALPHA, missing_values
+from ..evaluate.tests import ALPHA, missing_values
 from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..words import printable
