@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.source import Source
 from ..errors import ParameterError
-from ..plots.axis import axis_of
+from ..plots.placing import axis_of
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..plots import drawings
-from ..plots.axis import axis_of, mean_profiles, regions
+from ..plots.placing import axis_of, mean_profiles, regions
 from ..plots.svg import FONT, SvgFigure
 from ..words import number, printable
 from .case import Case
