@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any
 
 from ..data.keep import Run
 from ..errors import ParameterError
 from .answers import Known
 from .live import Live, Ranked, Settings
-from .plain import significant
-from .state import Message, State
+from .state import Message, State, significant
 
 
 class _Cancelled(Exception):  # noqa: N818 - it reports no error
@@ -36,7 +33,7 @@ class Final:
         Labels and pairs of all rows, as arguments of a fit.
     """
 
-    def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
+    def __init__(self, live: Live, settings: Settings, known: Known, supervision: Message):
         self.ranked: Ranked | None = None
         self.stage, self.done, self.total = "waiting", 0, 1
         self.error: str | None = None
@@ -79,7 +76,7 @@ class Final:
         """
         self._thread.join(seconds)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Message:
         """The progress as plain data.
 
         Returns
@@ -90,33 +87,28 @@ class Final:
         names = ("running", "cancelled", "stage", "done", "total", "error")
         return {name: getattr(self, name) for name in names}
 
-    def _run(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]) -> None:
+    def _run(self, live: Live, settings: Settings, known: Known, supervision: Message) -> None:
         try:
             with Run(self._blocks):
-                steps: list[tuple[str, Callable[[], Any]]] = []
                 told = live.problem.with_supervision(**supervision)
-                if not known.banned:  # without some columns the graphs are others
-                    for recipe in settings.criterion().recipes():
-                        if not recipe.supervised:
-                            steps.append((f"graph {recipe!r}", lambda recipe=recipe: told.graph(recipe)))  # type: ignore[misc]
-                found: list[Ranked] = []
-                steps.append(("scores", lambda: found.append(live.rank(settings, known, supervision))))
-                self.total = len(steps)
-                for at, (name, work) in enumerate(steps):
-                    self.stage, self.done = name, at
+                recipes = [recipe for recipe in settings.criterion().recipes() if not recipe.supervised]
+                recipes = [] if known.banned else recipes  # without some columns the graphs are others
+                self.total = len(recipes) + 1
+                for self.done, recipe in enumerate(recipes):
+                    self.stage = f"graph {recipe!r}"
                     self._check()
-                    work()
+                    told.graph(recipe)
+                self.stage, self.done = "scores", len(recipes)
+                self._check()
+                found = live.rank(settings, known, supervision)
                 self._check()
         except _Cancelled:
             return
         except Exception as error:  # shown on the page: nobody looks at the thread
             self.error = str(error) or type(error).__name__
             return
-        self.done = self.total
-        if found[0].trouble is not None:
-            self.error = found[0].trouble
-        else:
-            self.ranked = found[0]
+        self.done, self.error = self.total, found.trouble
+        self.ranked = found if found.trouble is None else None
 
     def _blocks(self, done: float, total: int, what: str) -> None:
         self.stage = f"{what}: {int(done)} of {total}"

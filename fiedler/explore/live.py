@@ -70,26 +70,24 @@ class Settings:
         """
         if not changes:
             raise ParameterError("name a setting: method, lam, n_neighbors or n_features.", parameter="settings")
-        checked = dict(changes)
+        checked, most = dict(changes), {"n_neighbors": min(MOST_NEIGHBORS, n_samples - 1), "n_features": n_features}
         for name, value in changes.items():
+            real = isinstance(value, (int, float)) and not isinstance(value, bool)
             if name == "method":
-                if not isinstance(value, str):
-                    raise ParameterError(f"method must be text, got {value!r}.", parameter="method", value=value)
+                fits, what = isinstance(value, str), "text"
+            elif name == "lam":
+                fits, what = value is None or (real and 0 <= value <= 1), "a number in [0, 1]"
+            elif name in most:
+                fits = real and isinstance(value, int) and 1 <= value <= most[name]
+                fits, what = fits or (value is None and name == "n_neighbors"), f"a whole number from 1 to {most[name]}"
+            else:
+                message = f"unknown setting {name!r}; there are method, lam, n_neighbors and n_features."
+                raise ParameterError(message, parameter="settings", value=name)
+            if not fits:
+                raise ParameterError(f"{name} must be {what}, got {value!r}.", parameter=name, value=value)
+            if name == "method":
                 checked[name] = short_text(as_criterion(value))
                 _ = as_criterion(value).greater_is_better  # a formula that cannot be is refused here
-            elif name == "lam":
-                _check(name, value, value is None or (_is_number(value) and 0 <= value <= 1), "a number in [0, 1]")
-            elif name == "n_neighbors":
-                most = min(MOST_NEIGHBORS, n_samples - 1)
-                _check(name, value, value is None or _is_integer(value, 1, most), f"a whole number from 1 to {most}")
-            elif name == "n_features":
-                _check(name, value, _is_integer(value, 1, n_features), f"a whole number from 1 to {n_features}")
-            else:
-                raise ParameterError(
-                    f"unknown setting {name!r}; there are method, lam, n_neighbors and n_features.",
-                    parameter="settings",
-                    value=name,
-                )
         return replace(self, **checked)
 
     def criterion(self) -> Criterion:
@@ -101,7 +99,7 @@ class Settings:
             A new criterion.
         """
         criterion = as_criterion(self.method)
-        if self.lam is not None and "lam" in _knobs(criterion):
+        if self.lam is not None and _has_lam(criterion):
             criterion.set_params(lam=self.lam)
         where = _neighbors_at(criterion)
         if self.n_neighbors is not None and where is not None:
@@ -124,15 +122,13 @@ def knobs(settings: Settings) -> dict[str, Any]:
     criterion = settings.criterion()
     where = _neighbors_at(criterion)
     graph: Any = criterion._recipe("graph") if where == "graph__n_neighbors" else criterion
-    found = _knobs(criterion)
-    return {"lam": found.get("lam"), "n_neighbors": None if where is None else graph.n_neighbors}
+    lam = getattr(criterion, "lam", None) if _has_lam(criterion) else None
+    return {"lam": lam, "n_neighbors": None if where is None else graph.n_neighbors}
 
 
-def _knobs(criterion: Criterion) -> dict[str, Any]:
-    """Parameters of a method that the page can move."""
-    if not isinstance(criterion, SSelect) or isinstance(criterion.lam, str):
-        return {}
-    return {"lam": criterion.lam}
+def _has_lam(criterion: Criterion) -> bool:
+    """Whether a method has a λ that the page can move."""
+    return isinstance(criterion, SSelect) and not isinstance(criterion.lam, str)
 
 
 def _neighbors_at(criterion: Criterion) -> str | None:
@@ -142,19 +138,6 @@ def _neighbors_at(criterion: Criterion) -> str | None:
     if hasattr(criterion, "_default_graph") and hasattr(criterion._recipe("graph"), "n_neighbors"):
         return "graph__n_neighbors"
     return "n_neighbors" if type(criterion).__name__ == "ReliefF" else None
-
-
-def _check(name: str, value: Any, fits: bool, what: str) -> None:
-    if not fits:
-        raise ParameterError(f"{name} must be {what}, got {value!r}.", parameter=name, value=value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_integer(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 @dataclass(frozen=True)
@@ -262,20 +245,9 @@ class Live:
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
         said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
-        return Ranked(
-            selector.order_,
-            selector.scores_,
-            _bars(selector, gains),
-            gains,
-            selector.n_features_,
-            getattr(selector, "explained_", None),
-            criterion.greater_is_better,
-            criterion.is_set,
-            short_text(criterion),
-            notes,
-            None,
-            time.perf_counter() - begun,
-        )
+        explained, seconds = getattr(selector, "explained_", None), time.perf_counter() - begun
+        kind = explained, criterion.greater_is_better, criterion.is_set, short_text(criterion), notes, None, seconds
+        return Ranked(selector.order_, selector.scores_, _bars(selector, gains), gains, selector.n_features_, *kind)
 
     def warm_up(self, settings: Settings) -> None:
         """Build what the first labels need, such as mid-ranks, before they are given.
@@ -338,11 +310,12 @@ class Live:
             "unlabeled": supervision.get("unlabeled", -1),
         }
         criterion = settings.criterion()
-        if isinstance(criterion, SSelect) and "lam" in _knobs(criterion):
+        if _has_lam(criterion):
             selector = SpectralSelector(criterion, **options)
             return self._by_sum(selector, problem, banned, supervision), problem
         told = {name: value for name, value in supervision.items() if name != "unlabeled"}
-        with config_context(working_memory=_working_memory()):  # mid-ranks and neighbour means are kept if they fit
+        # Mid-ranks and neighbour means are kept between answers if they fit: up to 4 GiB, or an eighth of the memory.
+        with config_context(working_memory=max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))):
             return SpectralSelector(criterion, **options).fit(problem, **told), problem
 
     def without(self, banned: tuple[int, ...]) -> Problem:
@@ -396,11 +369,6 @@ class Live:
         return set_fitted(selector, found | {"n_features_": selector.n_features_to_select}, problem)
 
 
-def _working_memory() -> float:
-    """Mebibytes for results that are kept between answers: up to 4 GiB, or an eighth of the memory."""
-    return max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))
-
-
 def set_fitted(selector: SpectralSelector, found: dict[str, Any], problem: Problem) -> SpectralSelector:
     """A selector with the results of a fit; ranks and support follow from the order."""
     selector.__dict__.update(found, n_features_in_=problem.n_features)
@@ -441,15 +409,15 @@ def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
 
 def unread(criterion: Criterion, problem: Problem) -> list[str]:
     """A sentence about answers that a set does not use: too few of them, or pairs beside labels."""
-    sets, known = criterion.set_formula(), problem.supervision
-    labelled = bool(known.labelled.any())
-    if sets is None or not sets.factors or not (labelled or known.has_pairs):
+    sets, told = criterion.set_formula(), problem.supervision
+    labelled = bool(told.labelled.any())
+    if sets is None or not sets.factors or not (labelled or told.has_pairs):
         return []
     if not any(factor.informative(problem) for factor in sets.factors):
         needed = "two labels of one class and one of another" if labelled else "pairs of both kinds, same and different"
         return [f"The answers do not change this ranking yet: {short_text(criterion)} needs {needed}."]
-    pairs = [part.ravel() for part in (known.must_link, known.cannot_link) if part is not None]
-    if labelled and pairs and not known.labelled[np.concatenate(pairs)].all():
+    pairs = [part.ravel() for part in (told.must_link, told.cannot_link) if part is not None]
+    if labelled and pairs and not told.labelled[np.concatenate(pairs)].all():
         return [f"{short_text(criterion)} uses the labels, so it does not use the pairs. Make labels of the pairs."]
     return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ..data.atomic import check_writable, whole
 from ..errors import ParameterError
@@ -45,12 +46,9 @@ class SessionFile:
                 raise ParameterError(f"it has more than {LARGEST // 2**20} MB")
             session.restore(json.loads(self.path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, RecursionError) as error:
-            raise ParameterError(
-                f"{self.path} cannot be used: {error} Choose another file with session=, or remove it.",
-                parameter="session",
-                value=str(self.path),
-                way_out={"session=": ("session", ...)},
-            ) from None
+            message = f"{self.path} cannot be used: {error} Choose another file with session=, or remove it."
+            about: dict[str, Any] = {"value": str(self.path), "way_out": {"session=": ("session", ...)}}
+            raise ParameterError(message, parameter="session", **about) from None
         self._version = session.version
         return True
 

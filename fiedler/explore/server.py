@@ -142,11 +142,15 @@ class Host:
         self._worker = Worker()
         self._pages, self._ever, self._since = 0, False, time.monotonic()
         self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
+
+        async def events(request: Request) -> Response:
+            return StreamingResponse(self._stream(), media_type="text/event-stream")
+
         routes = [
-            Route("/{token}/", self._index, methods=["GET"]),
+            Route("/{token}/", self._file, methods=["GET"]),
             Route("/{token}/page/{name}", self._file, methods=["GET"]),
             Route("/{token}/message", self._message, methods=["POST"]),
-            Route("/{token}/events", self._events, methods=["GET"]),
+            Route("/{token}/events", events, methods=["GET"]),
         ]
         self.app = Starlette(routes=routes)
         self.guarded = Guard(self.app, self)
@@ -166,12 +170,9 @@ class Host:
         """Whether the page has been closed for a while, or was never opened for a long time."""
         return self.quiet_for > (self.idle if self._ever else max(self.idle, _NEVER_OPENED))
 
-    async def _index(self, request: Request) -> Response:
-        return Response(self._files["index.html"], media_type="text/html")
-
     async def _file(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in self._files or name == "index.html":
+        name = request.path_params.get("name", "index.html")
+        if name not in self._files or request.path_params.get("name") == "index.html":
             return PlainTextResponse("There is no such file.", 404)
         return Response(self._files[name], media_type=_KINDS[Path(name).suffix])
 
@@ -204,9 +205,6 @@ class Host:
         except Exception as error:  # a defect, or a full disk: the page shows it and goes on
             reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
         return json.dumps(reply, allow_nan=False, ensure_ascii=False)
-
-    async def _events(self, request: Request) -> Response:
-        return StreamingResponse(self._stream(), media_type="text/event-stream")
 
     async def _stream(self) -> AsyncIterator[str]:
         """The version of the session whenever it changes; the open connection says that a page is open."""
@@ -244,7 +242,7 @@ class Guard:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return  # no websockets, no lifespan
-        refusal = self._refusal(scope)
+        refused = self._refusal(scope)
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -252,11 +250,8 @@ class Guard:
                 message = message | {"headers": [*message.get("headers", []), *added]}
             await send(message)
 
-        if refusal is not None:
-            status, text = refusal
-            await PlainTextResponse(text, status)(scope, receive, with_headers)
-            return
-        await self.app(scope, receive, with_headers)
+        app = self.app if refused is None else PlainTextResponse(refused[1], refused[0])
+        await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Any) -> tuple[int, str] | None:
         given: dict[str, list[str]] = {}
@@ -298,11 +293,8 @@ def open_port(port: int = 0) -> socket.socket:
         bound.bind(("127.0.0.1", port))
     except OSError as error:
         bound.close()
-        raise ParameterError(
-            f"port={port} cannot be used: {error.strerror}; choose another one, or 0 for any free port.",
-            parameter="port",
-            value=port,
-        ) from None
+        message = f"port={port} cannot be used: {error.strerror}; choose another one, or 0 for any free port."
+        raise ParameterError(message, parameter="port", value=port) from None
     return bound
 
 
@@ -333,15 +325,8 @@ def serve(
 
     with open_port(port) as bound:
         host = Host(session, bound.getsockname()[1], save, idle)
-        config = uvicorn.Config(
-            host.guarded,
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
+        silent: dict[str, Any] = {"log_level": "error", "access_log": False, "server_header": False}
+        config = uvicorn.Config(host.guarded, lifespan="off", ws="none", timeout_graceful_shutdown=1, **silent)
         server = uvicorn.Server(config)
 
         async def run() -> None:
