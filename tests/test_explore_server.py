@@ -316,10 +316,10 @@ def test_a_browser_is_opened_by_a_file_that_only_the_user_can_read(data, monkeyp
     import threading
     import webbrowser
 
-    from fiedler.cli.exploring import _redirect
+    from fiedler.cli.commands import redirect_file
     from fiedler.explore import server
 
-    path = _redirect("http://127.0.0.1:1/secret/")
+    path = redirect_file("http://127.0.0.1:1/secret/")
     assert path.stat().st_mode & 0o777 == 0o600
     assert "url=http://127.0.0.1:1/secret/" in path.read_text()
     path.unlink()

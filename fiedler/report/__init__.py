@@ -139,11 +139,7 @@ def summarize(
     told |= {"feature_names": feature_names, "source": source, "seed": seed, "command": command}
     results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
     case = make_case(selector, X, y, **told, **results)
-    summary = {
-        "report": "fiedler",
-        "version": __version__,
-        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    }
+    summary = {"report": "fiedler", "version": __version__, "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
     summary |= {section.name: case.once(section.compute) for section in sections if section.compute}
     check_ranking(case)
     return plain(summary | {"missing": case.missing, "warnings": case.warnings, "notes": case.notes})
