@@ -12,7 +12,6 @@ import pickle
 import re
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +32,7 @@ from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import software
 from .curves import clustered, jaccard_curve
-from .held_out import Target, folds, nearest_class, predicted, prepared, whole_seed
+from .held_out import folds, nearest_class, predicted, prepared, whole_seed
 
 CLUSTERS = ("clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi")  # measures of k-means
 RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
@@ -48,7 +47,7 @@ class Plan:
     """Everything that a cell depends on except its method and draw."""
 
     problem: Problem  # X, and the graphs that read no labels, built once for all cells
-    target: Target | None
+    target: Any  # Target, or None without y
     sizes: np.ndarray
     metrics: tuple[str, ...]
     estimator: Any
@@ -68,13 +67,6 @@ class Plan:
         return self.problem.scaled("standard") if self.standardize else self.problem
 
     @property
-    def labels(self) -> Target:
-        """The target; raises an error if there is none."""
-        if self.target is None:
-            raise ValueError("y is None.")
-        return self.target
-
-    @property
     def predicts(self) -> bool:
         return self.target is not None and self.target.metric in self.metrics
 
@@ -92,10 +84,10 @@ def run_cell(plan: Plan, criterion: Criterion | str, number: int | None, order: 
     shown = np.arange(0) if plan.target is None else labels_shown(plan, number)
     model, splits = None, []
     if plan.predicts:
-        model = prepared(plan.estimator, plan.labels, [plan.random_state, number, _MODEL])
-        splits = folds(plan.labels, plan.n_folds, model, plan.rng(number, _FOLDS))
+        model = prepared(plan.estimator, plan.target, [plan.random_state, number, _MODEL])
+        splits = folds(plan.target, plan.n_folds, model, plan.rng(number, _FOLDS))
     hidden = plan.scored_rows == "hidden" and plan.n_labels is not None
-    counted = np.setdiff1d(plan.labels.known, shown) if hidden else None
+    counted = np.setdiff1d(plan.target.known, shown) if hidden else None
     sizes = np.array([plan.problem.n_features]) if criterion == "all" else plan.sizes
     start = time.perf_counter()
     if order is not None:
@@ -105,30 +97,30 @@ def run_cell(plan: Plan, criterion: Criterion | str, number: int | None, order: 
     else:
         held_out = plan.n_labels is None and plan.predicts
         labels = [train for train, _ in splits] if held_out else [shown]
-        orders = [_ranking(plan, criterion, plan.labels.shown(rows), number) for rows in labels]
+        orders = [_ranking(plan, criterion, plan.target.shown(rows), number) for rows in labels]
     seconds = (time.perf_counter() - start) / len(orders)
     whole = orders[0]
     if len(orders) > 1 and len(plan.metrics) > 1:  # clusters and neighbourhoods have no folds
-        whole = _ranking(plan, criterion, plan.labels.shown(shown), number)
+        whole = _ranking(plan, criterion, plan.target.shown(shown), number)
     kept = [] if isinstance(criterion, str) or order is not None else [o.tolist() for o in orders]
     found: dict[str, np.ndarray] = {}
     if plan.predicts:
-        target, of_all = plan.labels, len(whole) == plan.problem.n_features == sizes[0]
+        metric, of_all = plan.target.metric, len(whole) == plan.problem.n_features == sizes[0]
         if of_all and plan.squared is not None:
-            found[target.metric] = nearest_class(plan.squared, target, splits, counted)
+            found[metric] = nearest_class(plan.squared, plan.target, splits, counted)
         else:
-            found[target.metric] = predicted(plan.judged, target, orders, sizes, splits, model, counted)
+            found[metric] = predicted(plan.judged, plan.target, orders, sizes, splits, model, counted)
     if "jaccard" in plan.metrics:
         found["jaccard"] = jaccard_curve(plan.judged, whole, n_features=sizes.tolist()).mean
     if set(CLUSTERS) & set(plan.metrics):
-        found |= clustered(plan.judged, plan.labels, whole, sizes, [plan.random_state, number, _MODEL])
+        found |= clustered(plan.judged, plan.target, whole, sizes, [plan.random_state, number, _MODEL])
     values = [[m, k, float(value)] for m in plan.metrics for k, value in zip(sizes.tolist(), found[m], strict=True)]
     return {"values": values, "seconds": seconds, "orders": kept}
 
 
 def labels_shown(plan: Plan, number: int) -> np.ndarray:
     """Rows whose labels are shown in a draw: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
-    target, rng = plan.labels, plan.rng(number, _LABELS)
+    target, rng = plan.target, plan.rng(number, _LABELS)
     if plan.n_labels is None:
         return target.known
     rows = rng.permutation(target.known)
@@ -244,7 +236,7 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
                     sets.kernel(plan.problem)
         if plan.standardize:
             _ = plan.judged
-        usual = plan.predicts and plan.estimator is None and plan.labels.metric == "accuracy"
+        usual = plan.predicts and plan.estimator is None and plan.target.metric == "accuracy"
         if "all" in criteria and usual and m > _TREE and n <= _ALL_PAIRS and plan.squared is None:
             return replace(plan, squared=row_distances(plan.judged.X).matrix())
     return plan
@@ -266,40 +258,33 @@ def run_cells(
             if progress is not None and n_cells:
                 progress(done, total)
 
+        def finish(tasks: list[Task]) -> dict[tuple[str, int | None], dict]:
+            """The results of some cells, computed or read; what is the same for all of them is prepared once."""
+            nonlocal plan
+            files = [cells.name(criteria[name], number) for name, number, _ in tasks]
+            found: list[Any] = [cells.kept.load(file) if file else None for file in files]
+            todo = [at for at in range(len(tasks)) if found[at] is None]
+            plan = prepared_for(plan, [criteria[tasks[at][0]] for at in todo])
+            work = joblib.delayed(_work)
+            jobs = [work(plan, criteria[tasks[at][0]], tasks[at], cells.kept, files[at], at) for at in todo]
+            finished(len(tasks) - len(jobs))
+            arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+            try:
+                for at, result in arriving:
+                    found[at] = result
+                    finished()
+            finally:
+                with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
+                    warnings.simplefilter("ignore")
+                    arriving.close()
+            return {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+
         # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
         tasks: list[Task] = [(name, None, None) for name in once]
         tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
-        plan, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
-        results = {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+        results = finish(tasks)
         ranked = {name: results[name, None] for name in once}
         tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
-        _, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
-        for task, result in zip(tasks, found, strict=True):
-            shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
-            results[task[0], task[1]] = result | shared
+        for key, result in finish(tasks).items():
+            results[key] = result | {name: ranked[key[0]][name] for name in ("seconds", "warnings")}
     return {name: [results[name, number] for number in range(draws[name])] for name in criteria}
-
-
-def _finish(
-    plan: Plan, criteria: dict[str, Any], tasks: list[Task], cells: Cells, n_jobs: Any, finished: Callable[..., None]
-) -> tuple[Plan, list[dict]]:
-    """The plan with what was prepared for it, and the results of some cells, computed or read."""
-    files = [cells.name(criteria[name], number) for name, number, _ in tasks]
-    found: list[Any] = [cells.kept.load(file) if file else None for file in files]
-    plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
-    jobs = [
-        joblib.delayed(_work)(plan, criteria[task[0]], task, cells.kept, files[at], at)
-        for at, task in enumerate(tasks)
-        if found[at] is None
-    ]
-    finished(len(tasks) - len(jobs))
-    arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
-    try:
-        for at, result in arriving:
-            found[at] = result
-            finished()
-    finally:
-        with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
-            warnings.simplefilter("ignore")
-            arriving.close()
-    return plan, found

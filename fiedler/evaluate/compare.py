@@ -89,9 +89,8 @@ class Comparison:
         metric = self.settings["metrics"][0] if metric is None else metric
         mine = (self.table["method"] == method) & (self.table["metric"] == metric)
         if not mine.any():
-            raise ValueError(
-                f"there are no values for method={method!r} and metric={metric!r}; methods: {', '.join(self.criteria)}."
-            )
+            message = f"there are no values for method={method!r} and metric={metric!r}"
+            raise ValueError(f"{message}; methods: {', '.join(self.criteria)}.")
         return self.table["value"][mine].reshape(len(np.unique(self.table["draw"][mine])), -1)
 
     def summary(self) -> dict[str, Any]:
@@ -115,21 +114,16 @@ class Comparison:
     def _about(self, name: str) -> dict[str, Any]:
         mine = self.table["method"] == name
         sizes = np.unique(self.table["n_features"][mine]).tolist()
-        curves = {}
-        for metric in self.settings["metrics"]:
-            columns = spread(self.values(name, metric))
-            curves[metric] = {"n_features": sizes} | {key: _plain(column) for key, column in columns.items()}
+        columns = {metric: spread(self.values(name, metric)) for metric in self.settings["metrics"]}
+        curves = {
+            m: {"n_features": sizes} | {key: _plain(c) for key, c in found.items()} for m, found in columns.items()
+        }
         overlap = None
         if len(self.orders[name]) > 1:
             m, orders = self.settings["n_columns"], self.orders[name]
             overlap = {i: _plain([top_k_overlap(orders, k, i, m) for k in sizes]) for i in ("jaccard", "kuncheva")}
-        return {
-            "criterion": self.criteria[name],
-            "baseline": name in BASELINES,
-            "curves": curves,
-            "seconds": float(self.table["seconds"][mine].mean()),
-            "stability": overlap,
-        }
+        about = {"criterion": self.criteria[name], "baseline": name in BASELINES, "curves": curves}
+        return about | {"seconds": float(self.table["seconds"][mine].mean()), "stability": overlap}
 
     def _average_ranks(self, metric: str) -> dict[str, float]:
         n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
@@ -138,9 +132,8 @@ class Comparison:
         return dict(zip(self.criteria, ranks.tolist(), strict=True))
 
     def __repr__(self) -> str:
-        metric = self.settings["metrics"][0]
+        metric, n_draws = self.settings["metrics"][0], self.settings["n_draws"]
         ranks = self._average_ranks(metric)
-        n_draws = self.settings["n_draws"]
         what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
         for name in sorted(ranks, key=ranks.__getitem__):
@@ -323,7 +316,14 @@ def compare(
     settings |= {**rules, "scale": scale, **others}
     formulas = {name: None if isinstance(c, str) else repr(c) for name, c in criteria.items()}
     orders = {name: [order for result in found for order in result["orders"]] for name, found in results.items()}
-    return Comparison(_table(results), settings, formulas, orders)
+    rows = [
+        (name, k, number, metric, value, result["seconds"])
+        for name, found in results.items()
+        for number, result in enumerate(found)
+        for metric, k, value in result["values"]
+    ]
+    columns = zip(("method", "n_features", "draw", "metric", "value", "seconds"), zip(*rows, strict=True), strict=True)
+    return Comparison({name: np.array(column) for name, column in columns}, settings, formulas, orders)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -444,17 +444,6 @@ def label_budget(
         chosen = {**options, f"n_{of}": budget, "progress": None if progress is None else tick}
         found[budget] = compare(methods, problem, y, n_features=[n_features], **chosen)
     return LabelBudget(of, n_features, found)
-
-
-def _table(results: dict[str, list]) -> dict[str, np.ndarray]:
-    rows = [
-        (name, k, number, metric, value, result["seconds"])
-        for name, found in results.items()
-        for number, result in enumerate(found)
-        for metric, k, value in result["values"]
-    ]
-    names = ("method", "n_features", "draw", "metric", "value", "seconds")
-    return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def _plain(values: Any) -> list[float | None]:

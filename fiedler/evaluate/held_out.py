@@ -97,10 +97,9 @@ def folds(target: Target, n_folds: int, model: Any, rng: np.random.Generator) ->
         raise ValueError(f"n_folds={n_folds} is more than the {n} labelled rows; use fewer folds or more labels.")
     smallest = n - -(-n // n_folds)
     if smallest < k:
-        raise ValueError(
-            f"n_folds={n_folds} leaves {smallest} of the {n} labelled rows for training, fewer than the "
-            f"n_neighbors={k} of {model!r}; use fewer neighbours or label more rows."
-        )
+        leaves = f"n_folds={n_folds} leaves {smallest} of the {n} labelled rows for training"
+        few = f"fewer than the n_neighbors={k} of {model!r}"
+        raise ValueError(f"{leaves}, {few}; use fewer neighbours or label more rows.")
     rows = rng.permutation(target.known)
     if target.metric == "accuracy":
         rows = rows[np.argsort(target.values[rows], kind="stable")]
@@ -159,10 +158,10 @@ def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs
         raise ParameterError(message, parameter="y", way_out={absent: ("y", ...)})
     metric = None if target is None else target.metric
     if "target" in reads and metric == "accuracy":
-        raise ValueError(
-            f"{who} reads a real target, but y holds classes; leave it out, or pass a regressor as estimator, such as "
-            "KNeighborsRegressor(5), to read y as a target."
+        way_out = (
+            "leave it out, or pass a regressor as estimator, such as KNeighborsRegressor(5), to read y as a target"
         )
+        raise ValueError(f"{who} reads a real target, but y holds classes; {way_out}.")
     if reads & {"classes", "pairs"} and metric == "rmse":
         raise ValueError(f"{who} reads {what}, but y holds a real target; leave it out.")
 

@@ -37,55 +37,23 @@ class Final:
         self.ranked: Ranked | None = None
         self.stage, self.done, self.total = "waiting", 0, 1
         self.error: str | None = None
-        self._cancelled = threading.Event()
+        self.cancelled = False
         work = (live, settings, known, supervision)
         self._thread = threading.Thread(target=self._run, args=work, daemon=True, name="fiedler-final")
-
-    def start(self) -> Final:
-        """Start the thread.
-
-        Returns
-        -------
-        self : Final
-            This object.
-        """
         self._thread.start()
-        return self
 
     @property
     def running(self) -> bool:
         """Whether a result is still expected."""
-        return self.ranked is None and self.error is None and not self._cancelled.is_set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the ranking was cancelled."""
-        return self._cancelled.is_set()
-
-    def cancel(self) -> None:
-        """Stop at the end of the current step, and drop the result."""
-        self._cancelled.set()
+        return self.ranked is None and self.error is None and not self.cancelled
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the thread has ended.
-
-        Parameters
-        ----------
-        seconds : float, optional
-            Longest time to wait.
-        """
+        """Wait until the thread has ended, at most for some seconds."""
         self._thread.join(seconds)
 
     def to_json(self) -> Message:
-        """The progress as plain data.
-
-        Returns
-        -------
-        status : dict
-            ``running``, ``cancelled``, ``stage``, ``done``, ``total`` and ``error``.
-        """
-        names = ("running", "cancelled", "stage", "done", "total", "error")
-        return {name: getattr(self, name) for name in names}
+        """The progress as plain data."""
+        return {name: getattr(self, name) for name in ("running", "cancelled", "stage", "done", "total", "error")}
 
     def _run(self, live: Live, settings: Settings, known: Known, supervision: Message) -> None:
         try:
@@ -115,7 +83,7 @@ class Final:
         self._check()
 
     def _check(self) -> None:
-        if self._cancelled.is_set():
+        if self.cancelled:
             raise _Cancelled
 
 
@@ -124,8 +92,7 @@ def start(state: State) -> Message:
     if state.final is not None and state.final[1].running:
         raise ParameterError("a ranking on all rows is running; cancel it first.")
     live = Live(state.problem.with_supervision(), state.scale)
-    work = Final(live, state.settings, state.known, state.supervision())
-    state.final = state.revision, work.start()
+    state.final = state.revision, Final(live, state.settings, state.known, state.supervision())
     return status(state)
 
 
@@ -147,5 +114,5 @@ def cancel(state: State) -> Message:
     """Drop the ranking on all rows."""
     if state.final is None:
         raise ParameterError("no ranking on all rows was started.")
-    state.final[1].cancel()
+    state.final[1].cancelled = True  # it stops at the end of its step
     return status(state)

@@ -11,7 +11,6 @@ inline script and asks no other server. Messages have a largest size, and nothin
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import queue
 import secrets
@@ -19,6 +18,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -57,56 +57,23 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Future, Callable[[], Any]]] = queue.SimpleQueue()
         threading.Thread(target=self._run, daemon=True, name="fiedler-explore").start()
 
     def _run(self) -> None:
         while True:
-            loop, future, work = self._jobs.get()
+            future, work = self._jobs.get()
             try:
-                result, error = work(), None
-            except BaseException as raised:
-                result, error = None, raised
-            with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
-                if loop is not None:
-                    loop.call_soon_threadsafe(_finish, future, result, error)
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
 
-    def start(self, work: Callable[[], Any]) -> None:
-        """Do some work after what is waiting; nobody waits for its result.
-
-        Parameters
-        ----------
-        work : callable
-            Without arguments.
-        """
-        self._jobs.put((None, None, work))
-
-    async def run(self, work: Callable[[], Any]) -> Any:
-        """The result of some work.
-
-        Parameters
-        ----------
-        work : callable
-            Without arguments.
-
-        Returns
-        -------
-        result : object
-            What it returns.
-        """
-        loop = asyncio.get_running_loop()
-        future = loop.create_future()
-        self._jobs.put((loop, future, work))
-        return await future
-
-
-def _finish(future: asyncio.Future, result: Any, error: BaseException | None) -> None:
-    if future.cancelled():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
+    def start(self, work: Callable[[], Any]) -> Future:
+        """The future result of some work, which is done after what is waiting, also if nobody waits for it."""
+        future: Future = Future()
+        future.set_running_or_notify_cancel()  # a message is handled even if its page has gone
+        self._jobs.put((future, work))
+        return future
 
 
 class Host:
@@ -191,7 +158,7 @@ class Host:
             message = json.loads(bytes(body).decode("utf-8"))
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
-        text = await self._worker.run(lambda: self._handled(message))
+        text = await asyncio.wrap_future(self._worker.start(lambda: self._handled(message)))
         if not self._warm:  # after the first reply, so that the page opens at once
             self._warm = True
             self._worker.start(lambda: self.session.live.warm_up(self.session.settings))

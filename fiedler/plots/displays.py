@@ -172,15 +172,10 @@ class RankingDisplay(_Display):
         if hasattr(selector, "gains_"):
             values, label = selector.gains_, _GAIN
             order = np.lexsort((selector.ranking_, -values, ~selector.support_))
-        display = cls(
-            features=[names[j] for j in order[:n_features]],
-            scores=values[order[:n_features]],
-            n_selected=int(selector.n_features_),
-            greater_is_better=selector.criterion_.greater_is_better,
-            name=repr(selector.criterion_),
-            label=label,
-        )
-        return display.plot(ax, **style)
+        shown, criterion = order[:n_features], selector.criterion_
+        about = {"greater_is_better": criterion.greater_is_better, "name": repr(criterion), "label": label}
+        about |= {"features": [names[j] for j in shown], "scores": values[shown]}
+        return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
@@ -262,21 +257,16 @@ class ExplanationDisplay(_Display):
             Drawn.
         """
         shown = explanation.chosen[: check_integer("n_features", n_features, 1)]
+        bars: dict[str, Any] = {"title": explanation.criterion}
         if explanation.gains is not None:
-            length, label = explanation.gains[shown], _SHARE
-            start = np.cumsum(np.nan_to_num(length)) - length
+            length = explanation.gains[shown]
+            bars |= {"length": length, "start": np.cumsum(np.nan_to_num(length)) - length, "label": _SHARE}
         else:
             length, label = np.asarray(explanation.lead)[shown], "lead over the rest, in standard deviations"
-            start = np.zeros(len(shown))
-        display = cls(
-            features=[str(explanation.feature_names[j]) for j in shown],
-            start=start,
-            length=length,
-            copies=[len(explanation.copies(int(j))) for j in shown],
-            label=label,
-            title=explanation.criterion,
-        )
-        return display.plot(ax, **style)
+            bars |= {"length": length, "start": np.zeros(len(shown)), "label": label}
+        copies = [len(explanation.copies(int(j))) for j in shown]
+        features = [str(explanation.feature_names[j]) for j in shown]
+        return cls(features=features, copies=copies, **bars).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.bars_ = drawings.steps_of_choice(ax, self.features, self.start, self.length, self.copies, **style)
@@ -684,16 +674,12 @@ class AxisDisplay(_Display):
         problem = Problem.read(X, getattr(selector, "feature_names_in_", None)).with_supervision(y)
         codes, classes = (None, None) if y is None else problem.supervision.classes("AxisDisplay")
         profiles = mean_profiles(problem, codes, 0 if classes is None else len(classes))
-        gains = getattr(selector, "gains_", None)
-        display = cls(
-            axis=places,
-            profiles=profiles,
-            values=selector.scores_ if gains is None else gains,
-            chosen=selector.order_[: int(selector.n_features_)],
-            classes=None if classes is None or len(profiles) == 1 else [str(name) for name in classes],
-            label=f"score ({direction(selector.criterion_.greater_is_better)})" if gains is None else "gain",
-        )
-        return display.plot(ax, **style)
+        about: dict[str, Any] = {"label": f"score ({direction(selector.criterion_.greater_is_better)})"}
+        about |= {"values": selector.scores_, "chosen": selector.order_[: int(selector.n_features_)]}
+        if hasattr(selector, "gains_"):
+            about |= {"values": selector.gains_, "label": "gain"}
+        about["classes"] = None if classes is None or len(profiles) == 1 else [str(name) for name in classes]
+        return cls(axis=places, profiles=profiles, **about).plot(ax, **style)
 
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
         above, below = ax

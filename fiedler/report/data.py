@@ -209,29 +209,13 @@ def _compute_missing(case: Case) -> Summary | None:
 
 def _view_missing(s: Summary) -> Summary:
     found = s["missing_values"]
-    words = (
-        f"{found['n_values']:,} values are missing, in {found['n_features']:,} features and {found['n_rows']:,} of "
-        f"{found['n_samples']:,} rows. Each was filled with the mean of the five nearest rows with a known value. "
-        "Scores are corrected, so that missing values do not make a feature look better."
-    )
-    if found["n_structured"]:
-        named = ", ".join(printable(name, 40) for name in found["structured"])
-        more = ", …" if found["n_structured"] > len(found["structured"]) else ""
-        pattern = (
-            f"In {found['n_structured']:,} features the pattern of missing values itself carries structure (false "
-            f"discovery rate {found['alpha']:g}): {named}{more}. Neighbouring rows miss these features together. If "
-            "that is information, add a column that says where the value is missing."
-        )
-    else:
-        pattern = (
-            "No pattern of missing values carries structure: neighbouring rows do not miss the same features more "
-            "often than other rows do."
-        )
+    named = ", ".join(printable(name, 40) for name in found["structured"])
+    named += ", …" if found["n_structured"] > len(found["structured"]) else ""
     about = f"Share of missing values of the {len(found['features'])} features with the most of them."
     with SvgFigure("missing", "Missing values", about, height=19 * len(found["features"]) + 60) as figure:
         names = [printable(name, LONGEST_NAME) for name in found["features"]]
         drawings.shares(figure.ax, names, np.asarray(found["share"], dtype=float), tell=figure.tell)
-    return {"words": words, "pattern": pattern, "shares": figure}
+    return {"found": found, "named": named, "shares": figure}
 
 
 MISSING = built_in("missing_values", "Missing values", _compute_missing, _view_missing, label="Missing")
