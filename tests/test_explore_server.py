@@ -187,7 +187,7 @@ def test_a_failing_disk_is_told(tmp_path):
         raise OSError("No space left on device")
 
     host = Host(session, 1, full)
-    reply = json.loads(host._handled({"type": "pin", "feature": 0}))
+    reply = json.loads(host.handled({"type": "pin", "feature": 0}))
     assert reply["type"] == "error"
     assert "No space left" in reply["message"]
     file.save(session)
@@ -221,7 +221,7 @@ def test_it_stops_after_the_page_was_closed():
     host = Host(session, 1, idle=0.05)
 
     async def visit():
-        stream = host._stream()
+        stream = host.stream()
         assert not host.abandoned  # nobody came yet: one waits longer
         assert (await anext(stream)).startswith("data: ")
         assert host.quiet_for == 0.0
@@ -257,7 +257,7 @@ def test_an_open_page_is_told_about_changes():
     host = Host(session, 1)
 
     async def visit():
-        stream = host._stream()
+        stream = host.stream()
         first = await anext(stream)
         session.handle({"type": "pin", "feature": 0})
         second = await anext(stream)

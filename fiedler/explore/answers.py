@@ -43,13 +43,7 @@ class Answer:
     value: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain data, for messages and files.
-
-        Returns
-        -------
-        answer : dict
-            ``kind``, ``subjects`` and ``value``.
-        """
+        """The answer as plain data, for messages and files."""
         return {"kind": self.kind, "subjects": list(self.subjects), "value": self.value}
 
 
@@ -167,15 +161,7 @@ class Known:
                         self.labels[row] = answer.value
 
     def y(self) -> tuple[Any, Any]:
-        """The labels and the marker for unknown ones, as ``SpectralSelector.fit`` takes them.
-
-        Returns
-        -------
-        y : array-like or None
-            The labels of the data if no answer changes them; otherwise all known labels, None or NaN if unknown.
-        unlabeled : object
-            The label that means "unknown".
-        """
+        """All known labels and the marker for unknown ones; those of the data as they are if no answer changes them."""
         if self.labels == self._text:
             return self.given.y, self.given.unlabeled
         if not self.labels:
@@ -186,26 +172,14 @@ class Known:
         return as_labels(cells), None
 
     def links(self) -> dict[str, np.ndarray | None]:
-        """The pairs as arguments of ``SpectralSelector.fit``.
-
-        Returns
-        -------
-        links : dict
-            ``must_link`` and ``cannot_link``; empty without pairs.
-        """
+        """The pairs as arguments of ``SpectralSelector.fit``; empty without pairs."""
         if not self.pairs:
             return {}
         chosen = {link: [rows for rows, (kind, _) in self.pairs.items() if kind == link] for link in LINKS}
         return {f"{link}_link": np.array(sorted(chosen[link]), dtype=np.intp).reshape(-1, 2) for link in LINKS}
 
     def groups(self) -> list[list[int]]:
-        """Rows that belong together by must-link pairs; a row that is only in cannot-link pairs is a group.
-
-        Returns
-        -------
-        groups : list of list of int
-            Largest group first, then by the first row.
-        """
+        """Rows that belong together by must-link pairs, largest group first; a row of cannot-link pairs only is a group."""
         parent = {row: row for rows in self.pairs for row in rows}
 
         def root(row: int) -> int:
@@ -223,13 +197,7 @@ class Known:
         return sorted(members.values(), key=lambda rows: (-len(rows), rows[0]))
 
     def contradictions(self) -> list[Contradiction]:
-        """Cannot-link pairs inside a group or a class, and different labels inside a group.
-
-        Returns
-        -------
-        contradictions : list of Contradiction
-            In the order of the groups and pairs.
-        """
+        """Cannot-link pairs inside a group or a class, and different labels inside a group."""
         groups = self.groups()
         home = {row: at for at, rows in enumerate(groups) for row in rows}
         found = []
@@ -259,11 +227,6 @@ class Known:
 
         Groups are taken largest first. A group is added if a cannot-link pair, or a label, separates it from every
         group that was added before.
-
-        Returns
-        -------
-        classes : list of (label, rows)
-            The label of a group is that of its rows, or "group 1", "group 2", ...
         """
         if not self.pairs:
             return []

@@ -54,20 +54,7 @@ class Settings:
     n_features: int = 10
 
     def changed(self, changes: dict[str, Any], n_samples: int, n_features: int) -> Settings:
-        """The settings with some new values, which are checked.
-
-        Parameters
-        ----------
-        changes : dict
-            New values of some of the parameters.
-        n_samples, n_features : int
-            Shape of the data.
-
-        Returns
-        -------
-        settings : Settings
-            New settings.
-        """
+        """The settings with some new values, which are checked."""
         if not changes:
             raise ParameterError("name a setting: method, lam, n_neighbors or n_features.", parameter="settings")
         checked, most = dict(changes), {"n_neighbors": min(MOST_NEIGHBORS, n_samples - 1), "n_features": n_features}
@@ -91,13 +78,7 @@ class Settings:
         return replace(self, **checked)
 
     def criterion(self) -> Criterion:
-        """The method with λ and the number of neighbours filled in.
-
-        Returns
-        -------
-        criterion : Criterion
-            A new criterion.
-        """
+        """The method with λ and the number of neighbours filled in."""
         criterion = as_criterion(self.method)
         if self.lam is not None and _has_lam(criterion):
             criterion.set_params(lam=self.lam)
@@ -107,13 +88,7 @@ class Settings:
         return criterion
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as plain data.
-
-        Returns
-        -------
-        settings : dict
-            One entry per parameter.
-        """
+        """The settings as plain data."""
         return {name: getattr(self, name) for name in ("method", "lam", "n_neighbors", "n_features")}
 
 
@@ -217,22 +192,7 @@ class Live:
         self.n_sums = 0  # how often a ranking was found by a sum of kept terms
 
     def rank(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> Ranked:
-        """The ranking for some settings and answers.
-
-        Parameters
-        ----------
-        settings : Settings
-            Method, λ, number of neighbours and of features.
-        known : Known
-            The answers, for pinned and banned features.
-        supervision : dict
-            ``y``, ``must_link``, ``cannot_link`` and ``unlabeled`` of the rows of the problem.
-
-        Returns
-        -------
-        ranked : Ranked
-            The ranking; with ``trouble`` if the method cannot use what is known.
-        """
+        """The ranking for some settings and answers."""
         begun, m = time.perf_counter(), self.problem.n_features
         self.fitted = None
         nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
@@ -250,13 +210,7 @@ class Live:
         return Ranked(selector.order_, selector.scores_, _bars(selector, gains), gains, selector.n_features_, *kind)
 
     def warm_up(self, settings: Settings) -> None:
-        """Build what the first labels need, such as mid-ranks, before they are given.
-
-        Parameters
-        ----------
-        settings : Settings
-            The settings of the first ranking.
-        """
+        """Build what the first labels need, such as mid-ranks, before they are given."""
         n = self.problem.n_samples
         if n < 5 or isinstance(settings.criterion(), SSelect):  # nothing to build, or terms that would be replaced
             return
@@ -267,38 +221,14 @@ class Live:
             self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
-        """A fitted selector over all features; pinned features come first in its order and banned ones last.
-
-        Parameters
-        ----------
-        settings, known, supervision : object
-            As in :meth:`rank`.
-
-        Returns
-        -------
-        selector : SpectralSelector
-            The fitted selector.
-        """
+        """A fitted selector over all features; pinned features come first in its order and banned ones last."""
         self.fitted = self.fit_kept(settings, known, supervision)
         return widened(copy(self.fitted[0]), tuple(sorted(known.banned)), self.problem)
 
     def fit_kept(
         self, settings: Settings, known: Known, supervision: dict[str, Any]
     ) -> tuple[SpectralSelector, Problem]:
-        """A selector fitted to the features that are not banned, and the problem of these features.
-
-        Parameters
-        ----------
-        settings, known, supervision : object
-            As in :meth:`rank`.
-
-        Returns
-        -------
-        selector : SpectralSelector
-            The fitted selector; pinned features are included.
-        problem : Problem
-            The problem without the banned features.
-        """
+        """A selector fitted to the features that are not banned, and the problem of these features."""
         banned = tuple(sorted(known.banned))
         problem = self.without(banned)
         columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
@@ -319,18 +249,7 @@ class Live:
             return SpectralSelector(criterion, **options).fit(problem, **told), problem
 
     def without(self, banned: tuple[int, ...]) -> Problem:
-        """The problem without some features.
-
-        Parameters
-        ----------
-        banned : tuple of int
-            Feature numbers, ascending.
-
-        Returns
-        -------
-        problem : Problem
-            Kept until other features are banned.
-        """
+        """The problem without some features."""
         if len(banned) == self.problem.n_features:
             raise ParameterError("every feature is banned; allow one again.", parameter="banned")
         if banned not in self._parts:

@@ -27,18 +27,7 @@ class SessionFile:
         self._version = -1
 
     def load(self, session: Session) -> bool:
-        """Continue the session of the file.
-
-        Parameters
-        ----------
-        session : Session
-            A new session on the same table.
-
-        Returns
-        -------
-        found : bool
-            Whether there is a file.
-        """
+        """Continue the session of the file."""
         if not self.path.exists():
             return False
         try:
@@ -53,13 +42,7 @@ class SessionFile:
         return True
 
     def save(self, session: Session) -> None:
-        """Write the session if it has changed since it was written last.
-
-        Parameters
-        ----------
-        session : Session
-            The session.
-        """
+        """Write the session if it has changed since it was written last."""
         if session.version == self._version:
             return
         text = json.dumps(session.saved(), indent=1, allow_nan=False, ensure_ascii=False)

@@ -111,7 +111,7 @@ class Host:
         self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
 
         async def events(request: Request) -> Response:
-            return StreamingResponse(self._stream(), media_type="text/event-stream")
+            return StreamingResponse(self.stream(), media_type="text/event-stream")
 
         routes = [
             Route("/{token}/", self._file, methods=["GET"]),
@@ -158,13 +158,13 @@ class Host:
             message = json.loads(bytes(body).decode("utf-8"))
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
-        text = await asyncio.wrap_future(self._worker.start(lambda: self._handled(message)))
+        text = await asyncio.wrap_future(self._worker.start(lambda: self.handled(message)))
         if not self._warm:  # after the first reply, so that the page opens at once
             self._warm = True
             self._worker.start(lambda: self.session.live.warm_up(self.session.settings))
         return Response(text, media_type="application/json")
 
-    def _handled(self, message: Any) -> str:
+    def handled(self, message: Any) -> str:
         """The reply as text; answers are on disk before it is sent."""
         try:
             reply = self.session.handle(message)
@@ -173,7 +173,7 @@ class Host:
             reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
         return json.dumps(reply, allow_nan=False, ensure_ascii=False)
 
-    async def _stream(self) -> AsyncIterator[str]:
+    async def stream(self) -> AsyncIterator[str]:
         """The version of the session whenever it changes; the open connection says that a page is open."""
         self._pages, self._ever = self._pages + 1, True
         seen, told = -1, time.monotonic()
@@ -242,18 +242,7 @@ class Guard:
 
 
 def open_port(port: int = 0) -> socket.socket:
-    """A socket on 127.0.0.1.
-
-    Parameters
-    ----------
-    port : int, default=0
-        The port; 0 is any free one.
-
-    Returns
-    -------
-    bound : socket
-        The bound socket.
-    """
+    """A socket on 127.0.0.1."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -273,21 +262,7 @@ def serve(
     idle: float = _IDLE,
     opened: Callable[[str], Any] | None = None,
 ) -> None:
-    """Serve a session until its page has been closed for a while, or until Ctrl-C.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    port : int, default=0
-        The port on 127.0.0.1; 0 is any free one.
-    save : callable, optional
-        Called with the session after every message.
-    idle : float, default=60.0
-        Seconds without an open page after which the server stops.
-    opened : callable, optional
-        Called with the address when the server answers.
-    """
+    """Serve a session until its page has been closed for a while, or until Ctrl-C."""
     import uvicorn
 
     with open_port(port) as bound:

@@ -131,20 +131,10 @@ class Session(State):
             What a page needs once.
         """
         n, m = self.problem.n_samples, self.problem.n_features
-        about = {
-            "source": self.origin.data,
-            "n_samples": n,
-            "n_features": m,
-            "sampled": self.sampled,
-            "large": len(self.rows) * m > _LARGE,
-            "image": self.image,
-            "axis": self.axis,
-            "feature_names": self.feature_names,
-            "rows": self.rows.tolist(),
-            "row_ids": None if self.row_ids is None else [self.row_ids[i] for i in self.rows],
-            "places": rounded(self.places, 4),
-            "version": __version__,
-        }
+        about = {name: getattr(self, name) for name in ("sampled", "image", "axis", "feature_names")}
+        about |= {"source": self.origin.data, "n_samples": n, "n_features": m, "version": __version__}
+        about |= {"large": len(self.rows) * m > _LARGE, "rows": self.rows.tolist(), "places": rounded(self.places, 4)}
+        about["row_ids"] = None if self.row_ids is None else [self.row_ids[i] for i in self.rows]
         return {"type": "open", "table": about, "state": self.state()}
 
     def state(self) -> Message:
@@ -180,19 +170,17 @@ class Session(State):
         if self._before is not None and len(self._before) and len(order):
             places[self._before] = np.arange(len(self._before))
             moved = (places[order] - np.arange(len(order))).tolist()
-        return {
+        about = {
+            name: getattr(ranked, name) for name in ("n_selected", "greater_is_better", "is_set", "formula", "trouble")
+        }
+        return about | {
             "order": order.tolist(),
             "scores": significant(ranked.scores[order]),
             "bars": rounded(ranked.bars[order], 4),
             "gains": None if ranked.gains is None else rounded(ranked.gains[order], 5),
             "moved": moved,
-            "n_selected": ranked.n_selected,
             "explained": None if ranked.explained is None else rounded(ranked.explained, 4),
-            "greater_is_better": ranked.greater_is_better,
-            "is_set": ranked.is_set,
-            "formula": ranked.formula,
             "notes": list(ranked.notes),
-            "trouble": ranked.trouble,
             "seconds": round(ranked.seconds, 4),
         }
 

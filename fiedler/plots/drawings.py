@@ -121,20 +121,7 @@ def ranking_curve(
     cuts: Iterable[tuple[int, str]] = (),
     tell: Tell = untold,
 ) -> None:
-    """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    values : ndarray
-        Values, best first; values that are not finite are left out.
-    texts : sequence of str
-        The text of each value.
-    n_selected : int
-    cuts : iterable of (int, str)
-        Suggested numbers of features, each with a name; numbers beyond the last value are left out.
-    tell : callable
-    """
+    """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features."""
     total, shown = len(values), np.flatnonzero(np.isfinite(values))
     many = len(shown) > MANY
     shown = thinned(shown) if many else shown

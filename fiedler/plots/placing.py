@@ -142,18 +142,6 @@ def place_graph(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
 
     The side of a square is proportional to the root of the number of its rows, and squares are set in shelves. An
     isolated row is a component of one row.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    vectors : ndarray, optional
-        Its first eigenvectors, if they are known; they are used if the graph is connected.
-
-    Returns
-    -------
-    layout : Layout
-        The places, in [-1, 1]² if there are several components, and otherwise as :func:`placed_part` gives them.
     """
     component = np.asarray(graph.components)
     parts = [np.flatnonzero(component == c) for c in range(graph.n_components)]
@@ -206,16 +194,6 @@ def aligned(places: np.ndarray, to: np.ndarray) -> np.ndarray:
 def axis_of(names: Sequence[str]) -> np.ndarray | None:
     """Feature names as an ascending or descending axis; None if they are not such numbers, or fewer than eight.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of all features.
-
-    Returns
-    -------
-    axis : ndarray or None
-        One number per feature.
-
     Examples
     --------
     >>> axis_of(["400", "402.5", "405", "407.5", "410", "412.5", "415", "417.5"])
@@ -233,22 +211,7 @@ def axis_of(names: Sequence[str]) -> np.ndarray | None:
 
 
 def mean_profiles(problem: Problem, codes: np.ndarray | None = None, n_classes: int = 0) -> np.ndarray:
-    """The mean of each column over all rows, or over the rows of each class.
-
-    Parameters
-    ----------
-    problem : Problem
-        The data.
-    codes : ndarray of int, optional
-        The class of each row, -1 if it is unknown. Each class must have a row.
-    n_classes : int
-        Number of classes; with more than eight the mean over all rows is returned.
-
-    Returns
-    -------
-    profiles : ndarray of shape (number of profiles, n_features)
-        One mean profile per row.
-    """
+    """The mean of each column over all rows, or over the rows of each class."""
     if codes is None or not 1 < n_classes <= MOST_CLASSES:
         codes, n_classes = np.zeros(problem.n_samples, dtype=np.intp), 1
     rows = np.flatnonzero(codes >= 0)
