@@ -261,16 +261,16 @@ def test_what_the_first_labels_need_is_built_before_they_are_given():
     X, groups = table()
     session = Session(X, n_features=2)
     before = session.state()
-    built = len(session.live.problem._shared)
+    built = len(session.live.problem.built(object))
     session.live.warm_up(session.settings)
-    assert len(session.live.problem._shared) > built
+    assert len(session.live.problem.built(object)) > built
     assert session.state() == before
     y = np.where(np.arange(30) < 9, groups, -1)
     ask(session, "label", rows=[i for i in range(9) if groups[i] == 0], label="0")
     ask(session, "label", rows=[i for i in range(9) if groups[i] == 1], label="1")
-    warmed = len(session.live.problem._shared)
+    warmed = len(session.live.problem.built(object))
     state = ask(session, "label", rows=[i for i in range(9) if groups[i] == 2], label="2")
-    assert len(session.live.problem._shared) == warmed
+    assert len(session.live.problem.built(object)) == warmed
     assert order(state) == SpectralSelector("subset", n_features_to_select=2).fit(X, y).order_.tolist()
     for method in ("sselect", "constraint", "variance"):
         Session(X, method=method).live.warm_up(Session(X, method=method).settings)  # nothing to build is no error

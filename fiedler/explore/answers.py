@@ -179,7 +179,7 @@ class Known:
         return {f"{link}_link": np.array(sorted(chosen[link]), dtype=np.intp).reshape(-1, 2) for link in LINKS}
 
     def groups(self) -> list[list[int]]:
-        """Rows that belong together by must-link pairs, largest group first; a row of cannot-link pairs only is a group."""
+        """Rows that belong together by must-link pairs, largest group first; other rows of pairs are groups of one."""
         parent = {row: row for rows in self.pairs for row in rows}
 
         def root(row: int) -> int:
