@@ -175,10 +175,10 @@ def finished_cells(folder: Path) -> list[Path]:
     if not folder.exists() and not folder.is_symlink():
         return []
     found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-    foreign = [path.name for path in found if not _CELL.fullmatch(path.name)]
-    if foreign:
-        message = f"{folder} is not a folder of an earlier run ({foreign[0]} is in it); use another folder."
-        raise FileExistsError(message)
+    for path in found:
+        if not _CELL.fullmatch(path.name):
+            inside = f"({path.name} is in it)"
+            raise FileExistsError(f"{folder} is not a folder of an earlier run {inside}; use another folder.")
     return [path for path in found if not path.name.startswith(".")]
 
 

@@ -229,11 +229,9 @@ class MissingValues:
         return f"MissingValues({holed}, {complete}, {len(self.structured())} patterns with structure)"
 
     def _repr_html_(self) -> str:
-        order = np.argsort(-self.n_missing, kind="stable")[:_SHOWN]
-        rows = [
-            [str(self.feature_names[j]), str(self.n_missing[j]), f"{self.share[j]:.1%}", f"{self.qvalues[j]:.3g}"]
-            for j in order
-        ]
+        rows, names = [], self.feature_names
+        for j in np.argsort(-self.n_missing, kind="stable")[:_SHOWN]:
+            rows.append([str(names[j]), str(self.n_missing[j]), f"{self.share[j]:.1%}", f"{self.qvalues[j]:.3g}"])
         return html_table(repr(self), rows, ["feature", "missing", "share", "q of the pattern"])
 
 

@@ -33,12 +33,12 @@ def compute_graph(case: Case) -> Summary:
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
-    built = [(recipe, _build(case, recipe)) for recipe in recipes]
-    section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built if graph is not None]}
-    for recipe, graph in built:
-        if graph is not None:
-            _check_graph(case, recipe, graph)
-    shown = next(((r, g) for r, g in built if g is not None and _shows_samples(r, g)), None)
+    made = [(recipe, _build(case, recipe)) for recipe in recipes]
+    built = [(recipe, graph) for recipe, graph in made if graph is not None]
+    section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built]}
+    for own, weights in built:
+        _check_graph(case, own, weights)
+    shown = next((pair for pair in built if _shows_samples(*pair)), None)
     section["used"] = shown is not None
     recipe, graph = shown or (KNN(), _build(case, KNN(), quiet=True))
     if graph is None:
@@ -87,12 +87,10 @@ def _facts(name: str, graph: Graph) -> Summary:
 def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
     # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should be connected.
     if recipe.reads == "nothing" and graph.n_components > 1:
-        case.warn(
-            "disconnected",
-            f"{recipe!r} has {graph.n_components} components, the largest with {graph.component_sizes[0]} of "
-            f"{graph.n_nodes} rows. A feature that is constant on each component gets a perfect score. Use more "
-            "neighbours or a larger bandwidth to connect them.",
-        )
+        largest = f"the largest with {graph.component_sizes[0]} of {graph.n_nodes} rows"
+        perfect = "A feature that is constant on each component gets a perfect score"
+        way_out = "Use more neighbours or a larger bandwidth to connect them"
+        case.warn("disconnected", f"{recipe!r} has {graph.n_components} components, {largest}. {perfect}. {way_out}.")
     if recipe.reads == "nothing" and graph.n_isolated:
         case.warn("isolated", f"{recipe!r} leaves {graph.n_isolated} of {graph.n_nodes} rows without any neighbour.")
     if graph.recall is not None and graph.recall < 0.95:

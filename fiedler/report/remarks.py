@@ -55,11 +55,9 @@ def check_ranking(case: Case) -> None:
 
 def _check_noise(case: Case) -> None:
     if case.selector.screen is not None:
-        case.warn(
-            "screen",
-            f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns. Others "
-            "have no score and follow at the end. Stability and suggested numbers are those without a screen.",
-        )
+        kept = f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns"
+        others = "Others have no score and follow at the end"
+        case.warn("screen", f"{kept}. {others}. Stability and suggested numbers are those without a screen.")
         return
     reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
     plain = reads_X and case.problem.groups is None  # levels of categories agree with no other column
@@ -86,14 +84,11 @@ def _check_variance(case: Case) -> None:
         return
     mine = mean_ranks(case.scores[scored], case.criterion.greater_is_better)
     rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
-    limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else _ANY_NEARLY_VARIANCE
-    if rho >= limit:
-        way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
-        case.warn(
-            "nearly variance",
-            f"The ranking nearly equals that by variance (rank correlation {rho:.3f}), so the scale of the features "
-            f"decides; {way_out or 'scale the features first'}.",
-        )
+    sensitive = uses_sensitivity(case.criterion)
+    if rho >= (NEARLY_VARIANCE if sensitive else _ANY_NEARLY_VARIANCE):
+        way_out = "scale the features, or choose a smaller bandwidth" if sensitive else "scale the features first"
+        near = f"The ranking nearly equals that by variance (rank correlation {rho:.3f})"
+        case.warn("nearly variance", f"{near}, so the scale of the features decides; {way_out}.")
 
 
 def _features(count: int) -> str:

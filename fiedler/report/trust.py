@@ -180,14 +180,10 @@ def _compute_suggestions(case: Case) -> list[Summary]:
 
 
 def _view_suggestions(s: Summary) -> Summary:
-    items = [
-        {
-            "n": "–" if item["n_features"] is None else f"{item['n_features']:,}",
-            "title": _RULES.get(item["rule"], item["rule"]),
-            "reason": item["reason"],
-        }
-        for item in s["suggestions"]
-    ]
+    items = []
+    for item in s["suggestions"]:
+        n = "–" if item["n_features"] is None else f"{item['n_features']:,}"
+        items.append({"n": n, "title": _RULES.get(item["rule"], item["rule"]), "reason": item["reason"]})
     title, words = "Scores by rank", s["run"]["direction"]
     if "explained" in s["features"]:
         title, words = "Explained by the first features", "share of what all features together explain"
