@@ -317,7 +317,7 @@ def test_compare_without_labels_judges_neighbourhoods(data):
 @pytest.fixture
 def few_cells(monkeypatch):
     """Cells computed so far, and after how many of them Ctrl-C is pressed."""
-    cell, count = cells._cell, {"done": 0, "allowed": None}
+    cell, count = cells.run_cell, {"done": 0, "allowed": None}
 
     def counted(*arguments):
         if count["done"] == count["allowed"]:
@@ -325,7 +325,7 @@ def few_cells(monkeypatch):
         count["done"] += 1
         return cell(*arguments)
 
-    monkeypatch.setattr(cells, "_cell", counted)
+    monkeypatch.setattr(cells, "run_cell", counted)
     return count
 
 

@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 from sklearn.datasets import load_diabetes
 from test_cli import SECONDS, data, fails, folder, rows, run  # noqa: F401
 
@@ -148,8 +149,14 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
 
 
 def test_draws_of_a_ranking_show_their_progress(data, monkeypatch):  # noqa: F811
-    moved = []
-    monkeypatch.setattr(screen._Lines, "__call__", lambda _, *step: moved.append(step))
+    moved, progress = [], screen.Screen.progress
+
+    @contextmanager
+    def watched(self, *arguments, **options):
+        with progress(self, *arguments, **options) as move:
+            yield move and (lambda *step: moved.append(step))
+
+    monkeypatch.setattr(screen.Screen, "progress", watched)
     command = ("rank", data, "--id", "id", "--target", "kind", "-m", "fisher", "--stability", 5)
     assert run(*command)[0] == 0
     assert [step for step in moved if step[2] == "draws"][-1] == (5, 5, "draws")
@@ -195,28 +202,37 @@ def test_a_duration_in_words(seconds, words):
     assert screen.time_left(seconds) == f"{words} left"
 
 
-def test_progress_in_a_terminal_has_a_percentage_and_the_time_left(clock):
-    output = io.StringIO()
+class Terminal(io.StringIO):
+    """A stream that is a terminal, and forgets what was read from it."""
 
-    def shown():
-        bar.refresh()
-        text = re.sub(r"\x1b\[[\d;?]*\w", "", output.getvalue())
-        output.seek(output.truncate(0))
-        return text
+    def isatty(self):
+        return True
 
-    with screen._bar(Console(file=output, force_terminal=True, width=100)) as bar:
-        move = screen._InBar(bar, "ranking [3] features")
+    def waits_for(self, wanted):
+        """Whether something appears that was drawn from now on; the bar is drawn ten times a second."""
+        self.seek(self.truncate(0))
+        for _ in range(100):
+            time.sleep(0.05)
+            if wanted(re.sub(r"\x1b\[[\d;?]*\w", "", self.getvalue())):
+                return True
+        return False
+
+
+def test_progress_in_a_terminal_has_a_percentage_and_the_time_left(clock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with screen.Screen().progress("ranking [3] features") as move:
         move(0, 100, "neighbours")
-        assert "%" not in shown()  # a step that has just begun
+        assert terminal.waits_for(lambda text: "ranking [3] features" in text and "%" not in text), "it has just begun"
         clock[0] += 74.0
         move(37, 100, "neighbours")
-        text = shown()
-        assert "ranking [3] features, neighbours" in text
-        assert " 37% about 2 min left" in text
+        assert terminal.waits_for(lambda text: "ranking [3] features, neighbours" in text)
+        assert terminal.waits_for(lambda text: " 37% about 2 min left" in text)
         clock[0] += 66.0  # the time left falls while nothing moves
-        assert " 37% about 60 s left" in shown()
+        assert terminal.waits_for(lambda text: " 37% about 60 s left" in text)
         move(100, 100, "neighbours")
-        assert "neighbours" not in shown()  # what follows is not known
+        assert terminal.waits_for(lambda text: text and "neighbours" not in text), "what follows is not known"
 
 
 def test_flags_stand_for_parameters_and_not_for_words():
@@ -231,6 +247,9 @@ def test_flags_stand_for_parameters_and_not_for_words():
     assert screen.in_flags(ValueError(text)) == text
 
 
-def test_long_names_are_cut_in_a_terminal():
-    assert screen._cell("x" * 500) == "x" * 79 + "…"
-    assert screen._cell("short") == "short"
+def test_long_names_are_cut_in_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    screen.Screen().table({"name": ["x" * 500, "short"]})
+    text = re.sub(r"\x1b\[[\d;?]*\w", "", terminal.getvalue())
+    assert [line.strip() for line in text.splitlines()[1:]] == ["x" * 79 + "…", "short"]

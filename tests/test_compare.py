@@ -37,7 +37,7 @@ from fiedler.evaluate import (
     top_k_overlap,
 )
 from fiedler.evaluate.curves import folds, read_target, whole_seed
-from fiedler.evaluate.sampling import sampled_rows
+from fiedler.evaluate.held_out import sampled_rows
 
 SMALL = {"n_features": [2, 5], "n_draws": 3, "n_jobs": 1}
 
@@ -66,13 +66,13 @@ def _quick(monkeypatch):
 @pytest.fixture
 def cells(monkeypatch):
     """The cells computed, as (method or baseline, draw)."""
-    computed, cell = [], module._cell
+    computed, cell = [], module.run_cell
 
     def counted(plan, criterion, number, order):
         computed.append((repr(criterion), number))
         return cell(plan, criterion, number, order)
 
-    monkeypatch.setattr(module, "_cell", counted)
+    monkeypatch.setattr(module, "run_cell", counted)
     return computed
 
 
@@ -141,16 +141,16 @@ def test_constraint_methods_get_pairs_from_the_labels_shown(blobs):
     X, y = blobs
     result = run({"C1": ConstraintScore(1)}, X, y, n_labels=9, n_pairs=6, random_state=2)
     plan = module.Plan(
-        X, read_target(y, 45, None, -1), np.array([2, 5]), 9, 6, ("accuracy",), None, 5, "all", "raise", 2
+        X, read_target(y, 45, None, -1), np.array([2, 5]), ("accuracy",), None, 9, 6, {}, 5, "all", "raise", False, 2
     )
     for draw in range(3):
-        shown = plan.target.shown(module._labels_shown(plan, draw))
+        shown = plan.target.shown(module.labels_shown(plan, draw))
         must, cannot = pairs_from_labels(shown, 6, whole_seed([2, draw, 2]))
         assert len(must) == len(cannot) == 3
         order = SpectralSelector(ConstraintScore(1)).fit(X, must_link=must, cannot_link=cannot).order_
         assert result.values("C1")[draw, 0] == pytest.approx(plain_accuracy(X, y, [order], 2, 2, draw))
     implied = run({"C1": ConstraintScore(1)}, X, y, n_labels=9)
-    shown = plan.target.shown(module._labels_shown(module.Plan(**{**vars(plan), "seed": 0}), 0))
+    shown = plan.target.shown(module.labels_shown(module.Plan(**{**vars(plan), "random_state": 0}), 0))
     order = SpectralSelector(ConstraintScore(1)).fit(X, shown).order_
     assert implied.values("C1")[0, 0] == pytest.approx(plain_accuracy(X, y, [order], 2, 0, 0))
 
@@ -163,9 +163,9 @@ def test_regression(blobs, rng):
     assert result.settings["task"] == "regression"
     assert result.summary()["settings"]["estimator"] == "KNeighborsRegressor()"
     plan = module.Plan(
-        X, read_target(y, 45, None, -1), np.array([2, 5]), 10, None, ("rmse",), None, 5, "all", "raise", 0
+        X, read_target(y, 45, None, -1), np.array([2, 5]), ("rmse",), None, 10, None, {}, 5, "all", "raise", False, 0
     )
-    shown = plan.target.shown(module._labels_shown(plan, 1))
+    shown = plan.target.shown(module.labels_shown(plan, 1))
     assert np.sum(~np.isnan(shown)) == 10
     top, answers = SpectralSelector("correlation").fit(X, shown).order_[:2], np.full(45, np.nan)
     for train, test in folds(plan.target, 5, KNeighborsRegressor(5), np.random.default_rng([0, 1, 0])):

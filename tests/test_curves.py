@@ -81,7 +81,7 @@ def test_curves_take_names_unknown_labels_sparse_and_any_estimator(blobs):
 
 def test_large_sparse_selections_stay_sparse(blobs, monkeypatch):
     X, y = blobs
-    monkeypatch.setattr(measures, "_DENSE_CELLS", 10)
+    monkeypatch.setattr(measures, "DENSE_CELLS", 10)
     seen = []
 
     class Spy(KNeighborsClassifier):

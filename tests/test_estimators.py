@@ -6,7 +6,7 @@ from sklearn.datasets import load_diabetes, load_wine
 
 from fiedler import Pairs, show_versions
 from fiedler.evaluate import compare
-from fiedler.evaluate.estimators import ESTIMATORS, PartialLeastSquares, named_estimator
+from fiedler.evaluate.held_out import ESTIMATORS, PartialLeastSquares, named_estimator
 
 
 def scaled(X):

@@ -187,7 +187,7 @@ def test_a_failing_disk_is_told(tmp_path):
         raise OSError("No space left on device")
 
     host = Host(session, 1, full)
-    reply = json.loads(host._handled({"type": "pin", "feature": 0}))
+    reply = json.loads(host.handled({"type": "pin", "feature": 0}))
     assert reply["type"] == "error"
     assert "No space left" in reply["message"]
     file.save(session)
@@ -221,7 +221,7 @@ def test_it_stops_after_the_page_was_closed():
     host = Host(session, 1, idle=0.05)
 
     async def visit():
-        stream = host._stream()
+        stream = host.stream()
         assert not host.abandoned  # nobody came yet: one waits longer
         assert (await anext(stream)).startswith("data: ")
         assert host.quiet_for == 0.0
@@ -257,7 +257,7 @@ def test_an_open_page_is_told_about_changes():
     host = Host(session, 1)
 
     async def visit():
-        stream = host._stream()
+        stream = host.stream()
         first = await anext(stream)
         session.handle({"type": "pin", "feature": 0})
         second = await anext(stream)
@@ -316,10 +316,10 @@ def test_a_browser_is_opened_by_a_file_that_only_the_user_can_read(data, monkeyp
     import threading
     import webbrowser
 
-    from fiedler.cli.exploring import _redirect
+    from fiedler.cli.commands import redirect_file
     from fiedler.explore import server
 
-    path = _redirect("http://127.0.0.1:1/secret/")
+    path = redirect_file("http://127.0.0.1:1/secret/")
     assert path.stat().st_mode & 0o777 == 0o600
     assert "url=http://127.0.0.1:1/secret/" in path.read_text()
     path.unlink()

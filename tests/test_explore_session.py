@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from fiedler import KNN, SpectralSelector, SSelect
 from fiedler.cli import main
 from fiedler.explore import Origin, Session
-from fiedler.explore.asking import Asking
 from fiedler.explore.exports import READING
-from fiedler.explore.layout import positions
 from fiedler.explore.session import HANDLERS
+from fiedler.explore.state import positions
 from fiedler.plots.placing import place_graph
 from fiedler.problem import Problem
 
@@ -262,16 +261,16 @@ def test_what_the_first_labels_need_is_built_before_they_are_given():
     X, groups = table()
     session = Session(X, n_features=2)
     before = session.state()
-    built = len(session.live.problem._shared)
+    built = len(session.live.problem.built(object))
     session.live.warm_up(session.settings)
-    assert len(session.live.problem._shared) > built
+    assert len(session.live.problem.built(object)) > built
     assert session.state() == before
     y = np.where(np.arange(30) < 9, groups, -1)
     ask(session, "label", rows=[i for i in range(9) if groups[i] == 0], label="0")
     ask(session, "label", rows=[i for i in range(9) if groups[i] == 1], label="1")
-    warmed = len(session.live.problem._shared)
+    warmed = len(session.live.problem.built(object))
     state = ask(session, "label", rows=[i for i in range(9) if groups[i] == 2], label="2")
-    assert len(session.live.problem._shared) == warmed
+    assert len(session.live.problem.built(object)) == warmed
     assert order(state) == SpectralSelector("subset", n_features_to_select=2).fit(X, y).order_.tolist()
     for method in ("sselect", "constraint", "variance"):
         Session(X, method=method).live.warm_up(Session(X, method=method).settings)  # nothing to build is no error
@@ -519,26 +518,19 @@ def test_pairs_close_into_classes():
     assert session.labels == {0: "old", 1: "group 1", 3: "old", 4: "group 1"}
 
 
-def sigma_optimal(W, told):
-    """The rule as it is written down, one update per row."""
-    L = np.diag(W.sum(axis=1)) - W
-    K = np.linalg.inv(L / W.sum(axis=1).mean() + 0.01 * np.eye(len(W)))
-    for i in told:
-        k = K[:, [i]].copy()
-        K = K - k @ k.T / (k[i, 0] + 0.1)
-    value = [(K[:, i].sum()) ** 2 / (K[i, i] + 0.1) for i in range(len(W))]
-    return max((i for i in range(len(W)) if i not in told), key=lambda i: value[i])
-
-
-def test_the_next_row_is_sigma_optimal():
+def test_rows_are_asked_in_a_random_order_that_stays_the_same():
     X, _ = table(40, 5)
-    session, told = Session(X, n_features=2), []
-    W = KNN(5).build(X).toarray()
-    for step in range(5):
-        (row,) = ask(session, "ask", about="row")["rows"]
-        assert row == sigma_optimal(W, told)
-        told.append(row)
-        ask(session, "label", rows=[row], label=f"class {step % 2}")
+    session, asked = Session(X, n_features=2), []
+    ask(session, "label", rows=[3], label="class 0")
+    while rows := ask(session, "ask", about="row")["rows"]:
+        assert ask(session, "ask", about="row")["rows"] == rows, "a question does not change the next one"
+        asked += rows
+        ask(session, "label", rows=rows, label=f"class {len(asked) % 2}")
+    assert sorted([3, *asked]) == list(range(40)), "every row is asked once"
+    assert asked != sorted(asked)
+    again = Session(X + 1.0, n_features=2)
+    ask(again, "label", rows=[3], label="class 0")
+    assert ask(again, "ask", about="row")["rows"] == asked[:1]
 
 
 def test_asked_pairs_label_every_row():
@@ -561,15 +553,11 @@ def test_asked_pairs_label_every_row():
     assert ask(session, "ask", about="row")["rows"] == []
 
 
-def test_asking_of_many_rows_uses_some_of_them(monkeypatch):
-    from fiedler.explore import asking
-
-    monkeypatch.setattr(asking, "MOST_ROWS", 10)
-    X, _ = table(40, 5)
-    found = Asking(Problem(X), np.arange(40))
-    assert len(found.rows) == 10
-    assert found.next_row(set()) in found.rows
-    assert found.K.shape == (10, 10)
+def test_only_rows_that_are_shown_are_asked():
+    session = Session(table(40, 5)[0], n_features=2, most_rows=10)
+    shown = set(session.rows.tolist())
+    assert set(ask(session, "ask", about="row")["rows"]) <= shown
+    assert set(ask(session, "ask", about="pair")["rows"]) <= shown
 
 
 # -------------------------------------------------------------------- the map
@@ -834,11 +822,10 @@ def test_options_of_all_kinds_are_exported(tmp_path, monkeypatch):
     ]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     options = {"id_columns": ("id",), "drop": ("note",), "category": ("code",), "skip_rows": 1, "header": True}
-    from fiedler.data.features import Prepared
     from fiedler.io import read_table
 
     read = read_table("t.csv", id_column=["id"], drop=["note"], categories=["code"], skip_rows=1, header=True)
-    problem = Problem.read(Prepared(read.X, read.groups), read.feature_names)
+    problem = Problem.read(read.prepared, read.feature_names)
     about = {"feature_names": read.feature_names, "row_ids": read.row_ids, "origin": Origin("t.csv", options)}
     session = Session(problem, n_features=2, scale="keep", **about)
     line = ask(session, "export", what="command")["text"].splitlines()[-1]
@@ -849,6 +836,27 @@ def test_options_of_all_kinds_are_exported(tmp_path, monkeypatch):
     space = {}
     exec(ask(session, "export", what="script")["text"], space)
     assert told == space["selected"] == [read.feature_names[j] for j in order(session.state())[:2]]
+
+
+def test_the_exported_script_fills_missing_values_and_imports_public_names_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, _ = table(24, 4)
+    rows = [
+        ",".join("" if (i + j) % 9 == 0 else repr(v) for j, v in enumerate(row)) for i, row in enumerate(X.tolist())
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d", *rows]) + "\n")
+    from fiedler.io import fill_missing, read_table
+
+    read = read_table("t.csv")
+    origin = Origin("t.csv", {"impute": "median"})
+    session = Session(fill_missing(read, "median"), feature_names=read.feature_names, n_features=2, origin=origin)
+    text, space = ask(session, "export", what="script")["text"], {}
+    exec(text, space)
+    assert space["selected"] == [read.feature_names[j] for j in order(session.state())[:2]]
+    assert {line.split()[1] for line in text.splitlines() if line.startswith("from fiedler")} == {
+        "fiedler",
+        "fiedler.io",
+    }
 
 
 def test_ids_that_are_not_unique_are_replaced_by_numbers(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ pytest.importorskip("anywidget", reason="needs the extra 'explore'")
 
 import fiedler
 from fiedler import SpectralSelector
-from fiedler.explore.widget import _MODULES, _PAGE, Explorer, bundle
+from fiedler.explore.widget import MODULES, PAGE, Explorer, bundle
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the widgets' own packages
 
@@ -92,13 +92,13 @@ def test_the_modules_of_the_page_can_be_one():
     names = re.findall(r"^(?:async )?(?:function|class|const|let) ([A-Za-z_]\w*)", text, re.MULTILINE)
     assert len(names) > 30
     assert sorted(names) == sorted(set(names))
-    assert {path.stem for path in _PAGE.glob("*.js")} == {*_MODULES, "main"}
+    assert {path.stem for path in PAGE.glob("*.js")} == {*MODULES, "main"}
 
 
 def test_every_import_names_what_is_exported():
     exported = {}
-    for name in (*_MODULES, "main"):
-        text = (_PAGE / f"{name}.js").read_text(encoding="utf-8")
+    for name in (*MODULES, "main"):
+        text = (PAGE / f"{name}.js").read_text(encoding="utf-8")
         exported[name] = set(re.findall(r"^export (?:function|class|const) (\w+)", text, re.MULTILINE))
         for names, module in re.findall(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', text, re.MULTILINE):
             assert {part.strip() for part in names.split(",")} <= exported[module], (name, module)

@@ -71,6 +71,6 @@ def test_neighborhood_jaccard(rng, monkeypatch):
         expected = plain_jaccard(Z, features, 4)
         assert neighborhood_jaccard(Z, features, 4) == pytest.approx(expected, rel=1e-12)
         assert neighborhood_jaccard(sp.csr_array(Z), features, 4) == pytest.approx(expected, rel=1e-12)
-    monkeypatch.setattr(measures, "_BLOCK_CELLS", 90)
+    monkeypatch.setattr(measures, "BLOCK_CELLS", 90)
     assert neighborhood_jaccard(counts, [0, 3, 8], 4) == pytest.approx(plain_jaccard(counts, [0, 3, 8], 4), rel=1e-12)
     assert neighborhood_jaccard(X, range(7), 4) == 1.0

@@ -14,7 +14,7 @@ from fiedler.criteria.phi import number_of_clusters
 from fiedler.evaluate import compare, significance, stability, suggest_n_features
 from fiedler.report import SECTIONS, render_html, render_json, render_text, summarize
 from fiedler.report.case import make_case
-from fiedler.report.features_section import COLUMNS, Column, features_section
+from fiedler.report.features import COLUMNS, RankingColumn, features_section
 
 
 def blobs_with(outliers=(), n=60, m=12):
@@ -493,7 +493,7 @@ def test_a_further_column_is_one_line(blobs):
     X, y = blobs
     summary = summary_of("fisher", X, y)
     summary["features"]["p_value"] = [0.001 * k for k in range(8)]
-    ranking = features_section((*COLUMNS, Column("p_value", "p", "p-value")))
+    ranking = features_section((*COLUMNS, RankingColumn("p_value", "p", "p-value")))
     page = render_html(summary, [ranking if section.name == "features" else section for section in SECTIONS])
     assert [row[5] for row in table_rows(section(page, "features"))][:3] == ["0", "0.001", "0.002"]
     assert 'data-key="p"' in page

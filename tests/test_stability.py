@@ -10,27 +10,35 @@ from fiedler import (
     ConstraintScore,
     FisherScore,
     SpectralSelector,
-    SSelect,
     pairs_from_labels,
 )
 from fiedler.evaluate import stability
-from fiedler.evaluate.curves import whole_seed
-from fiedler.evaluate.stability import _some_labels, _some_rows
-from fiedler.supervision import Supervision
+from fiedler.evaluate.held_out import whole_seed
+
+
+class Spy(FisherScore):
+    """Fisher's score that remembers what it was shown."""
+
+    shown: list = []  # noqa: RUF012
+
+    def score(self, problem):
+        Spy.shown.append((np.array(problem.X), problem.supervision.y.copy()))
+        return super().score(problem)
 
 
 def test_stability_is_what_the_draws_say(few):
     X, y = few
-    known = Supervision(45, y)
-    for resample, draw, size in (("rows", _some_rows, 30), ("labels", _some_labels, 6)):
+    for resample, size, n_rows in (("rows", 30, 30), ("labels", 6, 45)):
+        Spy.shown.clear()
+        result = stability(Spy(), X, y, k=3, resample=resample, size=size, n_draws=8, random_state=5)
         orders, ranks = [], []
-        for number in range(8):
-            rows, shown = draw(SSelect(), known, size, [5, number])
-            assert np.sum(shown["y"] >= 0) == 6
-            selector = SpectralSelector(SSelect()).fit(X if rows is None else X[rows], shown["y"])
+        for rows, labels in Spy.shown:
+            assert len(rows) == n_rows
+            assert np.sum(labels >= 0) == 6
+            selector = SpectralSelector(FisherScore()).fit(rows, labels)
             orders.append(selector.order_)
-            ranks.append(stats.rankdata(selector.scores_))
-        result = stability(SSelect(), X, y, k=3, resample=resample, size=size, n_draws=8, random_state=5)
+            ranks.append(stats.rankdata(-selector.scores_))
+        assert len(orders) == 8
         assert result.frequency.tolist() == [np.mean([j in o[:3] for o in orders]) for j in range(8)]
         spread = [result.rank_low, result.rank_median, result.rank_high]
         np.testing.assert_allclose(spread, np.quantile(ranks, [0.05, 0.5, 0.95], axis=0))
@@ -61,9 +69,10 @@ def test_stability_keeps_the_shares_of_classes_and_the_names(blobs):
     pd = pytest.importorskip("pandas")
     X, _ = blobs
     y = np.repeat([0, 1, 2], [30, 10, 5])
-    rows, _ = _some_rows(FisherScore(), Supervision(45, y), 0.6, [0])
-    assert np.bincount(y[rows]).tolist() == [18, 6, 3]
-    assert len({tuple(_some_rows(FisherScore(), Supervision(45, y), 0.6, [seed])[0]) for seed in range(5)}) == 5
+    Spy.shown.clear()
+    stability(Spy(), X, y, k=2, size=0.6, n_draws=5)
+    assert [np.bincount(labels).tolist() for _, labels in Spy.shown] == [[18, 6, 3]] * 5
+    assert len({rows.tobytes() for rows, _ in Spy.shown}) == 5
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     result = stability("fisher", frame, y, k=2)
     assert result.frame().feature.tolist() == list("abcdefgh")

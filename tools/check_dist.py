@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 UV = [sys.executable, "-m", "uv"]
 SETTING_UP = {"pip", "make"}  # commands of the README that build environments, as this file does
-NEEDED = {"py.typed", "report/report.css", "report/report.js", "report/report.html.j2", "version.py"}
+NEEDED = {"py.typed", "version.py", *(f"report/templates/report.{kind}" for kind in ("css", "js", "html.j2"))}
 NEEDED |= {f"explore/page/{name}" for name in ("index.html", "main.js", "app.js", "widget.js", "style.css")}
 
 # Runs the blocks of Python in one session, as a reader would; its last line tells what became of each statement.

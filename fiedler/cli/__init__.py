@@ -2,7 +2,13 @@
 
     fiedler rank genes.csv --target label --method 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --out ranking.csv
 
-Only click is imported here; a command imports what it needs, so ``fiedler --help`` answers at once.
+- ``__init__``   every command and its options
+- ``run``        from options to a job: the table, the method, the results;  ``scale``  memory, blocks and workers
+- ``commands``   what ``methods``, ``demo`` and ``explore`` do
+- ``screen``     results on stdout, notes, progress and errors on stderr
+
+This room may import every other room. Only click is imported here; a command imports what it needs, so
+``fiedler --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -173,14 +179,7 @@ pair_options = _options(
     click.option("--pairs", type=_file, help="File of both kinds of pairs; its third column says 'must' or 'cannot'."),
 )
 run_options = _options(
-    click.option(
-        "--seed",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Random seed.",
-    ),
+    click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
     click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="Number of cores to use; by default all."),
     click.option("--force", is_flag=True, help="Replace existing files."),
     click.option("-q", "--quiet", is_flag=True, help="Show neither notes nor progress."),
@@ -476,7 +475,7 @@ def compare(data: str, **options: Any) -> None:
         _early_errors(data, options)
         from . import run, scale
 
-        job = run.load(data, _checked(options, *options["methods"]), screen)
+        job = _load(data, options, screen, *options["methods"])
         options["methods"] = options["methods"] or run.usual_methods(job, screen)
         with scale.keeping_cells(options["out"], screen) as folder:
             result = run.comparison(job, screen, folder)
@@ -554,11 +553,11 @@ def explore(data: str, **options: Any) -> None:
     """
     screen = Screen(options["quiet"])
     with screen.warnings_as_notes():
-        from . import exploring
+        from . import commands
 
-        exploring.check_early(data, options)
+        commands.check_early(data, options)
         job, criterion = _prepare(data, options, screen)
-        exploring.explore(data, job, criterion, screen)
+        commands.explore(data, job, criterion, screen)
 
 
 @main.command()
@@ -569,13 +568,12 @@ def methods(name: str | None) -> None:
     The list has the formula of each method, the labels or pairs that it needs, whether large or small scores are good,
     and its paper.
     """
-    from . import listing
+    from . import commands
 
     if name is not None:
-        click.echo(listing.explain(name))
-        return
-    Screen().table(listing.columns(stacked=sys.stdout.isatty()), "'fiedler methods NAME' explains one")
-    listing.legend()
+        click.echo(commands.explain(name))
+    else:
+        commands.list_methods(Screen())
 
 
 @main.command()
@@ -587,7 +585,7 @@ def demo(quiet: bool) -> None:
     """
     screen = Screen(quiet)
     with screen.warnings_as_notes(), screen.working("ranking 30 features with 10 labels"):
-        from .listing import demo_ranking
+        from .commands import demo_ranking
 
         columns = demo_ranking()
     screen.table(columns, "sselect on breast cancer, 10 of 569 labels known; small is good", 10)
@@ -635,36 +633,29 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
             continue
         size, most = len(os.fsencode(os.path.basename(path))), longest_name(os.path.dirname(path) or ".")
         if size > most:
-            raise click.UsageError(
-                f"{path[:20]}...: this name has {size} bytes, but a name in this folder has at most {most}; choose a "
-                "shorter one."
-            )
-        same = [given for given in inputs if given and _same_file(given, path)]
-        if same:
-            raise click.UsageError(f"{path} is {same[0]}, which is read; results never replace their own data.")
+            has = f"this name has {size} bytes, but a name in this folder has at most {most}"
+            raise click.UsageError(f"{path[:20]}...: {has}; choose a shorter one.")
+        for given in filter(None, inputs):  # two names may lead to one file, through links too
+            both = os.path.exists(given) and os.path.exists(path)
+            if os.path.samefile(given, path) if both else os.path.realpath(given) == os.path.realpath(path):
+                raise click.UsageError(f"{path} is {given}, which is read; results never replace their own data.")
         check_output(path, options["force"])
 
 
-def _same_file(one: str, other: str) -> bool:
-    """Whether two names lead to one file, through links too."""
-    if os.path.exists(one) and os.path.exists(other):
-        return os.path.samefile(one, other)
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _checked(options: dict[str, Any], *methods: str | None) -> dict[str, Any]:
-    """The options, unless a method cannot be: that should be known before a file is read."""
+def _load(data: str, options: dict[str, Any], screen: Screen, *methods: str | None) -> Any:
+    """The table, after a check that the methods can be, which should be known before a file is read."""
     from ..syntax import as_criterion
+    from . import run
 
     for method in methods:
         _ = method is not None and as_criterion(method).greater_is_better
-    return options
+    return run.load(data, options, screen)
 
 
 def _prepare(data: str, options: dict[str, Any], screen: Screen) -> tuple[Any, Any]:
     from . import run
 
-    job = run.load(data, _checked(options, options["method"]), screen)
+    job = _load(data, options, screen, options["method"])
     return job, run.choose(options["method"], job, screen)
 
 

@@ -24,36 +24,11 @@ from ..errors import Mentions
 _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters of a cell in a terminal
 _SECONDS_UNSHOWN = 0.5  # a step shows no percentage before, because most steps are shorter
 # The flags of the command line by the parameters they set.
-_FLAGS = {
-    "y": "--target or --labels",
-    "n_features_to_select": "--top",
-    "redundancy": "--redundancy",
-    "include": "--include",
-    "alpha": "--alpha",
-    "scale": "--scale",
-    "n_features": "--features",
-    "n_labels": "--shown",
-    "n_draws": "--draws",
-    "metrics": "--metric",
-    "judge": "--judge",
-    "estimator": "--estimator",
-    "most_rows": "--rows",
-    "must_link": "--must-link",
-    "cannot_link": "--cannot-link",
-    "unlabeled": "--unlabeled",
-    "impute": "--impute",
-    "force": "--force",
-    "header": "--header",
-    "numeric_only": "--numeric-only",
-    "drop": "--drop",
-    "skip_rows": "--skip-rows",
-    "transpose": "--transpose",
-    "sheet": "--sheet",
-    "memory": "--memory",
-    "session": "--session",
-    "port": "--port",
-    "image": "--image",
-}
+_FLAGS = {"y": "--target or --labels", "n_features_to_select": "--top", "n_features": "--features"}
+_FLAGS |= {"n_labels": "--shown", "n_draws": "--draws", "metrics": "--metric", "most_rows": "--rows"}
+_ALIKE = ["redundancy", "include", "alpha", "scale", "judge", "estimator", "must_link", "cannot_link", "unlabeled"]
+_ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "memory"]
+_FLAGS |= {name: f"--{name.replace('_', '-')}" for name in (*_ALIKE, "session", "port", "image")}
 
 
 def in_flags(message: Any) -> str:
@@ -179,15 +154,46 @@ class Screen:
         if self.quiet:
             yield None
             return
+        text, pace, said = one_line(text), _Pace(), time.monotonic()
+
+        def line(done: float, total: int, what: str = "") -> None:
+            nonlocal said
+            now = time.monotonic()
+            seconds = pace(now, done, total, what)
+            if now - said >= _SECONDS_BETWEEN_LINES:
+                said = now
+                step = f", step {pace.step}" * in_steps + f" ({what})" * bool(what)
+                left = "" if seconds is None else f", {time_left(seconds)}" + " in this step" * in_steps
+                click.echo(f"{text}{step}: {int(100 * done / max(total, 1))} %{left}", err=True)
+
         if not sys.stderr.isatty():
-            yield _Lines(text, in_steps)
+            yield line
             return
         from rich.console import Console
+        from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
+        from rich.text import Text
 
+        def move(done: float, total: int, what: str = "") -> None:
+            now, task = time.monotonic(), bar.tasks[0]
+            left = pace(now, done, total, what)
+            unshown = done >= total or pace.seconds < _SECONDS_UNSHOWN
+            task.total, task.completed = None if unshown else total, done
+            task.description = text if unshown or not what else f"{text}, {what}"
+            task.fields["ends"] = None if unshown or left is None else now + left
+
+        class Left(ProgressColumn):
+            """The time left at the moment it is drawn; the column of rich stands still between two moves."""
+
+            def render(self, task: Any) -> Any:
+                ends = task.fields["ends"]
+                return Text("" if ends is None else time_left(max(0.0, ends - time.monotonic())))
+
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), Left()
         self._console = Console(stderr=True)
         try:
-            with _bar(self._console) as bar:
-                yield _InBar(bar, text)
+            with Progress(*columns, console=self._console, transient=True) as bar:
+                bar.add_task(text, total=None, ends=None)
+                yield move
         finally:
             self._console = None
 
@@ -252,56 +258,6 @@ class _Pace:
         self.seconds = now - self._start[0]
         already = self._start[1]
         return None if done == already else self.seconds / (done - already) * (total - done)
-
-
-class _InBar:
-    """Progress in a terminal: the step, its percentage and the time left; no percentage for short steps."""
-
-    def __init__(self, bar: Any, text: str):
-        self._bar, self._text, self._pace = bar, one_line(text), _Pace()
-        bar.add_task(self._text, total=None, ends=None)
-
-    def __call__(self, done: float, total: int, what: str = "") -> None:
-        now, task = time.monotonic(), self._bar.tasks[0]
-        left = self._pace(now, done, total, what)
-        if done >= total or self._pace.seconds < _SECONDS_UNSHOWN:
-            task.total, task.fields["ends"], task.description = None, None, self._text
-            return
-        task.total, task.completed = total, done
-        task.description = f"{self._text}, {what}" if what else self._text
-        task.fields["ends"] = None if left is None else now + left
-
-
-def _bar(console: Any) -> Any:
-    """A bar with its percentage and the time left."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
-    from rich.text import Text
-
-    class Left(ProgressColumn):
-        """The time left at the moment it is drawn."""
-
-        def render(self, task: Any) -> Any:
-            ends = task.fields["ends"]
-            return Text("" if ends is None else time_left(max(0.0, ends - time.monotonic())))
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), Left()
-    return Progress(*columns, console=console, transient=True)
-
-
-class _Lines:
-    """Progress for a log: a line now and then, none for what is done at once."""
-
-    def __init__(self, text: str, in_steps: bool):
-        self._text, self._in_steps, self._said, self._pace = one_line(text), in_steps, time.monotonic(), _Pace()
-
-    def __call__(self, done: float, total: int, what: str = "") -> None:
-        now = time.monotonic()
-        seconds = self._pace(now, done, total, what)
-        if now - self._said >= _SECONDS_BETWEEN_LINES:
-            self._said = now
-            step = f", step {self._pace.step}" * self._in_steps + f" ({what})" * bool(what)
-            left = "" if seconds is None else f", {time_left(seconds)}" + " in this step" * self._in_steps
-            click.echo(f"{self._text}{step}: {int(100 * done / max(total, 1))} %{left}", err=True)
 
 
 def time_left(seconds: float) -> str:

@@ -12,9 +12,8 @@ import pickle
 import re
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +31,13 @@ from ..selection.ranking import rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import software
-from .curves import Target, clustered, folds, jaccard_curve, nearest_class, predicted, prepared, whole_seed
+from .curves import clustered, jaccard_curve
+from .held_out import folds, nearest_class, predicted, prepared, whole_seed
 
 CLUSTERS = ("clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi")  # measures of k-means
 RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
 _TREE, _ALL_PAIRS = 15, 5000  # limits: columns for scikit-learn's tree search, rows for storing all distances
 _CELL = re.compile(r"(\.\d+\.part\.)?[0-9a-f]{32}\.json")  # a file of a cell, complete or not
-Keep = tuple[Kept, str]  # the folder of a cell and its name
 Task = tuple[str, int | None, Any]  # name of a method, draw, and the order if it is known
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # purposes of the random seeds of a draw
 
@@ -48,23 +47,19 @@ class Plan:
     """Everything that a cell depends on except its method and draw."""
 
     problem: Problem  # X, and the graphs that read no labels, built once for all cells
-    target: Target | None
+    target: Any  # Target, or None without y
     sizes: np.ndarray
-    n_labels: int | None
-    n_pairs: int | None
     metrics: tuple[str, ...]
     estimator: Any
+    n_labels: int | None
+    n_pairs: int | None
+    pairs: dict[str, np.ndarray]  # must_link and cannot_link, if they are given
     n_folds: int
     scored_rows: str
     unscored: str
-    seed: int
-    standardize: bool = False
-    pairs: dict[str, np.ndarray] = field(default_factory=dict)  # must_link and cannot_link, if they are given
+    standardize: bool
+    random_state: int
     squared: np.ndarray | None = None  # distances between all rows on all features, for repeated 1-NN
-
-    @property
-    def X(self) -> Any:
-        return self.problem.X
 
     @property
     def judged(self) -> Problem:
@@ -72,39 +67,27 @@ class Plan:
         return self.problem.scaled("standard") if self.standardize else self.problem
 
     @property
-    def labels(self) -> Target:
-        """The target; raises an error if there is none."""
-        if self.target is None:
-            raise ValueError("y is None.")
-        return self.target
-
-    @property
     def predicts(self) -> bool:
         return self.target is not None and self.target.metric in self.metrics
 
-
-class Draw:
-    """The choices of one draw for all methods: the labels shown, the folds, the model and the scored rows."""
-
-    def __init__(self, plan: Plan, number: int):
-        self.number, self.model = number, None
-        self.splits: list[tuple[np.ndarray, np.ndarray]] = []
-        self.shown = np.arange(0) if plan.target is None else _labels_shown(plan, number)
-        if plan.predicts:
-            self.model = prepared(plan.estimator, plan.labels, [plan.seed, number, _MODEL])
-            rng = np.random.default_rng([plan.seed, number, _FOLDS])
-            self.splits = folds(plan.labels, plan.n_folds, self.model, rng)
-        hidden = plan.scored_rows == "hidden" and plan.n_labels is not None
-        self.counted = np.setdiff1d(plan.labels.known, self.shown) if hidden else None
+    def rng(self, draw: int, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self.random_state, draw, purpose])
 
 
-def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
+def run_cell(plan: Plan, criterion: Criterion | str, number: int | None, order: list[int] | None) -> dict[str, Any]:
     """All values of one method or baseline on one draw; only its ranking if ``number`` is None."""
     start = time.perf_counter()
     if number is None:
         ranking = _ranking(plan, criterion, None, 0)
         return {"values": [], "seconds": time.perf_counter() - start, "orders": [ranking.tolist()]}
-    draw = Draw(plan, number)
+    # The same in a draw for all methods: the labels shown, the folds, the model and the scored rows.
+    shown = np.arange(0) if plan.target is None else labels_shown(plan, number)
+    model, splits = None, []
+    if plan.predicts:
+        model = prepared(plan.estimator, plan.target, [plan.random_state, number, _MODEL])
+        splits = folds(plan.target, plan.n_folds, model, plan.rng(number, _FOLDS))
+    hidden = plan.scored_rows == "hidden" and plan.n_labels is not None
+    counted = np.setdiff1d(plan.target.known, shown) if hidden else None
     sizes = np.array([plan.problem.n_features]) if criterion == "all" else plan.sizes
     start = time.perf_counter()
     if order is not None:
@@ -113,36 +96,31 @@ def _cell(plan: Plan, criterion: Criterion | str, number: int | None, order: lis
         orders = [_ranking(plan, criterion, None, number)]
     else:
         held_out = plan.n_labels is None and plan.predicts
-        labels = [train for train, _ in draw.splits] if held_out else [draw.shown]
-        orders = [_ranking(plan, criterion, plan.labels.shown(rows), number) for rows in labels]
+        labels = [train for train, _ in splits] if held_out else [shown]
+        orders = [_ranking(plan, criterion, plan.target.shown(rows), number) for rows in labels]
     seconds = (time.perf_counter() - start) / len(orders)
     whole = orders[0]
     if len(orders) > 1 and len(plan.metrics) > 1:  # clusters and neighbourhoods have no folds
-        whole = _ranking(plan, criterion, plan.labels.shown(draw.shown), number)
+        whole = _ranking(plan, criterion, plan.target.shown(shown), number)
     kept = [] if isinstance(criterion, str) or order is not None else [o.tolist() for o in orders]
-    return {"values": _measured(plan, draw, orders, whole, sizes), "seconds": seconds, "orders": kept}
-
-
-def _measured(plan: Plan, draw: Draw, orders: list, whole: np.ndarray, sizes: np.ndarray) -> list[list]:
     found: dict[str, np.ndarray] = {}
     if plan.predicts:
-        target, of_all = plan.labels, len(whole) == plan.problem.n_features == sizes[0]
+        metric, of_all = plan.target.metric, len(whole) == plan.problem.n_features == sizes[0]
         if of_all and plan.squared is not None:
-            found[target.metric] = nearest_class(plan.squared, target, draw.splits, draw.counted)
+            found[metric] = nearest_class(plan.squared, plan.target, splits, counted)
         else:
-            found[target.metric] = predicted(plan.judged, target, orders, sizes, draw.splits, draw.model, draw.counted)
+            found[metric] = predicted(plan.judged, plan.target, orders, sizes, splits, model, counted)
     if "jaccard" in plan.metrics:
         found["jaccard"] = jaccard_curve(plan.judged, whole, n_features=sizes.tolist()).mean
     if set(CLUSTERS) & set(plan.metrics):
-        found |= clustered(plan.judged, plan.labels, whole, sizes, [plan.seed, draw.number, _MODEL])
-    return [
-        [metric, k, float(v)] for metric in plan.metrics for k, v in zip(sizes.tolist(), found[metric], strict=True)
-    ]
+        found |= clustered(plan.judged, plan.target, whole, sizes, [plan.random_state, number, _MODEL])
+    values = [[m, k, float(value)] for m in plan.metrics for k, value in zip(sizes.tolist(), found[m], strict=True)]
+    return {"values": values, "seconds": seconds, "orders": kept}
 
 
-def _labels_shown(plan: Plan, number: int) -> np.ndarray:
+def labels_shown(plan: Plan, number: int) -> np.ndarray:
     """Rows whose labels are shown in a draw: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
-    target, rng = plan.labels, np.random.default_rng([plan.seed, number, _LABELS])
+    target, rng = plan.target, plan.rng(number, _LABELS)
     if plan.n_labels is None:
         return target.known
     rows = rng.permutation(target.known)
@@ -155,7 +133,7 @@ def _labels_shown(plan: Plan, number: int) -> np.ndarray:
 
 def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, number: int) -> np.ndarray:
     """The first features by a criterion, up to the largest size; all features for a baseline."""
-    rng = np.random.default_rng([plan.seed, number, _RANDOM])
+    rng = plan.rng(number, _RANDOM)
     if isinstance(criterion, str):
         m, groups = plan.problem.n_features, plan.problem.groups
         if criterion == "all":
@@ -166,7 +144,7 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     most = int(plan.sizes[-1])
     pairs = plan.pairs if "pairs" in criterion.uses else {}
     if "pairs" in criterion.reads and plan.n_pairs is not None:
-        drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.seed, number, _PAIRS]))
+        drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.random_state, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
     ranking = rank(criterion, plan.problem.with_supervision(y, **pairs), most)
     order, scored = ranking.order, ranking.n_scored
@@ -181,7 +159,7 @@ class Cells:
         self.kept = Kept(folder)
         if self.kept.folder is not None:
             self.kept.folder.mkdir(parents=True, exist_ok=True)
-            X = plan.X
+            X: Any = plan.problem.X
             values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
             groups = None if plan.problem.groups is None else plan.problem.groups.owner
             settings = [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]
@@ -197,11 +175,10 @@ def finished_cells(folder: Path) -> list[Path]:
     if not folder.exists() and not folder.is_symlink():
         return []
     found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-    foreign = [path.name for path in found if not _CELL.fullmatch(path.name)]
-    if foreign:
-        raise FileExistsError(
-            f"{folder} is not a folder of an earlier run ({foreign[0]} is in it); use another folder."
-        )
+    for path in found:
+        if not _CELL.fullmatch(path.name):
+            inside = f"({path.name} is in it)"
+            raise FileExistsError(f"{folder} is not a folder of an earlier run {inside}; use another folder.")
     return [path for path in found if not path.name.startswith(".")]
 
 
@@ -219,22 +196,23 @@ def _hash(value: Any, what: str) -> str:
     try:
         return joblib.hash(value, coerce_mmap=True)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
+        message = (
             f"resume_from needs every {what} to be picklable ({error}); use a function from a module, not a lambda."
-        ) from error
+        )
+        raise ValueError(message) from error
 
 
-def _work(plan: Plan, name: str, criterion: Any, number: int | None, order: Any, keep: Keep, at: int) -> tuple:
+def _work(plan: Plan, criterion: Any, task: Task, kept: Kept, file: str, at: int) -> tuple:
     """One cell in a worker, on one thread so that sums do not vary; it is stored before it is returned."""
+    name, number, order = task
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            result = _cell(plan, criterion, number, order)
+            result = run_cell(plan, criterion, number, order)
     except Exception as error:
         error.add_note(f"method {name!r}, draw {number}")
         raise
     result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
-    kept, file = keep
     kept.save(file, result)
     return at, result
 
@@ -244,20 +222,21 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
 
     An error while a graph is built is ignored here; the cell that needs the graph raises it again.
     """
-    recipes = {r.key: r for c in criteria if isinstance(c, Criterion) for r in c.recipes() if not r.supervised}
-    n, m = plan.X.shape
+    scored = [c for c in criteria if isinstance(c, Criterion)]
+    recipes = {r.key: r for c in scored for r in c.recipes() if not r.supervised}
+    n, m = plan.problem.X.shape
     with threadpool_limits(1), warnings.catch_warnings():  # the cells repeat the warnings of a graph
         warnings.simplefilter("ignore")
         for recipe in recipes.values():
             with suppress(Exception):
                 plan.problem.graph(recipe)
-        for sets in (c.set_formula() for c in criteria if isinstance(c, Criterion)):
+        for sets in (c.set_formula() for c in scored):
             if sets is not None and not sets.supervised:
                 with suppress(Exception):
                     sets.kernel(plan.problem)
         if plan.standardize:
             _ = plan.judged
-        usual = plan.predicts and plan.estimator is None and plan.labels.metric == "accuracy"
+        usual = plan.predicts and plan.estimator is None and plan.target.metric == "accuracy"
         if "all" in criteria and usual and m > _TREE and n <= _ALL_PAIRS and plan.squared is None:
             return replace(plan, squared=row_distances(plan.judged.X).matrix())
     return plan
@@ -267,68 +246,45 @@ def run_cells(
     plan: Plan, criteria: dict[str, Any], n_draws: int, cells: Cells, n_jobs: Any, progress: Any
 ) -> dict[str, list]:
     """The results of every method in every draw."""
-    once = [name for name, c in criteria.items() if not redrawn(c) and name not in ("random", "all")]
+    once = [name for name, c in criteria.items() if not isinstance(c, str) and not c.uses]  # the same in every draw
     draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
-    with _Progress(len(once) + sum(draws.values()), progress) as finished:
+    done, total = 0, len(once) + sum(draws.values())
+    with counting("cells", total) as count:
+
+        def finished(n_cells: int = 1) -> None:
+            nonlocal done
+            done += n_cells
+            count.reach(done)
+            if progress is not None and n_cells:
+                progress(done, total)
+
+        def finish(tasks: list[Task]) -> dict[tuple[str, int | None], dict]:
+            """The results of some cells, computed or read; what is the same for all of them is prepared once."""
+            nonlocal plan
+            files = [cells.name(criteria[name], number) for name, number, _ in tasks]
+            found: list[Any] = [cells.kept.load(file) if file else None for file in files]
+            todo = [at for at in range(len(tasks)) if found[at] is None]
+            plan = prepared_for(plan, [criteria[tasks[at][0]] for at in todo])
+            work = joblib.delayed(_work)
+            jobs = [work(plan, criteria[tasks[at][0]], tasks[at], cells.kept, files[at], at) for at in todo]
+            finished(len(tasks) - len(jobs))
+            arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
+            try:
+                for at, result in arriving:
+                    found[at] = result
+                    finished()
+            finally:
+                with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
+                    warnings.simplefilter("ignore")
+                    arriving.close()
+            return {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+
         # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
         tasks: list[Task] = [(name, None, None) for name in once]
         tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
-        plan, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
-        results = {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+        results = finish(tasks)
         ranked = {name: results[name, None] for name in once}
         tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
-        _, found = _finish(plan, criteria, tasks, cells, n_jobs, finished)
-        for task, result in zip(tasks, found, strict=True):
-            shared = {key: ranked[task[0]][key] for key in ("seconds", "warnings")}
-            results[task[0], task[1]] = result | shared
+        for key, result in finish(tasks).items():
+            results[key] = result | {name: ranked[key[0]][name] for name in ("seconds", "warnings")}
     return {name: [results[name, number] for number in range(draws[name])] for name in criteria}
-
-
-class _Progress:
-    """The number of finished cells, for the active run and for the function of the caller."""
-
-    def __init__(self, total: int, tell: Callable[[int, int], Any] | None):
-        self._total, self._tell, self._done, self._count = total, tell, 0, counting("cells", total)
-
-    def __enter__(self) -> _Progress:
-        self._count.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._count.__exit__(*error)
-
-    def __call__(self, cells: int = 1) -> None:
-        self._done += cells
-        self._count.reach(self._done)
-        if self._tell is not None and cells:
-            self._tell(self._done, self._total)
-
-
-def _finish(
-    plan: Plan, criteria: dict[str, Any], tasks: list[Task], cells: Cells, n_jobs: Any, finished: _Progress
-) -> tuple[Plan, list[dict]]:
-    """The plan with what was prepared for it, and the results of some cells, computed or read."""
-    files = [cells.name(criteria[name], number) for name, number, _ in tasks]
-    found: list[Any] = [cells.kept.load(file) if file else None for file in files]
-    plan = prepared_for(plan, [criteria[tasks[at][0]] for at in range(len(tasks)) if found[at] is None])
-    jobs = [
-        joblib.delayed(_work)(plan, name, criteria[name], number, order, (cells.kept, files[at]), at)
-        for at, (name, number, order) in enumerate(tasks)
-        if found[at] is None
-    ]
-    finished(len(tasks) - len(jobs))
-    arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
-    try:
-        for at, result in arriving:
-            found[at] = result
-            finished()
-    finally:
-        with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
-            warnings.simplefilter("ignore")
-            arriving.close()
-    return plan, found
-
-
-def redrawn(criterion: Criterion | str) -> bool:
-    """Whether the ranking of a method depends on the draw; False for a baseline."""
-    return not isinstance(criterion, str) and bool(criterion.uses)

@@ -30,11 +30,9 @@ from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .cells import CLUSTERS, Cells, Plan, run_cells
-from .checked import check_reads
-from .curves import Target, check_sizes, prepared, read_target, spread
-from .estimators import named_estimator
+from .curves import check_sizes, spread
+from .held_out import Target, check_reads, named_estimator, prepared, read_target, sampled_rows
 from .measures import top_k_overlap
-from .sampling import sampled_rows
 
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", *CLUSTERS, "jaccard"), "rmse": ("rmse", "jaccard")}
@@ -91,9 +89,8 @@ class Comparison:
         metric = self.settings["metrics"][0] if metric is None else metric
         mine = (self.table["method"] == method) & (self.table["metric"] == metric)
         if not mine.any():
-            raise ValueError(
-                f"there are no values for method={method!r} and metric={metric!r}; methods: {', '.join(self.criteria)}."
-            )
+            message = f"there are no values for method={method!r} and metric={metric!r}"
+            raise ValueError(f"{message}; methods: {', '.join(self.criteria)}.")
         return self.table["value"][mine].reshape(len(np.unique(self.table["draw"][mine])), -1)
 
     def summary(self) -> dict[str, Any]:
@@ -117,21 +114,16 @@ class Comparison:
     def _about(self, name: str) -> dict[str, Any]:
         mine = self.table["method"] == name
         sizes = np.unique(self.table["n_features"][mine]).tolist()
-        curves = {}
-        for metric in self.settings["metrics"]:
-            columns = spread(self.values(name, metric))
-            curves[metric] = {"n_features": sizes} | {key: _plain(column) for key, column in columns.items()}
+        columns = {metric: spread(self.values(name, metric)) for metric in self.settings["metrics"]}
+        curves = {
+            m: {"n_features": sizes} | {key: _plain(c) for key, c in found.items()} for m, found in columns.items()
+        }
         overlap = None
         if len(self.orders[name]) > 1:
             m, orders = self.settings["n_columns"], self.orders[name]
             overlap = {i: _plain([top_k_overlap(orders, k, i, m) for k in sizes]) for i in ("jaccard", "kuncheva")}
-        return {
-            "criterion": self.criteria[name],
-            "baseline": name in BASELINES,
-            "curves": curves,
-            "seconds": float(self.table["seconds"][mine].mean()),
-            "stability": overlap,
-        }
+        about = {"criterion": self.criteria[name], "baseline": name in BASELINES, "curves": curves}
+        return about | {"seconds": float(self.table["seconds"][mine].mean()), "stability": overlap}
 
     def _average_ranks(self, metric: str) -> dict[str, float]:
         n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
@@ -140,9 +132,8 @@ class Comparison:
         return dict(zip(self.criteria, ranks.tolist(), strict=True))
 
     def __repr__(self) -> str:
-        metric = self.settings["metrics"][0]
+        metric, n_draws = self.settings["metrics"][0], self.settings["n_draws"]
         ranks = self._average_ranks(metric)
-        n_draws = self.settings["n_draws"]
         what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
         for name in sorted(ranks, key=ranks.__getitem__):
@@ -228,7 +219,7 @@ def compare(
     standardize : bool, default=False
         Whether the chosen columns are standardised before they are judged. The methods rank unstandardised columns.
     estimator : {"knn", "logistic", "ridge", "pls", "svm", "forest"}, classifier or regressor, optional
-        The model for predictions, by name (:mod:`fiedler.evaluate.estimators`) or as an object. By default "knn": 1-NN
+        The model for predictions, by name (:mod:`fiedler.evaluate.held_out`) or as an object. By default "knn": 1-NN
         for classes and 5-NN for a real target. With a regressor object, integer y is a target.
     n_folds : int, default=5
         Number of cross-validation folds.
@@ -276,71 +267,63 @@ def compare(
     >>> result.summary()["best"]
     {'accuracy': 'all'}
     """
-    problem = Problem.of(X)
     scale = "keep" if scale == "none" else scale
-    problem = problem.scaled(check_scale(scale))
+    problem = Problem.of(X).scaled(check_scale(scale))
+    n_rows, sampled_from = problem.n_samples, None
     model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
-    target = None if y is None else read_target(y, problem.n_samples, model, unlabeled, task)
+    target = None if y is None else read_target(y, n_rows, model, unlabeled, task)
     if target is not None:
         estimator = named_estimator(estimator, "target" if target.metric == "rmse" else "classes")
-    known = Supervision(problem.n_samples, must_link=must_link, cannot_link=cannot_link)
-    if known.has_pairs and n_pairs is not None:
-        raise ParameterError(
-            f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one.",
-            parameter=("must_link", "cannot_link"),
-        )
-    stated = {"must_link": known.must_link, "cannot_link": known.cannot_link}
-    given = {kind: pairs for kind, pairs in stated.items() if pairs is not None}
-    n_rows, sampled_from = problem.n_samples, None
+    stated = Supervision(n_rows, must_link=must_link, cannot_link=cannot_link)
+    if stated.has_pairs and n_pairs is not None:
+        message = f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one."
+        raise ParameterError(message, parameter=("must_link", "cannot_link"))
+    pairs = {kind: rows for kind in ("must_link", "cannot_link") if (rows := getattr(stated, kind)) is not None}
     if most_rows is not None and n_rows > check_integer("most_rows", most_rows, 20):
-        rows = sampled_rows(n_rows, most_rows, target, given.values(), random_state)
-        problem, target, sampled_from = problem.take_rows(rows), target and target.take(rows), n_rows
-        given = {kind: Pairs(pairs, n_rows)[rows].pairs for kind, pairs in given.items()}
+        rows = sampled_rows(n_rows, most_rows, target, pairs.values(), random_state)
+        problem, sampled_from = problem.take_rows(rows), n_rows
+        target = None if target is None else Target(target.values[rows], target.metric)
+        pairs = {kind: Pairs(given, n_rows)[rows].pairs for kind, given in pairs.items()}
     check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
-    plan = Plan(
-        problem,
-        target,
-        check_sizes(n_features, problem.n_features),
-        _check_labels(n_labels, target),
-        n_pairs,
-        _check_metrics(_metrics_of(judge, metrics, target), target),
-        estimator,
-        n_folds,
-        scored_rows,
-        unscored,
-        random_state,
-        standardize,
-        given,
-    )
+    sizes = check_sizes(n_features, problem.n_features)
+    _check_labels(n_labels, target)
+    metrics = _chosen_metrics(judge, metrics, target)
+    rules: dict[str, Any] = {"n_folds": n_folds, "scored_rows": scored_rows, "unscored": unscored}
+    others: dict[str, Any] = {"standardize": standardize, "random_state": random_state}
+    shown = None if target is None else n_labels
+    plan = Plan(problem, target, sizes, metrics, estimator, shown, n_pairs, pairs, **rules, **others)
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
-    criteria = _named(methods, target, known.has_pairs)
-    if plan.n_labels == 0:
-        _check_label_free(criteria, known.has_pairs)
+    criteria = _named(methods, plan)
     results = run_cells(plan, criteria, n_draws, Cells(resume_from, plan), n_jobs, progress)
-    _warn_once(results)
+    for name, found in results.items():  # the warnings of the workers, each once per method and with its count
+        for message, times in Counter(m for result in found for m in result["warnings"]).items():
+            warnings.warn(f"{name}, {times} of {len(found)} draws: {message}", UserWarning, stacklevel=2)
+    tasks = {"accuracy": "classification", "rmse": "regression"}
     settings = {
-        "task": "no labels" if target is None else {"accuracy": "classification", "rmse": "regression"}[target.metric],
+        "task": "no labels" if target is None else tasks[target.metric],
         "n_samples": problem.n_samples,
         "sampled_from": sampled_from,
         "n_columns": problem.n_features,
-        "n_features": plan.sizes.tolist(),
+        "n_features": sizes.tolist(),
         "n_draws": n_draws,
         "n_labels": n_labels,
-        "n_pairs": sum(map(len, plan.pairs.values())) if plan.pairs else n_pairs,
-        "metrics": list(plan.metrics),
+        "n_pairs": sum(map(len, pairs.values())) if pairs else n_pairs,
+        "metrics": list(metrics),
         "estimator": None if target is None else repr(prepared(estimator, target, [0])),
-        "n_folds": n_folds,
-        "scored_rows": scored_rows,
-        "unscored": unscored,
-        "scale": scale,
-        "standardize": standardize,
-        "random_state": random_state,
     }
+    settings |= {**rules, "scale": scale, **others}
     formulas = {name: None if isinstance(c, str) else repr(c) for name, c in criteria.items()}
     orders = {name: [order for result in found for order in result["orders"]] for name, found in results.items()}
-    return Comparison(_table(results), settings, formulas, orders)
+    rows = [
+        (name, k, number, metric, value, result["seconds"])
+        for name, found in results.items()
+        for number, result in enumerate(found)
+        for metric, k, value in result["values"]
+    ]
+    columns = zip(("method", "n_features", "draw", "metric", "value", "seconds"), zip(*rows, strict=True), strict=True)
+    return Comparison({name: np.array(column) for name, column in columns}, settings, formulas, orders)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -463,30 +446,12 @@ def label_budget(
     return LabelBudget(of, n_features, found)
 
 
-def _table(results: dict[str, list]) -> dict[str, np.ndarray]:
-    rows = [
-        (name, k, number, metric, value, result["seconds"])
-        for name, found in results.items()
-        for number, result in enumerate(found)
-        for metric, k, value in result["values"]
-    ]
-    names = ("method", "n_features", "draw", "metric", "value", "seconds")
-    return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
-
-
-def _warn_once(results: dict[str, list]) -> None:
-    """Issue the warnings of the workers, each once per method and with its count."""
-    for name, found in results.items():
-        for message, times in Counter(m for result in found for m in result["warnings"]).items():
-            warnings.warn(f"{name}, {times} of {len(found)} draws: {message}", UserWarning, stacklevel=3)
-
-
 def _plain(values: Any) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def _named(methods: Any, target: Target | None, has_pairs: bool) -> dict[str, Criterion | str]:
-    """Criteria by name; the baselines follow the methods."""
+def _named(methods: Any, plan: Plan) -> dict[str, Criterion | str]:
+    """Criteria by name, each of which can read what the plan shows; the baselines follow the methods."""
     if isinstance(methods, (str, Criterion)):
         methods = [methods]
     if not isinstance(methods, Mapping):
@@ -500,75 +465,54 @@ def _named(methods: Any, target: Target | None, has_pairs: bool) -> dict[str, Cr
         raise ValueError(f"methods uses {min(taken)!r}, the name of a baseline; choose another name.")
     named = {str(name): as_criterion(method) for name, method in methods.items()}
     for name, criterion in named.items():
-        check_reads(criterion, target, f"method {name!r}", has_pairs)
+        check_reads(criterion, plan.target, f"method {name!r}", bool(plan.pairs))
+    for name, criterion in named.items() if plan.n_labels == 0 else ():
+        reads = criterion.reads - ({"pairs"} if plan.pairs else set())
+        if reads:
+            message = f"n_labels=0 shows no labels, but {name!r} requires {' and '.join(sorted(reads))}; show some."
+            raise ParameterError(message, parameter="n_labels", value=0)
     named.setdefault("variance", Variance())
     return named | {"random": "random", "all": "all"}
 
 
-def _metrics_of(judge: str | None, metrics: Any, target: Target | None) -> Any:
-    """The metrics of a judge, or those that are given."""
+def _chosen_metrics(judge: str | None, metrics: Any, target: Target | None) -> tuple[str, ...]:
+    """The metrics of a judge, or those that are given, or the first that y allows."""
+    allowed = ("jaccard",) if target is None else _METRICS[target.metric]
+    kind = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
     if judge is None:
-        return metrics
+        chosen = allowed[:1] if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
+        if not chosen or not set(chosen) <= set(allowed):
+            message = f"metrics={metrics!r} is not possible with {kind}; use {', '.join(map(repr, allowed))}."
+            raise ParameterError(message, parameter="metrics", value=metrics)
+        return chosen
     check_choice("judge", judge, JUDGES)
     if metrics is not None:
         message = f"judge={judge!r} chooses the metrics, but metrics={metrics!r} is given; omit one."
         raise ParameterError(message, parameter=("judge", "metrics"), value=judge)
-    near = ("jaccard" if target is None else target.metric,)
-    if judge == "neighbors":
-        return near
-    if target is None or target.metric != "accuracy":
-        y = "no y" if target is None else "a real target in y"
-        message = f"judge={judge!r} compares clusters with classes, but there is {y}; use judge='neighbors'."
+    clusters = ("kmeans_accuracy", "kmeans_nmi")
+    if judge != "neighbors" and not set(clusters) <= set(allowed):
+        message = f"judge={judge!r} compares clusters with classes, but there is {kind}; use judge='neighbors'."
         raise ParameterError(message, parameter="judge", value=judge)
-    return ("kmeans_accuracy", "kmeans_nmi") if judge == "clusters" else (*near, "kmeans_accuracy", "kmeans_nmi")
+    return {"neighbors": allowed[:1], "clusters": clusters, "both": allowed[:1] + clusters}[judge]
 
 
-def _check_label_free(criteria: Mapping[str, Any], has_pairs: bool) -> None:
-    for name, criterion in criteria.items():
-        reads = set() if isinstance(criterion, str) else criterion.reads - ({"pairs"} if has_pairs else set())
-        if reads:
-            message = f"n_labels=0 shows no labels, but {name!r} requires {' and '.join(sorted(reads))}; show some."
-            raise ParameterError(message, parameter="n_labels", value=0)
-
-
-def _check_metrics(metrics: Any, target: Target | None) -> tuple[str, ...]:
-    allowed = ("jaccard",) if target is None else _METRICS[target.metric]
-    chosen = allowed[:1] if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    wrong = [metric for metric in chosen if metric not in allowed]
-    if wrong or not chosen:
-        y = "no y" if target is None else {"accuracy": "classes in y", "rmse": "a real target in y"}[target.metric]
-        message = f"metrics={metrics!r} is not possible with {y}; use {', '.join(map(repr, allowed))}."
-        raise ParameterError(message, parameter="metrics", value=metrics)
-    return chosen
-
-
-def _check_labels(n_labels: Any, target: Target | None) -> int | None:
-    """The number of labels shown in a draw, after a check that enough labels are known."""
-    if n_labels is None or target is None:
-        return None
-    if check_integer("n_labels", n_labels, 0) == 0:
-        return 0
-    wrong = _too_few_targets(n_labels, target) if target.metric == "rmse" else _too_few_per_class(n_labels, target)
+def _check_labels(n_labels: Any, target: Target | None) -> None:
+    """Raise an error if fewer labels are known than a draw shows."""
+    if n_labels is None or target is None or check_integer("n_labels", n_labels, 0) == 0:
+        return
+    n_known, wrong = len(target.known), ""
+    if target.metric == "rmse":
+        if n_labels < 2:
+            wrong = "is less than two targets; use 2 or more"
+        elif n_labels > n_known:
+            wrong = f"is more than the {n_known} known targets in y; use at most {n_known}"
+    else:
+        sizes = np.bincount(target.values[target.known])
+        c, smallest, most = len(sizes), sizes.min(), -(-n_labels // len(sizes))
+        if n_labels < c:
+            wrong = f"is less than one label for each of the {c} classes; use a multiple of {c}"
+        elif smallest < most:
+            needs = f"needs {most} labels per class, but the smallest of the {c} classes has {smallest} labelled rows"
+            wrong = f"{needs}; use n_labels={c * smallest} or less, or drop that class"
     if wrong:
         raise ParameterError(f"n_labels={n_labels} {wrong}.", parameter="n_labels", value=n_labels)
-    return n_labels
-
-
-def _too_few_targets(n_labels: int, target: Target) -> str:
-    known = len(target.known)
-    if n_labels < 2:
-        return "is less than two targets; use 2 or more"
-    return f"is more than the {known} known targets in y; use at most {known}" if n_labels > known else ""
-
-
-def _too_few_per_class(n_labels: int, target: Target) -> str:
-    sizes = np.bincount(target.values[target.known])
-    most = -(-n_labels // len(sizes))
-    if n_labels < len(sizes):
-        return f"is less than one label for each of the {len(sizes)} classes; use a multiple of {len(sizes)}"
-    if sizes.min() < most:
-        return (
-            f"needs {most} labels per class, but the smallest of the {len(sizes)} classes has {sizes.min()} "
-            f"labelled rows; use n_labels={len(sizes) * sizes.min()} or less, or drop that class"
-        )
-    return ""

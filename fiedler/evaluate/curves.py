@@ -13,18 +13,16 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import t
-from sklearn import config_context
-from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 
 from ..errors import ParameterError
 from ..problem import Problem
-from ..supervision import Supervision
 from ..validation import check_choice, check_integer
 from ..words import to_frame
+from .held_out import Target, folds, predicted, prepared, read_target, whole_seed
 from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors, widths
 
 
@@ -133,10 +131,8 @@ def accuracy_curve(
     >>> accuracy_curve(*load_iris(return_X_y=True), features=[3, 2, 0, 1], n_features=[1, 2, 4], n_repeats=3)
     Curve(accuracy, 1..4 features, 3 repeats: best 0.96 at 4)
     """
-    problem = Problem.read(X)
+    problem, features, sizes = _checked(X, features, n_features)
     target = read_target(y, problem.n_samples, estimator, unlabeled)
-    features = check_features(features, problem.n_features)
-    sizes = check_sizes(n_features, len(features))
     values = []
     for repeat in range(check_integer("n_repeats", n_repeats, 1)):
         model = prepared(estimator, target, [random_state, repeat])
@@ -189,10 +185,8 @@ def clustering_curve(
     array([0.96 , 0.96 , 0.893])
     """
     check_choice("metric", metric, ("clustering_accuracy", "nmi"))
-    problem = Problem.read(X)
+    problem, features, sizes = _checked(X, features, n_features)
     target = read_target(y, problem.n_samples, KNeighborsClassifier(), unlabeled)
-    features = check_features(features, problem.n_features)
-    sizes = check_sizes(n_features, len(features))
     repeats = range(check_integer("n_repeats", n_repeats, 1))
     values = [clustered(problem, target, features, sizes, [random_state, repeat])[metric] for repeat in repeats]
     return Curve(metric, sizes, np.array(values))
@@ -224,14 +218,10 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
     >>> jaccard_curve(load_iris().data, [2, 3, 0, 1], n_features=[2, 4]).mean.round(3)
     array([0.894, 1.   ])
     """
-    problem = X if isinstance(X, Problem) else Problem.read(X)
-    features = check_features(features, problem.n_features)
-    sizes = check_sizes(n_features, len(features))
+    problem, features, sizes = _checked(X, features, n_features)
     before, inside = inner_neighbors(problem.X, n_neighbors), problem.columns_of(features)
-    kept = [
-        shared_neighbors(before, inner_neighbors(problem.X[:, inside[:width]], n_neighbors))
-        for width in widths(problem, features, sizes)
-    ]
+    ends = widths(problem, features, sizes)
+    kept = [shared_neighbors(before, inner_neighbors(problem.X[:, inside[:end]], n_neighbors)) for end in ends]
     return Curve("jaccard", sizes, np.array([kept]))
 
 
@@ -273,106 +263,10 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
     return curve(features), curve(features[::-1])
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
-    """y for an evaluation: class codes (-1 if unknown) or real values (NaN if unknown), and the known rows."""
-
-    values: np.ndarray
-    known: np.ndarray
-    metric: str
-
-    def shown(self, rows: np.ndarray) -> np.ndarray:
-        """y with all other rows set to unknown."""
-        y = np.full(len(self.values), -1 if self.metric == "accuracy" else np.nan, dtype=self.values.dtype)
-        y[rows] = self.values[rows]
-        return y
-
-    def take(self, rows: np.ndarray) -> Target:
-        """The target of some rows."""
-        values = self.values[rows]
-        return Target(values, np.flatnonzero(np.isin(rows, self.known)), self.metric)
-
-
-def read_target(y: Any, n_samples: int, estimator: Any, unlabeled: Any, task: str = "auto") -> Target:
-    """y as classes or a real target, decided by ``task``, by the estimator, or by :meth:`Supervision.task`."""
-    if estimator is not None and not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(f"estimator must be a scikit-learn classifier or regressor, got {estimator!r}.")
-    known = Supervision(n_samples, y, unlabeled=unlabeled)
-    reader = "the evaluation" if estimator is None else f"estimator={estimator!r}"
-    wanted = known.task(task) if estimator is None or task != "auto" else "target" * is_regressor(estimator)
-    if estimator is not None and (wanted == "target") != is_regressor(estimator):
-        raise ValueError(f"task={task!r} does not fit estimator={estimator!r}; omit one of them.")
-    if wanted == "target":
-        values = known.target(reader)
-        return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
-    codes, _ = known.classes(reader)
-    return Target(codes, np.flatnonzero(codes >= 0), "accuracy")
-
-
-def prepared(estimator: Any, target: Target, seed: Sequence[int]) -> Any:
-    """A new estimator, with a random seed if it accepts one and has none."""
-    if estimator is None:
-        return KNeighborsClassifier(1) if target.metric == "accuracy" else KNeighborsRegressor(5)
-    model = clone(estimator)
-    seeds = [name for name, value in model.get_params().items() if name.endswith("random_state") and value is None]
-    return model.set_params(**dict.fromkeys(seeds, whole_seed(seed)))
-
-
-def whole_seed(seed: Sequence[int]) -> int:
-    """One integer seed from several integers."""
-    return int(np.random.SeedSequence(seed).generate_state(1)[0])
-
-
-def folds(target: Target, n_folds: int, model: Any, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(train, test) rows, shuffled and stratified; without shuffling, sorted classes would bias ties of 1-NN."""
-    n, k = len(target.known), getattr(model, "n_neighbors", 1)
-    if check_integer("n_folds", n_folds, 2) > n:
-        raise ValueError(f"n_folds={n_folds} is more than the {n} labelled rows; use fewer folds or more labels.")
-    smallest = n - -(-n // n_folds)
-    if smallest < k:
-        raise ValueError(
-            f"n_folds={n_folds} leaves {smallest} of the {n} labelled rows for training, fewer than the "
-            f"n_neighbors={k} of {model!r}; use fewer neighbours or label more rows."
-        )
-    rows = rng.permutation(target.known)
-    if target.metric == "accuracy":
-        rows = rows[np.argsort(target.values[rows], kind="stable")]
-    shuffled = rng.permutation(n)
-    rows, fold = rows[shuffled], shuffled % n_folds
-    return [(rows[fold != f], rows[fold == f]) for f in range(n_folds)]
-
-
-def predicted(
-    problem: Problem, target: Target, orders: Sequence, sizes: Any, splits: Sequence, model: Any, counted: Any = None
-) -> np.ndarray:
-    """Accuracy or RMSE over the held-out rows in ``counted``, per size, with one ranking in all or one per fold."""
-    answers = np.full((len(sizes), len(target.values)), np.nan)
-    made = ((selected(problem, order[: max(sizes)]), widths(problem, order, sizes)) for order in orders)
-    blocks = made if len(orders) > 1 else list(made) * len(splits)
-    # X is already checked; scikit-learn's checks would take as long as the search on few columns.
-    usual = isinstance(model, (KNeighborsClassifier, KNeighborsRegressor))
-    with config_context(assume_finite=True, skip_parameter_validation=usual):
-        for (train, test), (block, ends) in zip(splits, blocks, strict=True):
-            known, asked = block[train], block[test]
-            for at, end in enumerate(ends):
-                answers[at, test] = model.fit(known[:, :end], target.values[train]).predict(asked[:, :end])
-    return _judged(answers, target, counted)
-
-
-def nearest_class(squared: np.ndarray, target: Target, splits: Sequence, counted: Any = None) -> np.ndarray:
-    """The accuracy of 1-NN from all distances between rows; ties go to the first training row."""
-    answers = np.full((1, len(target.values)), np.nan)
-    for train, test in splits:
-        answers[0, test] = target.values[train[squared[np.ix_(test, train)].argmin(axis=1)]]
-    return _judged(answers, target, counted)
-
-
-def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> np.ndarray:
-    rows = target.known if counted is None else counted
-    answers, truth = answers[:, rows], target.values[rows]
-    if target.metric == "accuracy":
-        return np.mean(answers == truth, axis=1)
-    return np.sqrt(np.mean((answers - truth) ** 2, axis=1))
+def _checked(X: Any, features: Any, n_features: Any) -> tuple[Problem, np.ndarray, np.ndarray]:
+    problem = X if isinstance(X, Problem) else Problem.read(X)
+    order = check_features(features, problem.n_features)
+    return problem, order, check_sizes(n_features, len(order))
 
 
 def clustered(

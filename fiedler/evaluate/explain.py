@@ -55,17 +55,17 @@ class Difference:
     @property
     def shared(self) -> list[str]:
         """Features that both selections chose, by their rank in the first."""
-        return self._names(self.chosen_a & self.chosen_b, self.rank_a)
+        return self._names("shared")
 
     @property
     def lost(self) -> list[str]:
         """Features that only the first selection chose, best first."""
-        return self._names(self.chosen_a & ~self.chosen_b, self.rank_a)
+        return self._names("lost")
 
     @property
     def gained(self) -> list[str]:
         """Features that only the second selection chose, best first."""
-        return self._names(self.chosen_b & ~self.chosen_a, self.rank_b)
+        return self._names("gained")
 
     @property
     def moved(self) -> list[tuple[str, int, int]]:
@@ -89,49 +89,42 @@ class Difference:
             One row per feature: ``change`` is "shared", "lost" or "gained". ``moved`` is the number of ranks by which
             the feature rose (positive) or fell.
         """
-        kinds = [
-            ("shared", self.chosen_a & self.chosen_b, self.rank_a),
-            ("lost", self.chosen_a & ~self.chosen_b, self.rank_a),
-            ("gained", self.chosen_b & ~self.chosen_a, self.rank_b),
-        ]
-        found = [_sorted(mask, rank) for _, mask, rank in kinds]
-        rows = np.concatenate(found)
-        words = np.repeat(np.array([word for word, _, _ in kinds], dtype=object), [len(part) for part in found])
+        found = {change: self._places(change) for change in ("shared", "lost", "gained")}
+        rows = np.concatenate(list(found.values()))
+        words = np.repeat(np.array(list(found), dtype=object), [len(part) for part in found.values()])
         table = {"feature": self.feature_names[rows], "change": words}
         table |= {"rank_a": self.rank_a[rows], "rank_b": self.rank_b[rows]}
         return to_frame(table | {"moved": (self.rank_a - self.rank_b)[rows]})
 
     def __repr__(self) -> str:
-        lines = [self._title()]
-        for word, text in self._parts():
-            lines.append(f"  {word:<7} {text}")
-        return "\n".join(lines)
+        return "\n".join([self._title(), *(f"  {word:<7} {text}" for word, text in self._parts())])
 
     def _repr_html_(self) -> str:
-        return html_table(self._title(), [[word, text] for word, text in self._parts()])
+        return html_table(self._title(), self._parts())
 
     def _title(self) -> str:
         a, b = int(self.chosen_a.sum()), int(self.chosen_b.sum())
         return f"{a} features before, {b} after: {len(self.shared)} shared (Jaccard {self.jaccard:.2f})"
 
     def _parts(self) -> list[tuple[str, str]]:
+        """The first features of each kind, in words."""
         moves = [f"{printable(name, 40)} {before} -> {after}" for name, before, after in self.moved]
-        parts = [("shared", self.shared), ("lost", self.lost), ("gained", self.gained), ("moved", moves)]
-        return [(word, _listed(names)) for word, names in parts if names]
+        found = []
+        for word, names in (("shared", self.shared), ("lost", self.lost), ("gained", self.gained), ("moved", moves)):
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            if names:
+                found.append((word, ", ".join(printable(name, 60) for name in names[:_SHOWN]) + more))
+        return found
 
-    def _names(self, mask: np.ndarray, rank: np.ndarray) -> list[str]:
-        return [str(self.feature_names[j]) for j in _sorted(mask, rank)]
+    def _places(self, change: str) -> np.ndarray:
+        """Numbers of the features that were shared, lost or gained, by rank."""
+        a, b = self.chosen_a, self.chosen_b
+        found = np.flatnonzero({"shared": a & b, "lost": a & ~b, "gained": b & ~a}[change])
+        rank = self.rank_b if change == "gained" else self.rank_a
+        return found[np.argsort(rank[found], kind="stable")]
 
-
-def _sorted(mask: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """The positions of a mask, by rank."""
-    found = np.flatnonzero(mask)
-    return found[np.argsort(rank[found], kind="stable")]
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(printable(name, 60) for name in names[:_SHOWN]) + more
+    def _names(self, change: str) -> list[str]:
+        return [str(self.feature_names[j]) for j in self._places(change)]
 
 
 def diff(a: SpectralSelector, b: SpectralSelector) -> Difference:
@@ -166,37 +159,23 @@ def diff(a: SpectralSelector, b: SpectralSelector) -> Difference:
     >>> diff(before, after).gained
     ['color_intensity']
     """
-    names_a, names_b = _names_of_both(a, b)
-    places = {name: place for place, name in enumerate(names_a)}
-    added = [name for name in names_b if name not in places]
-    names = [*names_a, *added]
-    columns = {"a": (a, names_a), "b": (b, names_b)}
-    found: dict[str, np.ndarray] = {}
-    for key, (selector, own) in columns.items():
+    owns, named = [names_of(a), names_of(b)], [hasattr(each, "feature_names_in_") for each in (a, b)]
+    sizes = tuple(map(len, owns))
+    if sizes[0] == sizes[1] and named[0] != named[1]:  # a selector without names takes those of the other
+        owns = [owns[named.index(True)]] * 2
+    elif sizes[0] != sizes[1] and not all(named):
+        message = (
+            f"a has {sizes[0]} features and b has {sizes[1]}, and they cannot be matched without names; fit both on "
+            "frames, or on the same columns."
+        )
+        raise ParameterError(message, parameter=("a", "b"), value=sizes)
+    names, found = list(dict.fromkeys([*owns[0], *owns[1]])), {}
+    for key, selector, own in zip("ab", (a, b), owns, strict=True):
+        if len(set(own)) < len(own):
+            message = f"{key} has features of the same name, which cannot be matched; give every column its own name."
+            raise ParameterError(message, parameter=key, value=own)
         at = {name: place for place, name in enumerate(own)}
         where = np.array([at.get(name, -1) for name in names], dtype=np.intp)
         found[f"rank_{key}"] = np.where(where < 0, np.nan, selector.ranking_[where])
         found[f"chosen_{key}"] = (where >= 0) & selector.support_[where]
     return Difference(np.array(names, dtype=object), **found)
-
-
-def _names_of_both(a: SpectralSelector, b: SpectralSelector) -> tuple[list[str], list[str]]:
-    """Names of the features of two selectors; a selector without names takes those of the other."""
-    named_a, named_b = names_of(a), names_of(b)
-    if len(named_a) == len(named_b) and hasattr(a, "feature_names_in_") != hasattr(b, "feature_names_in_"):
-        named_a = named_b = named_a if hasattr(a, "feature_names_in_") else named_b
-    elif len(named_a) != len(named_b) and not (hasattr(a, "feature_names_in_") and hasattr(b, "feature_names_in_")):
-        raise ParameterError(
-            f"a has {len(named_a)} features and b has {len(named_b)}, and they cannot be matched without names; fit "
-            "both on frames, or on the same columns.",
-            parameter=("a", "b"),
-            value=(len(named_a), len(named_b)),
-        )
-    for which, names in (("a", named_a), ("b", named_b)):
-        if len(set(names)) < len(names):
-            raise ParameterError(
-                f"{which} has features of the same name, which cannot be matched; give every column its own name.",
-                parameter=which,
-                value=names,
-            )
-    return named_a, named_b

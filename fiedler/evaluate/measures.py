@@ -18,8 +18,8 @@ from sklearn.metrics.cluster import contingency_matrix
 from ..problem import Problem
 from ..validation import check_choice, check_integer, is_sparse
 
-_DENSE_CELLS = 2**24  # smaller sparse columns are passed to an estimator as a dense block, which is much faster
-_BLOCK_CELLS = 2**22  # number of inner products in memory at a time
+DENSE_CELLS = 2**24  # smaller sparse columns are passed to an estimator as a dense block, which is much faster
+BLOCK_CELLS = 2**22  # number of inner products in memory at a time
 
 
 def kendall_coefficient(ranks: Any) -> float:
@@ -183,9 +183,8 @@ def check_features(features: Any, n_columns: int) -> np.ndarray:
     """Distinct column numbers."""
     order = np.asarray(features)
     if order.ndim != 1 or not order.size or order.dtype.kind not in "iu":
-        raise ValueError(
-            f"features must be column numbers, best first, such as SpectralSelector.order_; got {features!r}."
-        )
+        such = "column numbers, best first, such as SpectralSelector.order_"
+        raise ValueError(f"features must be {such}; got {features!r}.")
     outside = order[(order < 0) | (order >= n_columns)]
     if len(outside):
         raise ValueError(f"features holds column {outside[0]}, but X has {n_columns} columns, numbered from 0.")
@@ -198,7 +197,7 @@ def selected(problem: Problem, features: np.ndarray) -> Any:
     """The columns of some features for an estimator as floats, and dense if they are small enough."""
     block = problem.X[:, problem.columns_of(features)]
     if is_sparse(block):
-        block = block.toarray() if np.prod(block.shape) <= _DENSE_CELLS else block.tocsr()
+        block = block.toarray() if np.prod(block.shape) <= DENSE_CELLS else block.tocsr()
     return block if block.dtype.kind == "f" else block.astype(np.float64)
 
 
@@ -214,7 +213,7 @@ def inner_neighbors(X: Any, k: int) -> np.ndarray:
         raise ValueError(f"n_neighbors={k} must be less than the {n} rows of X; use a smaller n_neighbors.")
     X = X.tocsr().astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
     found = np.empty((n, k), dtype=np.intp)
-    step = max(1, _BLOCK_CELLS // n)
+    step = max(1, BLOCK_CELLS // n)
     for start in range(0, n, step):
         product = X[start : start + step] @ X.T
         product = product.toarray() if is_sparse(product) else product

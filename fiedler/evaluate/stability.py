@@ -17,8 +17,8 @@ from ..supervision import Pairs, Supervision, pairs_from_labels
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .checked import checked_ranking
-from .curves import Target, check_sizes, whole_seed
+from .curves import check_sizes
+from .held_out import Target, checked_ranking, whole_seed
 from .measures import kendall_coefficient, top_k_overlap
 
 
@@ -130,18 +130,24 @@ def stability(
     called, criterion = criterion, as_criterion(criterion)
     problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     criterion.check_problem(problem, called)
-    m, known = problem.n_features, problem.supervision
+    m, supervision = problem.n_features, problem.supervision
     check_sizes([check_integer("k", k, 1)], m)
-    draw = {"rows": _some_rows, "labels": _some_labels, "pairs": _some_pairs}[resample]
+    labels = None  # those that the criterion reads, or from which its pairs can be drawn
+    real = "target" in criterion.reads or ("target" in criterion.uses and supervision.task() == "target")
+    if real or (supervision.y is not None and criterion.uses and (criterion.reads or supervision.labelled.any())):
+        labels = Target.of(supervision, repr(criterion), real)
     all_orders, all_ranks = [], []
     with counting("draws", check_integer("n_draws", n_draws, 2)) as count:
         for number in range(n_draws):
-            rows, shown = draw(criterion, known, size, [random_state, number])
+            rows, shown = _draw(criterion, supervision, labels, resample, size, [random_state, number])
             # New rows need new graphs; new labels or pairs share the graphs that read neither.
             seen = problem if rows is None else problem.take_rows(rows)
             ranking = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
             all_orders.append(ranking.order)
-            all_ranks.append(_ranks(ranking, criterion.greater_is_better))
+            signed = -ranking.scores if criterion.greater_is_better else ranking.scores
+            if ranking.shares is not None:  # in a set the rank is the position in the order, not given by the scores
+                signed = np.argsort(ranking.order)
+            all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN is last, as one group of ties
             count()
             if progress is not None:
                 progress(number + 1, n_draws)
@@ -152,26 +158,6 @@ def stability(
     names = problem.feature_names
     columns = np.arange(m) if names is None else np.asarray(names, dtype=object)
     return Stability(k, n_draws, frequency, low, median, high, *agreement, columns)
-
-
-def _ranks(ranking: Any, greater_is_better: bool) -> np.ndarray:
-    """The ranks of all features; NaN is last, as one group of ties."""
-    signed = -ranking.scores if greater_is_better else ranking.scores
-    if ranking.shares is not None:  # in a set the rank is the position in the order, not given by the scores
-        signed = np.empty(len(ranking.order))
-        signed[ranking.order] = np.arange(len(ranking.order))
-    return rankdata(np.unique(signed, return_inverse=True)[1])
-
-
-def _read_labels(criterion: Criterion, known: Supervision) -> Target | None:
-    """The labels that a criterion reads, or from which its pairs can be drawn."""
-    if "target" in criterion.reads or ("target" in criterion.uses and known.task() == "target"):
-        values = known.target(repr(criterion))
-        return Target(values, np.flatnonzero(~np.isnan(values)), "rmse")
-    if known.y is None or not criterion.uses or (not criterion.reads and not known.labelled.any()):
-        return None
-    codes, _ = known.classes(repr(criterion))
-    return Target(codes, np.flatnonzero(codes >= 0), "accuracy")
 
 
 def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) -> np.ndarray:
@@ -186,37 +172,31 @@ def _part(groups: np.ndarray, size: Any, what: str, rng: np.random.Generator) ->
     return np.sort(ordered[np.arange(wanted) * n // wanted])
 
 
-def _some_rows(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[np.ndarray, dict]:
-    labels, n = _read_labels(criterion, known), known.n_samples
+def _draw(
+    criterion: Criterion, told: Supervision, labels: Target | None, resample: str, size: Any, seed: list[int]
+) -> tuple[np.ndarray | None, dict[str, Any]]:
+    """The rows of a draw, None for all, and the labels and pairs that it shows."""
+    n, rng, given = told.n_samples, np.random.default_rng(seed), [told.must_link, told.cannot_link]
     groups = labels.values if labels is not None and labels.metric == "accuracy" else np.zeros(n)
-    rows = _part(groups, size, "rows", np.random.default_rng(seed))
-    given = {"must_link": known.must_link, "cannot_link": known.cannot_link}
-    pairs = {name: None if part is None else Pairs(part, n)[rows] for name, part in given.items()}
-    return rows, {"y": None if labels is None else labels.values[rows], **pairs}
-
-
-def _some_labels(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
-    labels = _read_labels(criterion, known)
-    if labels is None:
-        raise ValueError(f"resample='labels' needs labels that {criterion!r} reads; use resample='rows'.")
-    groups = labels.values if labels.metric == "accuracy" else np.zeros(known.n_samples)
-    rows = labels.known[_part(groups[labels.known], size, "known labels", np.random.default_rng(seed))]
-    return None, {"y": labels.shown(rows), "must_link": known.must_link, "cannot_link": known.cannot_link}
-
-
-def _some_pairs(criterion: Criterion, known: Supervision, size: Any, seed: list[int]) -> tuple[None, dict]:
-    if "pairs" not in criterion.uses:
+    rows, y, pairs = None, None if labels is None else labels.values, list[Any](given)
+    if resample == "rows":
+        rows = _part(groups, size, "rows", rng)
+        y, pairs = None if y is None else y[rows], [None if part is None else Pairs(part, n)[rows] for part in given]
+    elif resample == "labels":
+        if labels is None:
+            raise ValueError(f"resample='labels' needs labels that {criterion!r} reads; use resample='rows'.")
+        y = labels.shown(labels.known[_part(groups[labels.known], size, "known labels", rng)])
+    elif "pairs" not in criterion.uses:
         raise ValueError(f"resample='pairs' needs a criterion that reads pairs, not {criterion!r}; use 'rows'.")
-    labels = _read_labels(criterion, known)
-    y = None if labels is None or criterion.reads == {"pairs"} else labels.values
-    if known.has_pairs:
-        given = [np.empty((0, 2), dtype=np.intp) if p is None else p for p in (known.must_link, known.cannot_link)]
-        kind = np.repeat([0, 1], [len(p) for p in given])
-        kept = _part(kind, size, "pairs", np.random.default_rng(seed))
-        must, cannot = (np.concatenate(given)[kept[kind[kept] == side]] for side in (0, 1))
-    elif labels is None:
+    elif told.has_pairs:
+        sides = [np.empty((0, 2), dtype=np.intp) if part is None else part for part in given]
+        kind = np.repeat([0, 1], [len(part) for part in sides])
+        kept = _part(kind, size, "pairs", rng)
+        pairs = [np.concatenate(sides)[kept[kind[kept] == side]] for side in (0, 1)]
+    elif y is None:
         message = "resample='pairs' needs must_link and cannot_link, or classes in y to draw pairs from."
         raise ParameterError(message, parameter=("must_link", "cannot_link"))
     else:
-        must, cannot = pairs_from_labels(labels.values, size, whole_seed(seed))
-    return None, {"y": y, "must_link": must, "cannot_link": cannot}
+        pairs = list(pairs_from_labels(y, size, whole_seed(seed)))
+    y = None if resample == "pairs" and criterion.reads == {"pairs"} else y
+    return rows, {"y": y, "must_link": pairs[0], "cannot_link": pairs[1]}

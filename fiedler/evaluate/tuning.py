@@ -26,8 +26,8 @@ from ..sets.forward import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .checked import check_reads, checked_ranking
-from .curves import Curve, Target, check_sizes, folds, predicted, prepared, read_target, spread
+from .curves import Curve, check_sizes, spread
+from .held_out import Target, check_reads, checked_ranking, folds, predicted, prepared, read_target
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:
@@ -213,11 +213,15 @@ def tune(
     else:
         target = read_target(y, problem.n_samples, estimator, unlabeled)
         seeds = [[random_state, repeat] for repeat in range(check_integer("n_repeats", n_repeats, 1))]
-        scores = [_held_out(c, problem, [k], target, n_folds, estimator, seeds, **pairs)[:, 0] for c in candidates]
+        scores = [_held_out(c, problem, [k], target, estimator, n_folds, seeds, pairs)[:, 0] for c in candidates]
         results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
         best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
     names = sorted({name for choice in choices for name in choice})
-    table = {name: _column([choice.get(name) for choice in choices]) for name in names}
+    table = {}
+    for name in names:
+        values = [choice.get(name) for choice in choices]
+        plain = all(isinstance(value, (Real, str)) for value in values)
+        table[name] = np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))
     return Tuning(by, candidates[best], choices[best], table | results)
 
 
@@ -323,43 +327,41 @@ def suggest_n_features(
     if ranking.shares is not None:  # only one feature was chosen so far; a set needs the largest number
         ranking = checked_ranking(criterion, problem, int(max(check_sizes(n_features, ranking.n_scored))))
     sizes = check_sizes(n_features, ranking.n_scored)
-    first = "turning" if ranking.shares is None else "explained"
-    found = [
-        turning_point(ranking.scores[ranking.order]) if ranking.shares is None else enough(ranking.shares.explained),
-        _spectral_gap(problem, ranking.order, sizes, cut_recipe(graph), n_clusters),
-        _held_out_choice(criterion, problem, y, sizes, estimator, n_folds, unlabeled, random_state, pairs),
-    ]
+    if ranking.shares is None:
+        first, found = "turning", [turning_point(ranking.scores[ranking.order])]
+    else:
+        first, found = "explained", [enough(ranking.shares.explained)]
+    found.append(_spectral_gap(problem, ranking.order, sizes, cut_recipe(graph), n_clusters))
+    try:
+        target = read_target(y, problem.n_samples, estimator, unlabeled)
+        rarest = np.bincount(target.values[target.known]).min() if target.metric == "accuracy" else len(target.known)
+        if rarest < n_folds:
+            raise ValueError(f"a class has {rarest} labelled rows, fewer than n_folds={n_folds}")
+        seeds = [[random_state, repeat] for repeat in range(5)]
+        values = _held_out(criterion, problem, sizes, target, estimator, n_folds, seeds, pairs)
+    except ValueError as error:
+        found.append((None, f"no cross-validation: {error}"))
+    else:
+        found.append(_smallest_of_the_best(Curve(target.metric, sizes, values)))
     return Suggestions((first, "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
 
 
 def _held_out(
-    criterion: Criterion,
-    problem: Problem,
-    sizes: Any,
-    target: Target,
-    n_folds: int,
-    estimator: Any,
-    seeds: list[list[int]],
-    **pairs: Any,
+    criterion: Criterion, problem: Problem, sizes: Any, y: Target, estimator: Any, n_folds: int, seeds: Any, pairs: dict
 ) -> np.ndarray:
     """Accuracy or RMSE per seed and size; each fold is predicted with features ranked without its labels."""
-    check_reads(criterion, target, repr(criterion), any(given is not None for given in pairs.values()))
+    check_reads(criterion, y, repr(criterion), any(given is not None for given in pairs.values()))
 
-    def order(y: np.ndarray | None) -> np.ndarray:
-        return checked_ranking(criterion, problem.with_supervision(y, **pairs), max(sizes)).order
+    def order(shown: np.ndarray | None) -> np.ndarray:
+        return checked_ranking(criterion, problem.with_supervision(shown, **pairs), max(sizes)).order
 
     once, values = None if criterion.uses else [order(None)], []
     for seed in seeds:
-        model = prepared(estimator, target, seed)
-        splits = folds(target, n_folds, model, np.random.default_rng(seed))
-        orders = once or [order(target.shown(train)) for train, _ in splits]
-        values.append(predicted(problem, target, orders, sizes, splits, model))
+        model = prepared(estimator, y, seed)
+        splits = folds(y, n_folds, model, np.random.default_rng(seed))
+        orders = once or [order(y.shown(train)) for train, _ in splits]
+        values.append(predicted(problem, y, orders, sizes, splits, model))
     return np.array(values)
-
-
-def _column(values: list) -> np.ndarray:
-    plain = all(isinstance(value, (Real, str)) for value in values)
-    return np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))
 
 
 def enough(explained: np.ndarray) -> tuple[int | None, str]:
@@ -401,29 +403,9 @@ def _spectral_gap(
     return int(sizes[at]), f"the graph on these features has the largest gap, {gaps[at]:.4g}, after {k} clusters"
 
 
-def _held_out_choice(
-    criterion: Criterion,
-    problem: Problem,
-    y: Any,
-    sizes: np.ndarray,
-    estimator: Any,
-    n_folds: int,
-    unlabeled: Any,
-    seed: int,
-    pairs: dict,
-) -> tuple[int | None, str]:
-    try:
-        target = read_target(y, problem.n_samples, estimator, unlabeled)
-        rarest = np.bincount(target.values[target.known]).min() if target.metric == "accuracy" else len(target.known)
-        if rarest < n_folds:
-            raise ValueError(f"a class has {rarest} labelled rows, fewer than n_folds={n_folds}")
-        seeds = [[seed, repeat] for repeat in range(5)]
-        values = _held_out(criterion, problem, sizes, target, n_folds, estimator, seeds, **pairs)
-    except ValueError as error:
-        return None, f"no cross-validation: {error}"
-    curve = Curve(target.metric, sizes, values)
-    at = int(np.flatnonzero(sizes == curve.best)[0])
-    close = np.abs(curve.mean - curve.mean[at]) <= curve.std[at]
-    chosen = int(np.flatnonzero(close)[0])
-    what = f"held-out {target.metric} {curve.mean[chosen]:.4g}"
-    return int(sizes[chosen]), f"{what}, within a standard deviation of the best, {curve.mean[at]:.4g} at {curve.best}"
+def _smallest_of_the_best(curve: Curve) -> tuple[int | None, str]:
+    """The smallest number of features whose mean is within one standard deviation of the best."""
+    at = int(np.flatnonzero(curve.n_features == curve.best)[0])
+    chosen = int(np.flatnonzero(np.abs(curve.mean - curve.mean[at]) <= curve.std[at])[0])
+    what = f"held-out {curve.metric} {curve.mean[chosen]:.4g}, within a standard deviation of the best"
+    return int(curve.n_features[chosen]), f"{what}, {curve.mean[at]:.4g} at {curve.best}"

@@ -6,11 +6,11 @@
 One state, two hosts: :class:`Session` holds the answers and the ranking, and answers messages without any network or
 file. The hosts carry messages between a session and the front end in ``page/``, which is plain ES modules and CSS.
 
-- ``state.py`` what is known;  ``session.py`` messages;  ``answers.py`` what the expert said
-- ``live.py`` the ranking that follows;  ``final.py`` the ranking on all rows;  ``quality.py`` accuracy and stability
-- ``layout.py`` where rows are drawn;  ``asking.py`` which row or pair next;  ``looking.py``, ``views.py`` details
-- ``exports.py`` files, command line and script;  ``saving.py`` the session file;  ``plain.py`` numbers for messages
-- ``server.py`` the page on 127.0.0.1;  ``widget.py`` the notebook
+- ``state``      what is known, and the rows that are shown;  ``answers`` is what the expert said
+- ``session``    messages, by which a state changes;  ``saving`` is the session file
+- ``live``       the ranking that follows;  ``final`` is the ranking on all rows
+- ``looking``    rows, features, layouts, quality, and what to label next;  ``exports`` are files, command and script
+- ``server``     the page on 127.0.0.1;  ``widget`` is the notebook
 
 This room may import every other room except the command line.
 """
@@ -21,8 +21,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .origin import Origin
 from .session import Session
+from .state import Origin
 
 if TYPE_CHECKING:
     from .widget import Explorer

@@ -43,13 +43,7 @@ class Answer:
     value: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain data, for messages and files.
-
-        Returns
-        -------
-        answer : dict
-            ``kind``, ``subjects`` and ``value``.
-        """
+        """The answer as plain data, for messages and files."""
         return {"kind": self.kind, "subjects": list(self.subjects), "value": self.value}
 
 
@@ -79,11 +73,8 @@ def _numbers(given: Any, limit: int, what: str) -> tuple[int, ...]:
         raise ParameterError(f"give a list of {what} numbers, got {given!r}.", parameter=what, value=given)
     for number in given:
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < limit:
-            raise ParameterError(
-                f"{what} {number!r} does not exist; {what}s are numbered from 0 to {limit - 1}.",
-                parameter=what,
-                value=number,
-            )
+            message = f"{what} {number!r} does not exist; {what}s are numbered from 0 to {limit - 1}."
+            raise ParameterError(message, parameter=what, value=number)
     return tuple(sorted(set(given)))
 
 
@@ -91,18 +82,13 @@ def _label(value: Any) -> str | None:
     if value is None:
         return None
     text = value.strip() if isinstance(value, str) else ""
+    message = ""
     if not text or len(text) > LONGEST_LABEL or not text.isprintable():
-        raise ParameterError(
-            f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it.",
-            parameter="label",
-            value=value,
-        )
-    if text in MISSING:
-        raise ParameterError(
-            f"the label {text!r} means an unknown label in files; choose another word, or null to remove a label.",
-            parameter="label",
-            value=value,
-        )
+        message = f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it."
+    elif text in MISSING:
+        message = f"the label {text!r} means an unknown label in files; choose another word, or null to remove a label."
+    if message:
+        raise ParameterError(message, parameter="label", value=value)
     return text
 
 
@@ -119,11 +105,6 @@ def with_answer(answers: tuple[Answer, ...], new: Answer) -> tuple[Answer, ...]:
         elif old.subjects != new.subjects:
             kept.append(old)
     return (*kept, new)
-
-
-def without_feature(answers: tuple[Answer, ...], feature: int) -> tuple[Answer, ...]:
-    """The answers without the pin or ban of a feature."""
-    return tuple(a for a in answers if a.kind != "feature" or a.subjects != (feature,))
 
 
 class Contradiction(NamedTuple):
@@ -172,26 +153,15 @@ class Known:
             elif answer.kind == "feature":
                 (self.pinned if answer.value == "pinned" else self.banned).append(answer.subjects[0])
             else:
-                self._label(answer, number)
-
-    def _label(self, answer: Answer, number: int) -> None:
-        for row in answer.subjects:
-            self.labelled_by[row] = number
-            if answer.value is None:
-                self.labels.pop(row, None)
-            else:
-                self.labels[row] = answer.value
+                for row in answer.subjects:
+                    self.labelled_by[row] = number
+                    if answer.value is None:
+                        self.labels.pop(row, None)
+                    else:
+                        self.labels[row] = answer.value
 
     def y(self) -> tuple[Any, Any]:
-        """The labels and the marker for unknown ones, as ``SpectralSelector.fit`` takes them.
-
-        Returns
-        -------
-        y : array-like or None
-            The labels of the data if no answer changes them; otherwise all known labels, None or NaN if unknown.
-        unlabeled : object
-            The label that means "unknown".
-        """
+        """All known labels and the marker for unknown ones; those of the data as they are if no answer changes them."""
         if self.labels == self._text:
             return self.given.y, self.given.unlabeled
         if not self.labels:
@@ -202,26 +172,14 @@ class Known:
         return as_labels(cells), None
 
     def links(self) -> dict[str, np.ndarray | None]:
-        """The pairs as arguments of ``SpectralSelector.fit``.
-
-        Returns
-        -------
-        links : dict
-            ``must_link`` and ``cannot_link``; empty without pairs.
-        """
+        """The pairs as arguments of ``SpectralSelector.fit``; empty without pairs."""
         if not self.pairs:
             return {}
         chosen = {link: [rows for rows, (kind, _) in self.pairs.items() if kind == link] for link in LINKS}
         return {f"{link}_link": np.array(sorted(chosen[link]), dtype=np.intp).reshape(-1, 2) for link in LINKS}
 
     def groups(self) -> list[list[int]]:
-        """Rows that belong together by must-link pairs; a row that is only in cannot-link pairs is a group.
-
-        Returns
-        -------
-        groups : list of list of int
-            Largest group first, then by the first row.
-        """
+        """Rows that belong together by must-link pairs, largest group first; other rows of pairs are groups of one."""
         parent = {row: row for rows in self.pairs for row in rows}
 
         def root(row: int) -> int:
@@ -239,13 +197,7 @@ class Known:
         return sorted(members.values(), key=lambda rows: (-len(rows), rows[0]))
 
     def contradictions(self) -> list[Contradiction]:
-        """Cannot-link pairs inside a group or a class, and different labels inside a group.
-
-        Returns
-        -------
-        contradictions : list of Contradiction
-            In the order of the groups and pairs.
-        """
+        """Cannot-link pairs inside a group or a class, and different labels inside a group."""
         groups = self.groups()
         home = {row: at for at, rows in enumerate(groups) for row in rows}
         found = []
@@ -275,28 +227,17 @@ class Known:
 
         Groups are taken largest first. A group is added if a cannot-link pair, or a label, separates it from every
         group that was added before.
-
-        Returns
-        -------
-        classes : list of (label, rows)
-            The label of a group is that of its rows, or "group 1", "group 2", ...
         """
         if not self.pairs:
             return []
         groups = self.groups()
         home = {row: at for at, rows in enumerate(groups) for row in rows}
-        apart = {
-            frozenset((home[i], home[j]))
-            for (i, j), (link, _) in self.pairs.items()
-            if link == "cannot" and home[i] != home[j]
-        }
+        apart = {frozenset((home[i], home[j])) for (i, j), (link, _) in self.pairs.items() if link == "cannot"}
         names = [{self.labels[row] for row in rows if row in self.labels} for rows in groups]
         chosen: list[int] = []
-        for at in range(len(groups)):
-            if len(names[at]) < 2 and all(
-                frozenset((at, other)) in apart or (names[at] and names[other] and names[at] != names[other])
-                for other in chosen
-            ):
+        for at, own in enumerate(names):
+            differ = (frozenset((at, o)) in apart or (own and names[o] and own != names[o]) for o in chosen)
+            if len(own) < 2 and all(differ):
                 chosen.append(at)
         if len(chosen) < 2:
             return []
@@ -314,11 +255,7 @@ def text_labels(given: Given) -> dict[int, str]:
     """The known labels of the data as text."""
     if given.y is None:
         return {}
-    known = Supervision(given.n_samples, given.y, unlabeled=given.unlabeled)
-    assert known.y is not None
-    values = known.y.tolist()
-    return {int(row): _as_text(values[row]) for row in np.flatnonzero(known.labelled)}
-
-
-def _as_text(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    told = Supervision(given.n_samples, given.y, unlabeled=given.unlabeled)
+    values = np.asarray(told.y).tolist()
+    whole = {row: isinstance(values[row], float) and values[row].is_integer() for row in np.flatnonzero(told.labelled)}
+    return {int(row): str(int(values[row]) if is_whole else values[row]) for row, is_whole in whole.items()}

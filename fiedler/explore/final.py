@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any
 
 from ..data.keep import Run
 from ..errors import ParameterError
 from .answers import Known
 from .live import Live, Ranked, Settings
-from .plain import significant
-from .state import Message, State
+from .state import Message, State, significant
 
 
 class _Cancelled(Exception):  # noqa: N818 - it reports no error
@@ -36,94 +33,57 @@ class Final:
         Labels and pairs of all rows, as arguments of a fit.
     """
 
-    def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
+    def __init__(self, live: Live, settings: Settings, known: Known, supervision: Message):
         self.ranked: Ranked | None = None
         self.stage, self.done, self.total = "waiting", 0, 1
         self.error: str | None = None
-        self._cancelled = threading.Event()
+        self.cancelled = False
         work = (live, settings, known, supervision)
         self._thread = threading.Thread(target=self._run, args=work, daemon=True, name="fiedler-final")
-
-    def start(self) -> Final:
-        """Start the thread.
-
-        Returns
-        -------
-        self : Final
-            This object.
-        """
         self._thread.start()
-        return self
 
     @property
     def running(self) -> bool:
         """Whether a result is still expected."""
-        return self.ranked is None and self.error is None and not self._cancelled.is_set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the ranking was cancelled."""
-        return self._cancelled.is_set()
-
-    def cancel(self) -> None:
-        """Stop at the end of the current step, and drop the result."""
-        self._cancelled.set()
+        return self.ranked is None and self.error is None and not self.cancelled
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the thread has ended.
-
-        Parameters
-        ----------
-        seconds : float, optional
-            Longest time to wait.
-        """
+        """Wait until the thread has ended, at most for some seconds."""
         self._thread.join(seconds)
 
-    def to_json(self) -> dict[str, Any]:
-        """The progress as plain data.
+    def to_json(self) -> Message:
+        """The progress as plain data."""
+        return {name: getattr(self, name) for name in ("running", "cancelled", "stage", "done", "total", "error")}
 
-        Returns
-        -------
-        status : dict
-            ``running``, ``cancelled``, ``stage``, ``done``, ``total`` and ``error``.
-        """
-        names = ("running", "cancelled", "stage", "done", "total", "error")
-        return {name: getattr(self, name) for name in names}
-
-    def _run(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]) -> None:
+    def _run(self, live: Live, settings: Settings, known: Known, supervision: Message) -> None:
         try:
             with Run(self._blocks):
-                steps: list[tuple[str, Callable[[], Any]]] = []
                 told = live.problem.with_supervision(**supervision)
-                if not known.banned:  # without some columns the graphs are others
-                    for recipe in settings.criterion().recipes():
-                        if not recipe.supervised:
-                            steps.append((f"graph {recipe!r}", lambda recipe=recipe: told.graph(recipe)))  # type: ignore[misc]
-                found: list[Ranked] = []
-                steps.append(("scores", lambda: found.append(live.rank(settings, known, supervision))))
-                self.total = len(steps)
-                for at, (name, work) in enumerate(steps):
-                    self.stage, self.done = name, at
+                recipes = [recipe for recipe in settings.criterion().recipes() if not recipe.supervised]
+                recipes = [] if known.banned else recipes  # without some columns the graphs are others
+                self.total = len(recipes) + 1
+                for self.done, recipe in enumerate(recipes):
+                    self.stage = f"graph {recipe!r}"
                     self._check()
-                    work()
+                    told.graph(recipe)
+                self.stage, self.done = "scores", len(recipes)
+                self._check()
+                found = live.rank(settings, known, supervision)
                 self._check()
         except _Cancelled:
             return
         except Exception as error:  # shown on the page: nobody looks at the thread
             self.error = str(error) or type(error).__name__
             return
-        self.done = self.total
-        if found[0].trouble is not None:
-            self.error = found[0].trouble
-        else:
-            self.ranked = found[0]
+        self.done, self.error = self.total, found.trouble
+        self.ranked = found if found.trouble is None else None
 
     def _blocks(self, done: float, total: int, what: str) -> None:
         self.stage = f"{what}: {int(done)} of {total}"
         self._check()
 
     def _check(self) -> None:
-        if self._cancelled.is_set():
+        if self.cancelled:
             raise _Cancelled
 
 
@@ -132,8 +92,7 @@ def start(state: State) -> Message:
     if state.final is not None and state.final[1].running:
         raise ParameterError("a ranking on all rows is running; cancel it first.")
     live = Live(state.problem.with_supervision(), state.scale)
-    work = Final(live, state.settings, state.known, state.supervision())
-    state.final = state.revision, work.start()
+    state.final = state.revision, Final(live, state.settings, state.known, state.supervision())
     return status(state)
 
 
@@ -155,5 +114,5 @@ def cancel(state: State) -> Message:
     """Drop the ranking on all rows."""
     if state.final is None:
         raise ParameterError("no ranking on all rows was started.")
-    state.final[1].cancel()
+    state.final[1].cancelled = True  # it stops at the end of its step
     return status(state)

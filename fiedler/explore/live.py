@@ -54,54 +54,33 @@ class Settings:
     n_features: int = 10
 
     def changed(self, changes: dict[str, Any], n_samples: int, n_features: int) -> Settings:
-        """The settings with some new values, which are checked.
-
-        Parameters
-        ----------
-        changes : dict
-            New values of some of the parameters.
-        n_samples, n_features : int
-            Shape of the data.
-
-        Returns
-        -------
-        settings : Settings
-            New settings.
-        """
+        """The settings with some new values, which are checked."""
         if not changes:
             raise ParameterError("name a setting: method, lam, n_neighbors or n_features.", parameter="settings")
-        checked = dict(changes)
+        checked, most = dict(changes), {"n_neighbors": min(MOST_NEIGHBORS, n_samples - 1), "n_features": n_features}
         for name, value in changes.items():
+            real = isinstance(value, (int, float)) and not isinstance(value, bool)
             if name == "method":
-                if not isinstance(value, str):
-                    raise ParameterError(f"method must be text, got {value!r}.", parameter="method", value=value)
+                fits, what = isinstance(value, str), "text"
+            elif name == "lam":
+                fits, what = value is None or (real and 0 <= value <= 1), "a number in [0, 1]"
+            elif name in most:
+                fits = real and isinstance(value, int) and 1 <= value <= most[name]
+                fits, what = fits or (value is None and name == "n_neighbors"), f"a whole number from 1 to {most[name]}"
+            else:
+                message = f"unknown setting {name!r}; there are method, lam, n_neighbors and n_features."
+                raise ParameterError(message, parameter="settings", value=name)
+            if not fits:
+                raise ParameterError(f"{name} must be {what}, got {value!r}.", parameter=name, value=value)
+            if name == "method":
                 checked[name] = short_text(as_criterion(value))
                 _ = as_criterion(value).greater_is_better  # a formula that cannot be is refused here
-            elif name == "lam":
-                _check(name, value, value is None or (_is_number(value) and 0 <= value <= 1), "a number in [0, 1]")
-            elif name == "n_neighbors":
-                most = min(MOST_NEIGHBORS, n_samples - 1)
-                _check(name, value, value is None or _is_integer(value, 1, most), f"a whole number from 1 to {most}")
-            elif name == "n_features":
-                _check(name, value, _is_integer(value, 1, n_features), f"a whole number from 1 to {n_features}")
-            else:
-                raise ParameterError(
-                    f"unknown setting {name!r}; there are method, lam, n_neighbors and n_features.",
-                    parameter="settings",
-                    value=name,
-                )
         return replace(self, **checked)
 
     def criterion(self) -> Criterion:
-        """The method with λ and the number of neighbours filled in.
-
-        Returns
-        -------
-        criterion : Criterion
-            A new criterion.
-        """
+        """The method with λ and the number of neighbours filled in."""
         criterion = as_criterion(self.method)
-        if self.lam is not None and "lam" in _knobs(criterion):
+        if self.lam is not None and _has_lam(criterion):
             criterion.set_params(lam=self.lam)
         where = _neighbors_at(criterion)
         if self.n_neighbors is not None and where is not None:
@@ -109,13 +88,7 @@ class Settings:
         return criterion
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as plain data.
-
-        Returns
-        -------
-        settings : dict
-            One entry per parameter.
-        """
+        """The settings as plain data."""
         return {name: getattr(self, name) for name in ("method", "lam", "n_neighbors", "n_features")}
 
 
@@ -124,15 +97,13 @@ def knobs(settings: Settings) -> dict[str, Any]:
     criterion = settings.criterion()
     where = _neighbors_at(criterion)
     graph: Any = criterion._recipe("graph") if where == "graph__n_neighbors" else criterion
-    found = _knobs(criterion)
-    return {"lam": found.get("lam"), "n_neighbors": None if where is None else graph.n_neighbors}
+    lam = getattr(criterion, "lam", None) if _has_lam(criterion) else None
+    return {"lam": lam, "n_neighbors": None if where is None else graph.n_neighbors}
 
 
-def _knobs(criterion: Criterion) -> dict[str, Any]:
-    """Parameters of a method that the page can move."""
-    if not isinstance(criterion, SSelect) or isinstance(criterion.lam, str):
-        return {}
-    return {"lam": criterion.lam}
+def _has_lam(criterion: Criterion) -> bool:
+    """Whether a method has a λ that the page can move."""
+    return isinstance(criterion, SSelect) and not isinstance(criterion.lam, str)
 
 
 def _neighbors_at(criterion: Criterion) -> str | None:
@@ -142,19 +113,6 @@ def _neighbors_at(criterion: Criterion) -> str | None:
     if hasattr(criterion, "_default_graph") and hasattr(criterion._recipe("graph"), "n_neighbors"):
         return "graph__n_neighbors"
     return "n_neighbors" if type(criterion).__name__ == "ReliefF" else None
-
-
-def _check(name: str, value: Any, fits: bool, what: str) -> None:
-    if not fits:
-        raise ParameterError(f"{name} must be {what}, got {value!r}.", parameter=name, value=value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_integer(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 @dataclass(frozen=True)
@@ -234,22 +192,7 @@ class Live:
         self.n_sums = 0  # how often a ranking was found by a sum of kept terms
 
     def rank(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> Ranked:
-        """The ranking for some settings and answers.
-
-        Parameters
-        ----------
-        settings : Settings
-            Method, λ, number of neighbours and of features.
-        known : Known
-            The answers, for pinned and banned features.
-        supervision : dict
-            ``y``, ``must_link``, ``cannot_link`` and ``unlabeled`` of the rows of the problem.
-
-        Returns
-        -------
-        ranked : Ranked
-            The ranking; with ``trouble`` if the method cannot use what is known.
-        """
+        """The ranking for some settings and answers."""
         begun, m = time.perf_counter(), self.problem.n_features
         self.fitted = None
         nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
@@ -262,29 +205,12 @@ class Live:
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
         said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
-        return Ranked(
-            selector.order_,
-            selector.scores_,
-            _bars(selector, gains),
-            gains,
-            selector.n_features_,
-            getattr(selector, "explained_", None),
-            criterion.greater_is_better,
-            criterion.is_set,
-            short_text(criterion),
-            notes,
-            None,
-            time.perf_counter() - begun,
-        )
+        explained, seconds = getattr(selector, "explained_", None), time.perf_counter() - begun
+        kind = explained, criterion.greater_is_better, criterion.is_set, short_text(criterion), notes, None, seconds
+        return Ranked(selector.order_, selector.scores_, _bars(selector, gains), gains, selector.n_features_, *kind)
 
     def warm_up(self, settings: Settings) -> None:
-        """Build what the first labels need, such as mid-ranks, before they are given.
-
-        Parameters
-        ----------
-        settings : Settings
-            The settings of the first ranking.
-        """
+        """Build what the first labels need, such as mid-ranks, before they are given."""
         n = self.problem.n_samples
         if n < 5 or isinstance(settings.criterion(), SSelect):  # nothing to build, or terms that would be replaced
             return
@@ -295,38 +221,14 @@ class Live:
             self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
-        """A fitted selector over all features; pinned features come first in its order and banned ones last.
-
-        Parameters
-        ----------
-        settings, known, supervision : object
-            As in :meth:`rank`.
-
-        Returns
-        -------
-        selector : SpectralSelector
-            The fitted selector.
-        """
+        """A fitted selector over all features; pinned features come first in its order and banned ones last."""
         self.fitted = self.fit_kept(settings, known, supervision)
         return widened(copy(self.fitted[0]), tuple(sorted(known.banned)), self.problem)
 
     def fit_kept(
         self, settings: Settings, known: Known, supervision: dict[str, Any]
     ) -> tuple[SpectralSelector, Problem]:
-        """A selector fitted to the features that are not banned, and the problem of these features.
-
-        Parameters
-        ----------
-        settings, known, supervision : object
-            As in :meth:`rank`.
-
-        Returns
-        -------
-        selector : SpectralSelector
-            The fitted selector; pinned features are included.
-        problem : Problem
-            The problem without the banned features.
-        """
+        """A selector fitted to the features that are not banned, and the problem of these features."""
         banned = tuple(sorted(known.banned))
         problem = self.without(banned)
         columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
@@ -338,26 +240,16 @@ class Live:
             "unlabeled": supervision.get("unlabeled", -1),
         }
         criterion = settings.criterion()
-        if isinstance(criterion, SSelect) and "lam" in _knobs(criterion):
+        if _has_lam(criterion):
             selector = SpectralSelector(criterion, **options)
             return self._by_sum(selector, problem, banned, supervision), problem
         told = {name: value for name, value in supervision.items() if name != "unlabeled"}
-        with config_context(working_memory=_working_memory()):  # mid-ranks and neighbour means are kept if they fit
+        # Mid-ranks and neighbour means are kept between answers if they fit: up to 4 GiB, or an eighth of the memory.
+        with config_context(working_memory=max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))):
             return SpectralSelector(criterion, **options).fit(problem, **told), problem
 
     def without(self, banned: tuple[int, ...]) -> Problem:
-        """The problem without some features.
-
-        Parameters
-        ----------
-        banned : tuple of int
-            Feature numbers, ascending.
-
-        Returns
-        -------
-        problem : Problem
-            Kept until other features are banned.
-        """
+        """The problem without some features."""
         if len(banned) == self.problem.n_features:
             raise ParameterError("every feature is banned; allow one again.", parameter="banned")
         if banned not in self._parts:
@@ -394,11 +286,6 @@ class Live:
         order = np.concatenate([np.array(first, dtype=np.intp), order[~np.isin(order, first)]])
         found = {"scores_": scores, "order_": order, "criterion_": criterion}
         return set_fitted(selector, found | {"n_features_": selector.n_features_to_select}, problem)
-
-
-def _working_memory() -> float:
-    """Mebibytes for results that are kept between answers: up to 4 GiB, or an eighth of the memory."""
-    return max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))
 
 
 def set_fitted(selector: SpectralSelector, found: dict[str, Any], problem: Problem) -> SpectralSelector:
@@ -441,15 +328,15 @@ def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
 
 def unread(criterion: Criterion, problem: Problem) -> list[str]:
     """A sentence about answers that a set does not use: too few of them, or pairs beside labels."""
-    sets, known = criterion.set_formula(), problem.supervision
-    labelled = bool(known.labelled.any())
-    if sets is None or not sets.factors or not (labelled or known.has_pairs):
+    sets, told = criterion.set_formula(), problem.supervision
+    labelled = bool(told.labelled.any())
+    if sets is None or not sets.factors or not (labelled or told.has_pairs):
         return []
     if not any(factor.informative(problem) for factor in sets.factors):
         needed = "two labels of one class and one of another" if labelled else "pairs of both kinds, same and different"
         return [f"The answers do not change this ranking yet: {short_text(criterion)} needs {needed}."]
-    pairs = [part.ravel() for part in (known.must_link, known.cannot_link) if part is not None]
-    if labelled and pairs and not known.labelled[np.concatenate(pairs)].all():
+    pairs = [part.ravel() for part in (told.must_link, told.cannot_link) if part is not None]
+    if labelled and pairs and not told.labelled[np.concatenate(pairs)].all():
         return [f"{short_text(criterion)} uses the labels, so it does not use the pairs. Make labels of the pairs."]
     return []
 

@@ -1,39 +1,55 @@
-"""What a page asks about rows and features: values, reasons, layouts, methods, and what to ask next."""
+"""What a page asks about rows and features: values, reasons, layouts, methods, quality, and what to label next.
+
+Each function answers one type of message. Rows and pairs to ask about come in random order with a fixed seed: no rule
+that chooses them was better than random rows on held-out data sets.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..data.arrays import dense, take_columns
 from ..errors import ParameterError
+from ..evaluate import accuracy_curve
+from ..evaluate import stability as measured
 from ..plots.placing import aligned
-from .asking import Asking
-from .layout import positions
+from ..problem import Problem
+from ..validation import is_sparse
+from .answers import Known
 from .live import methods_for
-from .plain import rounded, significant
-from .state import Message, State
-from .views import copies, feature_values, histograms
+from .state import Message, State, positions, rounded, significant
 
 _VALUES = 8  # values shown of a row
 _MOST_VALUES = 4e6  # of X, up to which near copies and relevance are computed to explain a selection
 _LONGEST_AXIS = 20_000  # features of a row that is drawn as a spectrum or an image
+_BINS, _COPY, _COPIES = 24, 0.7, 10  # bins of a histogram; least correlation and largest number of similar features
+_MOST_DRAWS, _CURVE_SIZES = 20, 12  # draws of the stability, points of a curve
 
 
 def layout(state: State, of: Any) -> Message:
     """Where the rows are drawn, by all features or by the selected ones."""
     if of not in ("all", "chosen"):
         raise ParameterError(f"of must be all or chosen, got {of!r}.", parameter="of", value=of)
-    places = state.places
+    places, chosen = state.places, state.ranked.selected
     if of == "chosen":
-        chosen = state.ranked.selected
         if not len(chosen):
             raise ParameterError("no feature is selected, so there is no layout of the chosen features.")
         kept = np.isin(np.arange(state.problem.n_features), chosen)
         places = aligned(positions(state.live.problem.take_columns(kept)), places)
     return {"type": "layout", "of": of, "places": rounded(places, 4)}
+
+
+def methods(state: State) -> Message:
+    """Every method, and why it cannot be used with what is known."""
+    return {"type": "methods", "methods": methods_for(state.live.problem, state.supervision(state.rows))}
+
+
+# -------------------------------------------------------------------- one feature
 
 
 def feature_reply(state: State, feature: Any) -> Message:
@@ -44,8 +60,8 @@ def feature_reply(state: State, feature: Any) -> Message:
         "type": "feature",
         "feature": feature,
         "values": significant(values),
-        "groups": histograms(values, state.map_labels()),
-        "copies": copies(state.live.problem, feature),
+        "groups": _histograms(values, state.map_labels()),
+        "copies": _copies(state.live.problem, feature),
         "why": _why(state, feature),
     }
 
@@ -67,6 +83,71 @@ def _why(state: State, feature: int) -> str | None:
     return state.explanation[1].why(int(np.searchsorted(kept, feature)))
 
 
+def _histograms(values: np.ndarray, labels: Message) -> Message:
+    """Counts of the values in equal bins, for all rows and for every class; or the correlation with a target."""
+    finite = np.isfinite(values)
+    low, high = (float(values[finite].min()), float(values[finite].max())) if finite.any() else (0.0, 0.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    about: Message = {"edges": significant(edges), "all": np.histogram(values[finite], edges)[0].tolist()}
+    if labels["kind"] == "target":
+        y = np.array([np.nan if v is None else v for v in labels["values"]], dtype=float)
+        both = finite & np.isfinite(y)
+        spread = both.sum() > 2 and values[both].std() > 0 and y[both].std() > 0
+        about["correlation"] = round(float(np.corrcoef(values[both], y[both])[0, 1]), 4) if spread else None
+    elif labels["kind"] == "classes":
+        parts = [values[finite & (np.array(labels["values"]) == code)] for code in range(len(labels["names"]))]
+        about["classes"] = [np.histogram(part, edges)[0].tolist() for part in parts]
+    return about
+
+
+def feature_values(problem: Problem, features: Sequence[int]) -> np.ndarray:
+    """One value per row and feature, NaN if it is missing; a category is the number of its 0/1 column that is set."""
+    columns = [problem.columns_of(np.array([feature])) for feature in features]
+    inside = np.concatenate([*columns, np.empty(0, dtype=np.intp)]).astype(np.intp)
+    block = np.asarray(dense(take_columns(problem.X, inside)), dtype=np.float64)
+    if problem.known is not None:
+        block = np.where(problem.known[:, inside], block, np.nan)
+    values, start = np.full((problem.n_samples, len(columns)), np.nan), 0
+    for at, own in enumerate(columns):
+        part = block[:, start : start + len(own)]
+        start += len(own)
+        if len(own) == 1:
+            values[:, at] = part[:, 0]
+        elif len(own):
+            values[:, at] = np.where(np.isnan(part).any(axis=1), np.nan, np.argmax(np.nan_to_num(part), axis=1))
+    return values
+
+
+def _copies(problem: Problem, feature: int) -> list[Message]:
+    """Features of one column whose correlation with this one is at least 0.7 in absolute value, most similar first."""
+    X: Any = problem.X
+    own, n = problem.columns_of(np.array([feature])), problem.n_samples
+    if len(own) != 1:
+        return []
+    centred = np.asarray(dense(take_columns(X, own)), dtype=np.float64)[:, 0]
+    centred = centred - centred.mean()
+    length = np.linalg.norm(centred)
+    if length == 0 or not np.isfinite(length):
+        return []
+    products = np.asarray(X.T @ (centred / length), dtype=np.float64)  # centred values need no centred X
+    if is_sparse(X):
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() - n * mean**2
+    else:
+        squares = np.var(X, axis=0, dtype=np.float64) * n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.nan_to_num(products / np.sqrt(squares), posinf=0.0, neginf=0.0)
+    r[own] = 0.0
+    owner = np.arange(len(r)) if problem.groups is None else problem.groups.owner
+    if problem.groups is not None:
+        r = np.where(problem.groups.sizes[owner] == 1, r, 0.0)
+    near = [j for j in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[j]) >= _COPY]
+    return [{"feature": int(owner[j]), "r": round(float(np.clip(r[j], -1, 1)), 3)} for j in near]
+
+
+# -------------------------------------------------------------------- one row, and what to ask next
+
+
 def row_reply(state: State, row: Any) -> Message:
     """The name, the label and some values of one row, and its picture."""
     state.parsed({"kind": "label", "subjects": [row], "value": None})
@@ -77,31 +158,84 @@ def row_reply(state: State, row: Any) -> Message:
     first = state.ranked.selected[:_VALUES] if len(state.ranked.order) else np.arange(min(_VALUES, part.n_features))
     drawn = (state.image is not None or state.axis is not None) and part.n_features <= _LONGEST_AXIS
     values = significant(feature_values(part, first.tolist())[0])
-    whole = feature_values(part, range(part.n_features))[0] if drawn else np.empty(0)
     return {
         "type": "row",
         "row": row,
         "row_id": str(row) if state.row_ids is None else state.row_ids[row],
         "label": state.known.labels.get(row),
         "values": [[state.feature_names[j], value] for j, value in zip(first.tolist(), values, strict=True)],
-        "picture": significant(whole, 4) if drawn else None,
+        "picture": significant(feature_values(part, range(part.n_features))[0], 4) if drawn else None,
     }
 
 
-def methods(state: State) -> Message:
-    """Every method, and why it cannot be used with what is known."""
-    return {"type": "methods", "methods": methods_for(state.live.problem, state.supervision(state.rows))}
-
-
 def ask(state: State, about: Any) -> Message:
-    """The next row, or the next pair, to ask about."""
+    """A random row without a label, or the next pair."""
     if about not in ("row", "pair"):
         raise ParameterError(f"about must be row or pair, got {about!r}.", parameter="about", value=about)
-    if state.asking is None:
-        state.asking = Asking(state.live.problem, state.rows)
-    if about == "row":
-        row = state.asking.next_row(set(state.known.labels) | set(state.known.labelled_by))
-        rows = [] if row is None else [row]
-    else:
-        rows = list(state.asking.next_pair(state.known) or ())
+    order = np.random.default_rng(0).permutation(state.rows).tolist()
+    told = {*state.known.labels, *state.known.labelled_by}
+    rows = [row for row in order if row not in told][:1] if about == "row" else _next_pair(state.known, order)
     return {"type": "ask", "about": about, "rows": rows}
+
+
+def _next_pair(known: Known, order: list[int]) -> list[int]:
+    """A row and a member of a known group, the largest group first; empty if nothing is left to ask.
+
+    A row that was compared with some groups only is finished before the next row of the order is asked.
+    """
+    groups = known.groups()
+    if not groups:
+        return sorted(order[:2]) if len(order) > 1 else []
+    home = {row: at for at, rows in enumerate(groups) for row in rows}
+    apart = {frozenset((home[i], home[j])) for (i, j), (link, _) in known.pairs.items() if link == "cannot"}
+    lately = dict.fromkeys([row for rows in known.pairs for row in rows][::-1])  # pairs keep the order of the answers
+    single = [row for row in lately if len(groups[home[row]]) == 1]
+    for row in [*single, *(row for row in order if row not in home)]:
+        own = home.get(row)
+        for at, rows in enumerate(groups):
+            if at != own and frozenset((at, own)) not in apart:
+                return sorted((row, rows[0]))
+    return []
+
+
+# -------------------------------------------------------------------- how good the selection is
+
+
+def curves(state: State) -> Message:
+    """Accuracy by number of features if labels are known; the ranking used the same labels."""
+    order, told, why_not, found = state.ranked.order, state.supervision(state.rows), None, None
+    if not len(order) or told["y"] is None:
+        why_not = "There are no labels or no ranking."
+    elif state.live.problem.groups is not None:
+        why_not = "Accuracy is not shown for tables with categories."
+    else:
+        last = min(len(order), max(2 * state.settings.n_features, 10))
+        sizes = np.unique(np.geomspace(1, last, _CURVE_SIZES).astype(int)).tolist()
+        options: Message = {"n_features": sizes, "n_repeats": 3, "unlabeled": told["unlabeled"]}
+        try:
+            curve = accuracy_curve(state.live.problem.X, told["y"], order, **options)
+            found = {"metric": curve.metric, "n_features": sizes, "mean": rounded(curve.mean, 4)}
+        except (ValueError, TypeError) as error:
+            why_not = str(error)
+    return {"type": "curves", "accuracy": found, "why_not": why_not}
+
+
+def stability(state: State) -> Message:
+    """Two more draws of 80 % of the rows: how often each feature is selected so far."""
+    if not len(state.ranked.order):
+        raise ParameterError("there is no ranking whose stability could be measured.")
+    if state.draws[0] != state.revision:
+        state.draws = state.revision, []
+    draws, told, m = state.draws[1], state.supervision(state.rows), state.problem.n_features
+    kept = np.setdiff1d(np.arange(m), state.known.banned)
+    if 2 * len(draws) < _MOST_DRAWS:
+        k = min(state.settings.n_features, len(kept))
+        problem = state.live.without(tuple(sorted(state.known.banned)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the ranking on all rows has given them
+            drawn = measured(state.settings.criterion(), problem, k=k, n_draws=2, random_state=len(draws), **told)
+        draws.append(np.zeros(m))
+        draws[-1][kept] = drawn.frequency
+    done = 2 * len(draws)
+    about = {"revision": state.revision, "n_draws": done, "finished": done >= _MOST_DRAWS}
+    return {"type": "stability", **about, "frequency": rounded(np.mean(draws, axis=0), 3)}

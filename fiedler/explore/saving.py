@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ..data.atomic import check_writable, whole
 from ..errors import ParameterError
@@ -26,18 +27,7 @@ class SessionFile:
         self._version = -1
 
     def load(self, session: Session) -> bool:
-        """Continue the session of the file.
-
-        Parameters
-        ----------
-        session : Session
-            A new session on the same table.
-
-        Returns
-        -------
-        found : bool
-            Whether there is a file.
-        """
+        """Continue the session of the file."""
         if not self.path.exists():
             return False
         try:
@@ -45,23 +35,14 @@ class SessionFile:
                 raise ParameterError(f"it has more than {LARGEST // 2**20} MB")
             session.restore(json.loads(self.path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, RecursionError) as error:
-            raise ParameterError(
-                f"{self.path} cannot be used: {error} Choose another file with session=, or remove it.",
-                parameter="session",
-                value=str(self.path),
-                way_out={"session=": ("session", ...)},
-            ) from None
+            message = f"{self.path} cannot be used: {error} Choose another file with session=, or remove it."
+            about: dict[str, Any] = {"value": str(self.path), "way_out": {"session=": ("session", ...)}}
+            raise ParameterError(message, parameter="session", **about) from None
         self._version = session.version
         return True
 
     def save(self, session: Session) -> None:
-        """Write the session if it has changed since it was written last.
-
-        Parameters
-        ----------
-        session : Session
-            The session.
-        """
+        """Write the session if it has changed since it was written last."""
         if session.version == self._version:
             return
         text = json.dumps(session.saved(), indent=1, allow_nan=False, ensure_ascii=False)

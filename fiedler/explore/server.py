@@ -11,7 +11,6 @@ inline script and asks no other server. Messages have a largest size, and nothin
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import queue
 import secrets
@@ -19,6 +18,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -57,56 +57,23 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Future, Callable[[], Any]]] = queue.SimpleQueue()
         threading.Thread(target=self._run, daemon=True, name="fiedler-explore").start()
 
     def _run(self) -> None:
         while True:
-            loop, future, work = self._jobs.get()
+            future, work = self._jobs.get()
             try:
-                result, error = work(), None
-            except BaseException as raised:
-                result, error = None, raised
-            with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
-                if loop is not None:
-                    loop.call_soon_threadsafe(_finish, future, result, error)
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
 
-    def start(self, work: Callable[[], Any]) -> None:
-        """Do some work after what is waiting; nobody waits for its result.
-
-        Parameters
-        ----------
-        work : callable
-            Without arguments.
-        """
-        self._jobs.put((None, None, work))
-
-    async def run(self, work: Callable[[], Any]) -> Any:
-        """The result of some work.
-
-        Parameters
-        ----------
-        work : callable
-            Without arguments.
-
-        Returns
-        -------
-        result : object
-            What it returns.
-        """
-        loop = asyncio.get_running_loop()
-        future = loop.create_future()
-        self._jobs.put((loop, future, work))
-        return await future
-
-
-def _finish(future: asyncio.Future, result: Any, error: BaseException | None) -> None:
-    if future.cancelled():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
+    def start(self, work: Callable[[], Any]) -> Future:
+        """The future result of some work, which is done after what is waiting, also if nobody waits for it."""
+        future: Future = Future()
+        future.set_running_or_notify_cancel()  # a message is handled even if its page has gone
+        self._jobs.put((future, work))
+        return future
 
 
 class Host:
@@ -142,11 +109,15 @@ class Host:
         self._worker = Worker()
         self._pages, self._ever, self._since = 0, False, time.monotonic()
         self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
+
+        async def events(request: Request) -> Response:
+            return StreamingResponse(self.stream(), media_type="text/event-stream")
+
         routes = [
-            Route("/{token}/", self._index, methods=["GET"]),
+            Route("/{token}/", self._file, methods=["GET"]),
             Route("/{token}/page/{name}", self._file, methods=["GET"]),
             Route("/{token}/message", self._message, methods=["POST"]),
-            Route("/{token}/events", self._events, methods=["GET"]),
+            Route("/{token}/events", events, methods=["GET"]),
         ]
         self.app = Starlette(routes=routes)
         self.guarded = Guard(self.app, self)
@@ -166,12 +137,9 @@ class Host:
         """Whether the page has been closed for a while, or was never opened for a long time."""
         return self.quiet_for > (self.idle if self._ever else max(self.idle, _NEVER_OPENED))
 
-    async def _index(self, request: Request) -> Response:
-        return Response(self._files["index.html"], media_type="text/html")
-
     async def _file(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in self._files or name == "index.html":
+        name = request.path_params.get("name", "index.html")
+        if name not in self._files or request.path_params.get("name") == "index.html":
             return PlainTextResponse("There is no such file.", 404)
         return Response(self._files[name], media_type=_KINDS[Path(name).suffix])
 
@@ -190,13 +158,13 @@ class Host:
             message = json.loads(bytes(body).decode("utf-8"))
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
-        text = await self._worker.run(lambda: self._handled(message))
+        text = await asyncio.wrap_future(self._worker.start(lambda: self.handled(message)))
         if not self._warm:  # after the first reply, so that the page opens at once
             self._warm = True
             self._worker.start(lambda: self.session.live.warm_up(self.session.settings))
         return Response(text, media_type="application/json")
 
-    def _handled(self, message: Any) -> str:
+    def handled(self, message: Any) -> str:
         """The reply as text; answers are on disk before it is sent."""
         try:
             reply = self.session.handle(message)
@@ -205,10 +173,7 @@ class Host:
             reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
         return json.dumps(reply, allow_nan=False, ensure_ascii=False)
 
-    async def _events(self, request: Request) -> Response:
-        return StreamingResponse(self._stream(), media_type="text/event-stream")
-
-    async def _stream(self) -> AsyncIterator[str]:
+    async def stream(self) -> AsyncIterator[str]:
         """The version of the session whenever it changes; the open connection says that a page is open."""
         self._pages, self._ever = self._pages + 1, True
         seen, told = -1, time.monotonic()
@@ -244,7 +209,7 @@ class Guard:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return  # no websockets, no lifespan
-        refusal = self._refusal(scope)
+        refused = self._refusal(scope)
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -252,11 +217,8 @@ class Guard:
                 message = message | {"headers": [*message.get("headers", []), *added]}
             await send(message)
 
-        if refusal is not None:
-            status, text = refusal
-            await PlainTextResponse(text, status)(scope, receive, with_headers)
-            return
-        await self.app(scope, receive, with_headers)
+        app = self.app if refused is None else PlainTextResponse(refused[1], refused[0])
+        await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Any) -> tuple[int, str] | None:
         given: dict[str, list[str]] = {}
@@ -280,29 +242,15 @@ class Guard:
 
 
 def open_port(port: int = 0) -> socket.socket:
-    """A socket on 127.0.0.1.
-
-    Parameters
-    ----------
-    port : int, default=0
-        The port; 0 is any free one.
-
-    Returns
-    -------
-    bound : socket
-        The bound socket.
-    """
+    """A socket on 127.0.0.1."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind(("127.0.0.1", port))
     except OSError as error:
         bound.close()
-        raise ParameterError(
-            f"port={port} cannot be used: {error.strerror}; choose another one, or 0 for any free port.",
-            parameter="port",
-            value=port,
-        ) from None
+        message = f"port={port} cannot be used: {error.strerror}; choose another one, or 0 for any free port."
+        raise ParameterError(message, parameter="port", value=port) from None
     return bound
 
 
@@ -314,34 +262,13 @@ def serve(
     idle: float = _IDLE,
     opened: Callable[[str], Any] | None = None,
 ) -> None:
-    """Serve a session until its page has been closed for a while, or until Ctrl-C.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    port : int, default=0
-        The port on 127.0.0.1; 0 is any free one.
-    save : callable, optional
-        Called with the session after every message.
-    idle : float, default=60.0
-        Seconds without an open page after which the server stops.
-    opened : callable, optional
-        Called with the address when the server answers.
-    """
+    """Serve a session until its page has been closed for a while, or until Ctrl-C."""
     import uvicorn
 
     with open_port(port) as bound:
         host = Host(session, bound.getsockname()[1], save, idle)
-        config = uvicorn.Config(
-            host.guarded,
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
+        silent: dict[str, Any] = {"log_level": "error", "access_log": False, "server_header": False}
+        config = uvicorn.Config(host.guarded, lifespan="off", ws="none", timeout_graceful_shutdown=1, **silent)
         server = uvicorn.Server(config)
 
         async def run() -> None:

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import ParameterError
 from ..version import __version__
-from . import exports, final, looking, quality
-from .answers import Answer, Known, with_answer, without_feature
+from . import exports, final, looking
+from .answers import Answer, Known, with_answer
 from .live import Settings, knobs
-from .plain import rounded, significant
-from .state import Message, State
+from .state import Message, State, rounded, significant
 
 FORMAT = 1  # of saved sessions
 _MOST_HISTORY = 1000
@@ -131,20 +131,10 @@ class Session(State):
             What a page needs once.
         """
         n, m = self.problem.n_samples, self.problem.n_features
-        about = {
-            "source": self.origin.data,
-            "n_samples": n,
-            "n_features": m,
-            "sampled": self.sampled,
-            "large": len(self.rows) * m > _LARGE,
-            "image": self.image,
-            "axis": self.axis,
-            "feature_names": self.feature_names,
-            "rows": self.rows.tolist(),
-            "row_ids": None if self.row_ids is None else [self.row_ids[i] for i in self.rows],
-            "places": rounded(self.places, 4),
-            "version": __version__,
-        }
+        about = {name: getattr(self, name) for name in ("sampled", "image", "axis", "feature_names")}
+        about |= {"source": self.origin.data, "n_samples": n, "n_features": m, "version": __version__}
+        about |= {"large": len(self.rows) * m > _LARGE, "rows": self.rows.tolist(), "places": rounded(self.places, 4)}
+        about["row_ids"] = None if self.row_ids is None else [self.row_ids[i] for i in self.rows]
         return {"type": "open", "table": about, "state": self.state()}
 
     def state(self) -> Message:
@@ -175,31 +165,24 @@ class Session(State):
         }
 
     def _ranking(self) -> Message:
-        ranked = self.ranked
-        order = ranked.order
-        places = np.full(self.problem.n_features, -1)
-        moved = None
+        ranked, order = self.ranked, self.ranked.order
+        moved, places = None, np.full(self.problem.n_features, -1)
         if self._before is not None and len(self._before) and len(order):
             places[self._before] = np.arange(len(self._before))
             moved = (places[order] - np.arange(len(order))).tolist()
-        return {
+        about = {
+            name: getattr(ranked, name) for name in ("n_selected", "greater_is_better", "is_set", "formula", "trouble")
+        }
+        return about | {
             "order": order.tolist(),
             "scores": significant(ranked.scores[order]),
             "bars": rounded(ranked.bars[order], 4),
             "gains": None if ranked.gains is None else rounded(ranked.gains[order], 5),
             "moved": moved,
-            "n_selected": ranked.n_selected,
             "explained": None if ranked.explained is None else rounded(ranked.explained, 4),
-            "greater_is_better": ranked.greater_is_better,
-            "is_set": ranked.is_set,
-            "formula": ranked.formula,
             "notes": list(ranked.notes),
-            "trouble": ranked.trouble,
             "seconds": round(ranked.seconds, 4),
         }
-
-    def _pair(self, rows: Any, link: Any) -> Message:
-        return self._answer({"kind": "pair", "subjects": rows, "value": link})
 
     def _label(self, rows: Any, label: Any) -> Message:
         answer = self.parsed({"kind": "label", "subjects": rows, "value": label})
@@ -213,37 +196,26 @@ class Session(State):
                 raise ParameterError(message, parameter="label", value=answer.value)
         return self._say(with_answer(self.answers, answer))
 
-    def _answer(self, given: Message) -> Message:
-        return self._say(with_answer(self.answers, self.parsed(given)))
-
-    def _pin(self, feature: Any) -> Message:
-        return self._answer({"kind": "feature", "subjects": [feature], "value": "pinned"})
-
-    def _ban(self, feature: Any) -> Message:
-        answer = self.parsed({"kind": "feature", "subjects": [feature], "value": "banned"})
-        if len({*self.known.banned, feature}) == self.problem.n_features:
-            raise ParameterError("this is the only feature that is not banned; allow another one first.")
+    def _pair(self, rows: Any, link: Any) -> Message:
+        answer = self.parsed({"kind": "pair", "subjects": rows, "value": link})
         return self._say(with_answer(self.answers, answer))
 
-    def _free(self, feature: Any) -> Message:
-        self.parsed({"kind": "feature", "subjects": [feature], "value": "pinned"})
-        return self._say(without_feature(self.answers, feature))
+    def _mark(self, feature: Any, value: str | None) -> Message:
+        """Pin or ban a feature; with None neither."""
+        answer = self.parsed({"kind": "feature", "subjects": [feature], "value": value or "pinned"})
+        if value == "banned" and len({*self.known.banned, feature}) == self.problem.n_features:
+            raise ParameterError("this is the only feature that is not banned; allow another one first.")
+        kept = tuple(a for a in self.answers if a.kind != "feature" or a.subjects != (feature,))
+        return self._say(kept if value is None else with_answer(self.answers, answer))
 
     def _remove(self, answer: Any) -> Message:
         if not _is_index(answer, len(self.answers)):
             raise ParameterError(f"there is no answer {answer!r}; there are {len(self.answers)}.", parameter="answer")
         return self._say((*self.answers[:answer], *self.answers[answer + 1 :]))
 
-    def _clear(self) -> Message:
-        return self._say(())
-
-    def _undo(self) -> Message:
-        return self._step(self._past, self._future, "undo")
-
-    def _redo(self) -> Message:
-        return self._step(self._future, self._past, "redo")
-
-    def _step(self, taken: list[tuple[Answer, ...]], given: list[tuple[Answer, ...]], what: str) -> Message:
+    def _step(self, what: str) -> Message:
+        """Undo or redo."""
+        taken, given = (self._past, self._future) if what == "undo" else (self._future, self._past)
         if not taken:
             raise ParameterError(f"there is nothing to {what}.")
         given.append(self.answers)
@@ -270,12 +242,8 @@ class Session(State):
             raise ParameterError(f"slot must be A or B, got {slot!r}.", parameter="slot", value=slot)
         if not len(self.ranked.order):
             raise ParameterError("there is no ranking to keep.")
-        kept = {
-            "selected": self.ranked.selected.tolist(),
-            "formula": self.ranked.formula,
-            "n_labels": len(self.known.labels),
-            "n_pairs": len(self.known.pairs),
-        }
+        kept = {"selected": self.ranked.selected.tolist(), "formula": self.ranked.formula}
+        kept |= {"n_labels": len(self.known.labels), "n_pairs": len(self.known.pairs)}
         self.snapshots = {**self.snapshots, slot: kept}
         self.version += 1
         return self.state()
@@ -309,16 +277,15 @@ class Session(State):
         if not isinstance(saved, dict) or saved.get("format") != FORMAT:
             raise ParameterError(f"this is not a session of format {FORMAT}.", parameter="session")
         if saved.get("table") != self.fingerprint:
-            raise ParameterError(
-                "the session belongs to a table with other rows or features; use another session file.",
-                parameter="session",
-            )
-        m, answers = self.problem.n_features, ()
+            message = "the session belongs to a table with other rows or features; use another session file."
+            raise ParameterError(message, parameter="session")
+        m, snapshots = self.problem.n_features, {}
+        answers: tuple[Answer, ...] = ()
         for answer in saved.get("answers", []):
-            answers = with_answer(answers, self.parsed(answer))  # type: ignore[assignment]
-        snapshots = {
-            slot: _snapshot(kept, m) for slot, kept in dict(saved.get("snapshots", {})).items() if slot in ("A", "B")
-        }
+            answers = with_answer(answers, self.parsed(answer))
+        for slot, kept in dict(saved.get("snapshots", {})).items():
+            if slot in ("A", "B"):
+                snapshots[slot] = _snapshot(kept, m)
         settings = self.settings.changed(dict(saved.get("settings", {})), len(self.rows), m)
         self._become(answers, settings)
         self.snapshots, self._past, self._future, self._before = snapshots, [], [], None
@@ -331,13 +298,13 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Handler]] = {
     "state": ((), Session.state),
     "pair": (("rows", "link"), Session._pair),
     "label": (("rows", "label"), Session._label),
-    "pin": (("feature",), Session._pin),
-    "ban": (("feature",), Session._ban),
-    "free": (("feature",), Session._free),
+    "pin": (("feature",), partial(Session._mark, value="pinned")),
+    "ban": (("feature",), partial(Session._mark, value="banned")),
+    "free": (("feature",), partial(Session._mark, value=None)),
     "remove": (("answer",), Session._remove),
-    "clear": ((), Session._clear),
-    "undo": ((), Session._undo),
-    "redo": ((), Session._redo),
+    "clear": ((), partial(Session._say, answers=())),
+    "undo": ((), partial(Session._step, what="undo")),
+    "redo": ((), partial(Session._step, what="redo")),
     "set": (("*",), Session._set),
     "close": ((), Session._close),
     "methods": ((), looking.methods),
@@ -345,8 +312,8 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Handler]] = {
     "row": (("row",), looking.row_reply),
     "layout": (("of",), looking.layout),
     "ask": (("about",), looking.ask),
-    "curves": ((), quality.curves),
-    "stability": ((), quality.stability),
+    "curves": ((), looking.curves),
+    "stability": ((), looking.stability),
     "snapshot": (("slot",), Session._snapshot),
     "export": (("what",), exports.export),
     "final": ((), final.start),

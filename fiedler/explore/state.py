@@ -1,34 +1,68 @@
 """The state of a session: the table, the rows that are shown, the answers, the settings and the ranking.
 
-:mod:`fiedler.explore.session` changes a state by messages. The modules ``looking``, ``quality``, ``final`` and
-``exports`` read it.
+:mod:`fiedler.explore.session` changes a state by messages. The modules ``looking``, ``final`` and ``exports`` read it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..data.source import Source
 from ..errors import ParameterError
-from ..plots.axis import axis_of
+from ..graphs import KNN
+from ..plots.placing import axis_of, centred, place_graph
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion, parse, short_text
 from ..validation import check_choice, check_integer
 from .answers import Answer, Given, Known, parse_answer
-from .asking import Asking
-from .layout import positions
 from .live import Live, Ranked, Settings
-from .origin import Origin
-from .plain import rounded
 
 _MOST_CELLS = 2e7  # values of the rows that are ranked live
+_NEIGHBORS = 10  # of the graph that places the rows
 
 Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the data come from: a file with the options of ``fiedler explore``, or arrays in memory.
+
+    Parameters
+    ----------
+    data : str, optional
+        Path of the file; None for arrays.
+    options : dict
+        Options of the command line that change how the file is read.
+    """
+
+    data: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def rounded(values: Any, digits: int) -> Any:
+    """Numbers for a message, rounded to some decimals, None for NaN; nested for arrays of two dimensions."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim > 1:
+        return [rounded(row, digits) for row in values]
+    return [round(v, digits) if math.isfinite(v) else None for v in values.tolist()]
+
+
+def significant(values: Any, digits: int = 6) -> list[float | None]:
+    """Numbers for a message with some significant digits, None for NaN."""
+    return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]
+
+
+def positions(problem: Problem) -> np.ndarray:
+    """Coordinates of every row in [-1, 1]², from the neighbour graph, as in the report; shape (n_samples, 2)."""
+    n = problem.n_samples
+    return centred(place_graph(problem.graph(KNN(min(_NEIGHBORS, n - 1)))).places) if n > 1 else np.zeros((n, 2))
 
 
 class State:
@@ -62,13 +96,18 @@ class State:
             self.problem = self.problem.scaled(scale)
         self.scale = None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
-        known = self.problem.supervision
-        self.given = Given(n, known.y, known.must_link, known.cannot_link, unlabeled)
+        found = self.problem.supervision
+        self.given = Given(n, found.y, found.must_link, found.cannot_link, unlabeled)
         self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
         self.row_ids = None if row_ids is None else _names("row_ids", row_ids, None, n)
         self.has_unique_ids = self.row_ids is None or len(set(self.row_ids)) == n
         self.origin = origin or Origin(options={} if scale in (None, "keep") else {"scale": scale})
-        self.image = _checked_image(image, m)
+        self.image = None
+        if image is not None:
+            height, width = self.image = [check_integer("image", side, 1) for side in image]
+            if height * width != m:
+                pixels = f"image={height}x{width} has {height * width} pixels"
+                raise ParameterError(f"{pixels}, but X has {m} features.", parameter="image", value=image)
         axis = None if self.image else axis_of(self.feature_names)
         self.axis = None if axis is None else axis.tolist()
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
@@ -79,9 +118,15 @@ class State:
         elif self.sampled:
             shown = self.problem.take_rows(self.rows)
         self.live = Live(shown, self.scale)
-        number = n_features if n_features is not None else min(10, max(1, m // 2))
-        start = Settings(n_features=1)
-        self.settings = start.changed({"method": _as_text(method), "n_features": number}, len(self.rows), m)
+        text, number = short_text(as_criterion(method)), min(10, max(1, m // 2)) if n_features is None else n_features
+        try:
+            parse(text)
+        except ValueError:
+            message = (
+                f"method={method!r} cannot be written as text, which a page needs; use a name or a formula of names."
+            )
+            raise ParameterError(message, parameter="method", value=method) from None
+        self.settings = Settings().changed({"method": text, "n_features": number}, len(self.rows), m)
         self.answers: tuple[Answer, ...] = ()
         self.snapshots: dict[str, dict[str, Any]] = {}
         self.revision = 0  # of answers and settings together
@@ -89,7 +134,6 @@ class State:
         self._past: list[tuple[Answer, ...]] = []
         self._future: list[tuple[Answer, ...]] = []
         self._before: np.ndarray | None = None  # order before the last change
-        self.asking: Asking | None = None
         self.explanation: tuple[int, Any] | None = None
         self._places: np.ndarray | None = None
         self.draws: tuple[int, list[np.ndarray]] = (0, [])
@@ -103,13 +147,12 @@ class State:
         most = int(min(most_rows, max(200, _MOST_CELLS // m)))
         if n <= most:
             return np.arange(n)
-        rng = np.random.default_rng(0)
         first = np.zeros(n)
         first[list(Known(self.given, ()).labels)] = 1.0
         for pairs in (self.given.must_link, self.given.cannot_link):
             if pairs is not None:
                 first[np.asarray(pairs).ravel()] = 2.0
-        return np.sort(np.argsort(-(first + rng.random(n)), kind="stable")[:most])
+        return np.sort(np.argsort(-(first + np.random.default_rng(0).random(n)), kind="stable")[:most])
 
     def supervision(self, rows: np.ndarray | None = None) -> dict[str, Any]:
         """What is known, as arguments of ``SpectralSelector.fit``, and the marker ``unlabeled``.
@@ -186,15 +229,14 @@ class State:
         own = sorted(row for row in self.known.labelled_by if row in self.known.labels)
         if y is None or not self.known.labels:
             return {"kind": "none", "names": [], "values": [], "n_known": 0, "own": own}
-        known = Supervision(self.given.n_samples, y, unlabeled=unlabeled)
-        if known.task() == "target":
-            values = np.where(known.labelled, np.asarray(known.y, dtype=float), np.nan)[self.rows]
-            about = {"kind": "target", "names": [], "values": rounded(values, 5)}
-            return about | {"n_known": len(self.known.labels), "own": own}
+        told, n_known = Supervision(self.given.n_samples, y, unlabeled=unlabeled), len(self.known.labels)
+        if told.task() == "target":
+            values = rounded(np.where(told.labelled, np.asarray(told.y, dtype=float), np.nan)[self.rows], 5)
+            return {"kind": "target", "names": [], "values": values, "n_known": n_known, "own": own}
         names = sorted(set(self.known.labels.values()), key=_natural)
         code = {name: at for at, name in enumerate(names)}
         codes = [code.get(self.known.labels.get(int(row), ""), -1) for row in self.rows]
-        return {"kind": "classes", "names": names, "values": codes, "n_known": len(self.known.labels), "own": own}
+        return {"kind": "classes", "names": names, "values": codes, "n_known": n_known, "own": own}
 
     @property
     def reads_target(self) -> bool:
@@ -233,38 +275,12 @@ class State:
         return self.row_ids[row] if self.row_ids is not None and self.has_unique_ids else str(row)
 
 
-def _as_text(method: Any) -> str:
-    text = short_text(as_criterion(method))
-    try:
-        parse(text)
-    except ValueError:
-        raise ParameterError(
-            f"method={method!r} cannot be written as text, which a page needs; use a name or a formula of names.",
-            parameter="method",
-            value=method,
-        ) from None
-    return text
-
-
 def _names(what: str, given: Any, found: Any, length: int) -> list[str]:
     names = found if given is None else given
     names = [f"x{j}" for j in range(length)] if names is None else names
     if len(names) != length:
         raise ParameterError(f"{what} has {len(names)} names, but X needs {length}.", parameter=what)
     return [str(name) for name in names]
-
-
-def _checked_image(image: Any, n_features: int) -> list[int] | None:
-    if image is None:
-        return None
-    height, width = (check_integer("image", side, 1) for side in image)
-    if height * width != n_features:
-        raise ParameterError(
-            f"image={height}x{width} has {height * width} pixels, but X has {n_features} features.",
-            parameter="image",
-            value=image,
-        )
-    return [height, width]
 
 
 def _natural(name: str) -> tuple[int, float, str]:

@@ -16,12 +16,11 @@ try:
     import anywidget
     import traitlets
 except ImportError:
-    raise ImportError(
-        "fiedler.explore(X, y) needs anywidget; install it with: pip install 'fiedler[explore]'"
-    ) from None
+    message = "fiedler.explore(X, y) needs anywidget; install it with: pip install 'fiedler[explore]'"
+    raise ImportError(message) from None
 
-_PAGE = Path(__file__).parent / "page"
-_MODULES = ("dom", "charts", "map", "ranking", "panels", "app", "widget")  # each after those that it imports
+PAGE = Path(__file__).parent / "page"
+MODULES = ("dom", "charts", "map", "ranking", "panels", "app", "widget")  # each after those that it imports
 
 
 def bundle() -> str:
@@ -30,8 +29,8 @@ def bundle() -> str:
     Modules import each other by name in one line, and no name is defined in two modules.
     """
     parts = []
-    for name in _MODULES:
-        text = (_PAGE / f"{name}.js").read_text(encoding="utf-8")
+    for name in MODULES:
+        text = (PAGE / f"{name}.js").read_text(encoding="utf-8")
         text = re.sub(r'^import \{[^}]*\} from "\./\w+\.js";\n', "", text, flags=re.MULTILINE)
         parts.append(re.sub(r"^export (?!default)", "", text, flags=re.MULTILINE))
     return "\n".join(parts)
@@ -68,7 +67,7 @@ class Explorer(anywidget.AnyWidget):
     """
 
     _esm = bundle()
-    _css = (_PAGE / "style.css").read_text(encoding="utf-8")
+    _css = (PAGE / "style.css").read_text(encoding="utf-8")
     version = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, X: Any, y: Any = None, *, session: str | Path | None = None, **options: Any):

@@ -1,5 +1,5 @@
-"""Figures: ``displays`` for notebooks and papers, ``drawings`` for the parts of a figure, ``svg`` for HTML pages,
-``placing`` and ``axis`` for where samples and features are drawn.
+"""Figures: ``displays`` for notebooks and papers, ``drawings`` (one drawing of each kind, on any axes), ``svg`` for
+HTML pages, and ``placing``: where samples are drawn, by eigenvectors, and features, along an axis of numbers.
 
 This room may import ``evaluate`` and everything below it.
 """

@@ -8,6 +8,7 @@ The matplotlib axes can be changed afterwards. This module needs the extra ``rep
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,30 +16,22 @@ import numpy as np
 from ..errors import ParameterError
 from ..evaluate.compare import Comparison
 from ..evaluate.explain import Explanation
-from ..evaluate.noise import Agreement
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Agreement, Significance
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
 from ..validation import check_integer, check_share
 from ..words import direction
 from . import drawings
-from .axis import FEWEST, axis_of, mean_profiles
+from .placing import FEWEST, axis_of, mean_profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "AgreementDisplay",
-    "AxisDisplay",
-    "CurveDisplay",
-    "ExplanationDisplay",
-    "RankingDisplay",
-    "SignificanceDisplay",
-    "StabilityDisplay",
-]
+__all__ = ["AgreementDisplay", "AxisDisplay", "CurveDisplay", "ExplanationDisplay"]
+__all__ += ["RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
 
 _GAIN = "gain (share of what all features explain)"
 _SHARE = "share of what all features explain"
@@ -47,9 +40,10 @@ _SHARE = "share of what all features explain"
 class _Display:
     """A figure on one or two matplotlib axes, given or new."""
 
-    _stacked = False  # whether new axes are one below the other, instead of side by side
+    _axes, _stacked = 1, False  # number of axes, and whether new ones are one below the other
+    _size: tuple[float, float | None] = (6.4, None)  # of a new figure in inches; without a height a line per feature
     figure_: Figure | SubFigure
-    features: list[str]
+    features: Sequence[str]
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw the figure.
@@ -71,21 +65,28 @@ class _Display:
         except ImportError:
             raise ImportError("plots need matplotlib; install it with: pip install 'fiedler[report]'.") from None
         if ax is None:
-            width, height, parts = self._layout()
-            grid = (parts, 1) if self._stacked else (1, parts)
-            ax = plt.subplots(*grid, sharex=self._stacked, figsize=(width, height), layout="constrained")[1]
+            size = self._size[0], self._size[1] or 1.2 + 0.25 * len(self.features)
+            grid = (self._axes, 1) if self._stacked else (1, self._axes)
+            ax = plt.subplots(*grid, sharex=self._stacked, figsize=size, layout="constrained")[1]
         self.figure_ = np.ravel(ax)[0].figure
+        if self._axes == 1:
+            self.ax_ = ax
+        else:
+            self.axes_ = tuple(ax)
         self._draw(ax, **style)
         return self
-
-    def _layout(self) -> tuple[float, float, int]:
-        """Width and height of a new figure in inches, and the number of its axes; by default one line per feature."""
-        return 6.4, 1.2 + 0.25 * len(self.features), 1
 
     def _draw(self, ax: Any, **style: Any) -> None:
         raise NotImplementedError
 
 
+def _legend(ax: Axes, *entries: Any) -> None:
+    """A legend in which "$" is plain text."""
+    for text in ax.legend(*entries, frameon=False).get_texts():
+        text.set_parse_math(False)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class RankingDisplay(_Display):
     """The best features and their scores, or their gains in a set; selected features are in full colour.
 
@@ -126,18 +127,15 @@ class RankingDisplay(_Display):
     ['flavanoids', 'proline']
     """
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[str],
-        scores: Any,
-        n_selected: int,
-        greater_is_better: bool,
-        name: str | None = None,
-        label: str | None = None,
-    ):
-        self.features, self.scores, self.n_selected = list(features), np.asarray(scores, dtype=np.float64), n_selected
-        self.greater_is_better, self.name, self.label = greater_is_better, name, label
+    features: Sequence[str]
+    scores: Any
+    n_selected: int
+    greater_is_better: bool
+    name: str | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        self.features, self.scores = list(self.features), np.asarray(self.scores, dtype=np.float64)
 
     @classmethod
     def from_selector(
@@ -146,7 +144,7 @@ class RankingDisplay(_Display):
         *,
         n_features: int = 20,
         feature_names: Any = None,
-        ax: Axes | None = None,
+        ax: Any = None,
         **style: Any,
     ) -> RankingDisplay:
         """Draw the ranking of a fitted selector.
@@ -174,22 +172,17 @@ class RankingDisplay(_Display):
         if hasattr(selector, "gains_"):
             values, label = selector.gains_, _GAIN
             order = np.lexsort((selector.ranking_, -values, ~selector.support_))
-        display = cls(
-            features=[names[j] for j in order[:n_features]],
-            scores=values[order[:n_features]],
-            n_selected=int(selector.n_features_),
-            greater_is_better=selector.criterion_.greater_is_better,
-            name=repr(selector.criterion_),
-            label=label,
-        )
-        return display.plot(ax, **style)
+        shown, criterion = order[:n_features], selector.criterion_
+        about = {"greater_is_better": criterion.greater_is_better, "name": repr(criterion), "label": label}
+        about |= {"features": [names[j] for j in shown], "scores": values[shown]}
+        return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.ax_ = ax
         self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
         ax.set(xlabel=self.label or f"score ({direction(self.greater_is_better)})", title=self.name or "")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExplanationDisplay(_Display):
     """What every chosen feature adds, in the order in which the features were chosen, and the near-duplicates of each.
 
@@ -230,18 +223,16 @@ class ExplanationDisplay(_Display):
     [2, 0, 0, 0]
     """
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[str],
-        start: Any,
-        length: Any,
-        copies: Sequence[int],
-        label: str,
-        title: str | None = None,
-    ):
-        self.features, self.copies, self.label, self.title = list(features), list(copies), label, title
-        self.start, self.length = np.asarray(start, dtype=np.float64), np.asarray(length, dtype=np.float64)
+    features: Sequence[str]
+    start: Any
+    length: Any
+    copies: Sequence[int]
+    label: str
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        self.features, self.copies = list(self.features), list(self.copies)
+        self.start, self.length = (np.asarray(part, dtype=np.float64) for part in (self.start, self.length))
 
     @classmethod
     def from_explanation(
@@ -266,28 +257,23 @@ class ExplanationDisplay(_Display):
             Drawn.
         """
         shown = explanation.chosen[: check_integer("n_features", n_features, 1)]
+        bars: dict[str, Any] = {"title": explanation.criterion}
         if explanation.gains is not None:
-            length, label = explanation.gains[shown], _SHARE
-            start = np.cumsum(np.nan_to_num(length)) - length
+            length = explanation.gains[shown]
+            bars |= {"length": length, "start": np.cumsum(np.nan_to_num(length)) - length, "label": _SHARE}
         else:
             length, label = np.asarray(explanation.lead)[shown], "lead over the rest, in standard deviations"
-            start = np.zeros(len(shown))
-        display = cls(
-            features=[str(explanation.feature_names[j]) for j in shown],
-            start=start,
-            length=length,
-            copies=[len(explanation.copies(int(j))) for j in shown],
-            label=label,
-            title=explanation.criterion,
-        )
-        return display.plot(ax, **style)
+            bars |= {"length": length, "start": np.zeros(len(shown)), "label": label}
+        copies = [len(explanation.copies(int(j))) for j in shown]
+        features = [str(explanation.feature_names[j]) for j in shown]
+        return cls(features=features, copies=copies, **bars).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.ax_ = ax
         self.bars_ = drawings.steps_of_choice(ax, self.features, self.start, self.length, self.copies, **style)
         ax.set(xlabel=self.label, title=self.title or "")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CurveDisplay(_Display):
     """A measure against the number of features for several methods and baselines, with 95 % bands.
 
@@ -318,8 +304,9 @@ class CurveDisplay(_Display):
     ['fisher', 'variance', 'random', 'all']
     """
 
-    def __init__(self, *, curves: dict[str, dict[str, Any]], metric: str):
-        self.curves, self.metric = curves, metric
+    curves: dict[str, dict[str, Any]]
+    metric: str
+    _size = 6.4, 4.4
 
     @classmethod
     def from_comparison(
@@ -352,9 +339,9 @@ class CurveDisplay(_Display):
             Drawn.
         """
         summary = comparison.summary()
-        known, metric = summary["settings"]["metrics"], metric or summary["settings"]["metrics"][0]
-        if metric not in known:
-            raise ValueError(f"metric={metric!r} was not compared; use one of {', '.join(map(repr, known))}.")
+        compared, metric = summary["settings"]["metrics"], metric or summary["settings"]["metrics"][0]
+        if metric not in compared:
+            raise ValueError(f"metric={metric!r} was not compared; use one of {', '.join(map(repr, compared))}.")
         chosen = list(summary["methods"]) if methods is None else list(methods)
         unknown = [name for name in chosen if name not in summary["methods"]]
         if unknown:
@@ -362,16 +349,12 @@ class CurveDisplay(_Display):
         curves = {name: summary["methods"][name]["curves"][metric] for name in chosen}
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 4.4, 1
-
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.ax_ = ax
         self.lines_ = drawings.method_curves(ax, self.curves, self.metric, **style)
-        for text in ax.legend(frameon=False).get_texts():
-            text.set_parse_math(False)
+        _legend(ax)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StabilityDisplay(_Display):
     """Selection frequency and range of ranks of the most frequently selected features.
 
@@ -404,29 +387,23 @@ class StabilityDisplay(_Display):
     'flavanoids'
     """
 
-    def __init__(
-        self,
-        *,
-        features: Sequence[str],
-        frequency: Any,
-        rank_low: Any,
-        rank_median: Any,
-        rank_high: Any,
-        k: int,
-        n_draws: int,
-    ):
-        self.features, self.frequency, self.k, self.n_draws = list(features), np.asarray(frequency), k, n_draws
-        self.rank_low, self.rank_median, self.rank_high = map(np.asarray, (rank_low, rank_median, rank_high))
+    features: Sequence[str]
+    frequency: Any
+    rank_low: Any
+    rank_median: Any
+    rank_high: Any
+    k: int
+    n_draws: int
+    _axes, _size = 2, (9.6, None)
+
+    def __post_init__(self) -> None:
+        self.features, self.frequency = list(self.features), np.asarray(self.frequency)
+        given = self.rank_low, self.rank_median, self.rank_high
+        self.rank_low, self.rank_median, self.rank_high = map(np.asarray, given)
 
     @classmethod
     def from_stability(
-        cls,
-        stability: Stability,
-        *,
-        n_features: int = 20,
-        feature_names: Any = None,
-        ax: Sequence[Axes] | None = None,
-        **style: Any,
+        cls, stability: Stability, *, n_features: int = 20, feature_names: Any = None, ax: Any = None, **style: Any
     ) -> StabilityDisplay:
         """Draw the result of :func:`fiedler.evaluate.stability`.
 
@@ -455,17 +432,15 @@ class StabilityDisplay(_Display):
         features = [str(names[j]) for j in shown]
         return cls(features=features, k=stability.k, n_draws=stability.n_draws, **values).plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 9.6, 1.2 + 0.25 * len(self.features), 2
-
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
-        self.axes_ = left, right = tuple(ax)
+        left, right = ax
         self.bars_ = drawings.selection_frequency(left, self.features, self.frequency, **style)
         left.set_xlabel(f"share of {self.n_draws} draws among the first {self.k}")
         drawings.rank_intervals(right, self.features, self.rank_low, self.rank_median, self.rank_high)
         right.set_yticklabels([])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SignificanceDisplay(_Display):
     """A histogram of the p-values with the level of noise, and effect sizes by rank; significant ones are in colour.
 
@@ -493,10 +468,15 @@ class SignificanceDisplay(_Display):
     '13 of 13 features with q ≤ 0.1'
     """
 
-    def __init__(self, *, pvalues: Any, qvalues: Any, effect: Any, alpha: float = 0.1):
-        check_share("alpha", alpha)
-        self.pvalues, self.qvalues, self.effect = map(np.asarray, (pvalues, qvalues, effect))
-        self.alpha = alpha
+    pvalues: Any
+    qvalues: Any
+    effect: Any
+    alpha: float = 0.1
+    _axes, _size = 2, (9.6, 4.0)
+
+    def __post_init__(self) -> None:
+        check_share("alpha", self.alpha)
+        self.pvalues, self.qvalues, self.effect = map(np.asarray, (self.pvalues, self.qvalues, self.effect))
 
     @classmethod
     def from_significance(
@@ -523,17 +503,15 @@ class SignificanceDisplay(_Display):
         values = {name: getattr(significance, name) for name in ("pvalues", "qvalues", "effect")}
         return cls(alpha=alpha, **values).plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 9.6, 4.0, 2
-
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
-        self.axes_ = left, right = tuple(ax)
+        left, right = ax
         p, found = self.pvalues[~np.isnan(self.pvalues)], self.qvalues <= self.alpha
         drawings.pvalue_histogram(left, np.histogram(p, bins=drawings.BINS, range=(0.0, 1.0))[0], **style)
         drawings.effects_by_rank(right, range(len(found)), self.effect, found)
         right.set_title(f"{np.count_nonzero(found)} of {len(p)} features with q ≤ {self.alpha:g}")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AgreementDisplay(_Display):
     """How likely each column agrees with others, by rank, and the cut between what is kept and what is dropped.
 
@@ -564,8 +542,14 @@ class AgreementDisplay(_Display):
     '13 of 13 columns agree with others'
     """
 
-    def __init__(self, *, features: Sequence[str], posterior: Any, kept: Any):
-        self.features, self.posterior, self.kept = list(features), np.asarray(posterior), np.asarray(kept, dtype=bool)
+    features: Sequence[str]
+    posterior: Any
+    kept: Any
+    _size = 6.4, 4.0
+
+    def __post_init__(self) -> None:
+        self.features, self.posterior = list(self.features), np.asarray(self.posterior)
+        self.kept = np.asarray(self.kept, dtype=bool)
 
     @classmethod
     def from_agreement(cls, agreement: Agreement, *, ax: Axes | None = None, **style: Any) -> AgreementDisplay:
@@ -589,15 +573,12 @@ class AgreementDisplay(_Display):
         ordered = {"posterior": agreement.posterior[order], "kept": agreement.kept[order]}
         return cls(features=[names[j] for j in order], **ordered).plot(ax, **style)
 
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 4.0, 1
-
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.ax_ = ax
         self.dots_ = drawings.posterior_by_rank(ax, self.features, self.posterior, self.kept, **style)
         ax.set_title(f"{np.count_nonzero(self.kept)} of {len(self.kept)} columns agree with others")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AxisDisplay(_Display):
     """Chosen features along a numeric axis, such as wavelengths or times, below the mean profile of each class.
 
@@ -643,31 +624,22 @@ class AxisDisplay(_Display):
     array([1180., 1200., 1220., 1240.])
     """
 
-    _stacked = True
+    axis: Any
+    profiles: Any
+    values: Any
+    chosen: Any
+    classes: Sequence[str] | None = None
+    label: str = "score"
+    _axes, _stacked, _size = 2, True, (6.4, 4.8)
 
-    def __init__(
-        self,
-        *,
-        axis: Any,
-        profiles: Any,
-        values: Any,
-        chosen: Any,
-        classes: Sequence[str] | None = None,
-        label: str = "score",
-    ):
-        self.axis, self.profiles, self.values, self.chosen = map(np.asarray, (axis, profiles, values, chosen))
-        self.classes, self.label = None if classes is None else list(classes), label
+    def __post_init__(self) -> None:
+        given = self.axis, self.profiles, self.values, self.chosen
+        self.axis, self.profiles, self.values, self.chosen = map(np.asarray, given)
+        self.classes = None if self.classes is None else list(self.classes)
 
     @classmethod
     def from_selector(
-        cls,
-        selector: SpectralSelector,
-        X: Any,
-        y: Any = None,
-        *,
-        axis: Any = None,
-        ax: Sequence[Axes] | None = None,
-        **style: Any,
+        cls, selector: SpectralSelector, X: Any, y: Any = None, *, axis: Any = None, ax: Any = None, **style: Any
     ) -> AxisDisplay:
         """Draw the chosen features of a fitted selector along their axis.
 
@@ -694,41 +666,28 @@ class AxisDisplay(_Display):
         names = names_of(selector, None)
         places = axis_of([str(name) for name in (names if axis is None else axis)])
         if places is None or len(places) != len(selector.scores_):
-            given = (
-                f"the names of the features begin with {str(names[0])!r}" if axis is None else "axis does not have them"
-            )
-            raise ParameterError(
-                f"AxisDisplay needs {len(selector.scores_)} ascending or descending numbers, at least {FEWEST}, but "
-                f"{given}; pass axis=, the position of each feature.",
-                parameter="axis",
-                value=axis,
-            )
+            needs = f"{len(selector.scores_)} ascending or descending numbers, at least {FEWEST}"
+            begin = f"the names of the features begin with {str(names[0])!r}"
+            given = begin if axis is None else "axis does not have them"
+            message = f"AxisDisplay needs {needs}, but {given}; pass axis=, the position of each feature."
+            raise ParameterError(message, parameter="axis", value=axis)
         problem = Problem.read(X, getattr(selector, "feature_names_in_", None)).with_supervision(y)
         codes, classes = (None, None) if y is None else problem.supervision.classes("AxisDisplay")
         profiles = mean_profiles(problem, codes, 0 if classes is None else len(classes))
-        gains = getattr(selector, "gains_", None)
-        display = cls(
-            axis=places,
-            profiles=profiles,
-            values=selector.scores_ if gains is None else gains,
-            chosen=selector.order_[: int(selector.n_features_)],
-            classes=None if classes is None or len(profiles) == 1 else [str(name) for name in classes],
-            label=f"score ({direction(selector.criterion_.greater_is_better)})" if gains is None else "gain",
-        )
-        return display.plot(ax, **style)
-
-    def _layout(self) -> tuple[float, float, int]:
-        return 6.4, 4.8, 2
+        about: dict[str, Any] = {"label": f"score ({direction(selector.criterion_.greater_is_better)})"}
+        about |= {"values": selector.scores_, "chosen": selector.order_[: int(selector.n_features_)]}
+        if hasattr(selector, "gains_"):
+            about |= {"values": selector.gains_, "label": "gain"}
+        about["classes"] = None if classes is None or len(profiles) == 1 else [str(name) for name in classes]
+        return cls(axis=places, profiles=profiles, **about).plot(ax, **style)
 
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
-        self.axes_ = above, below = tuple(ax)
+        above, below = ax
         colours = [f"C{at}" for at in range(len(self.profiles))] if self.classes else ["C0"]
         lines = drawings.profiles_over_axis(above, self.axis, self.profiles, colours, self.chosen)
         self.dots_ = drawings.scores_over_axis(below, self.axis, self.values, self.chosen, [])
         below.set_ylabel(self.label)
         if self.classes:
-            legend = above.legend(lines, self.classes, frameon=False)
-            for text in legend.get_texts():
-                text.set_parse_math(False)
+            _legend(above, lines, self.classes)
         above.set(**style)
         below.set(**style)

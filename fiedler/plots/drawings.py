@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..words import number, printable
-from .axis import regions
+from .placing import regions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,12 +37,9 @@ METRICS = {
 }
 BINS = 20  # number of bins of a histogram of p-values
 MANY = 500  # with more points, a curve over ranks is thinned and its axis is logarithmic
-_SETTINGS: dict[str, Any] = {
-    "ink": "text.color",
-    "muted": "axes.labelcolor",
-    "rule": "grid.color",
-    "surface": "axes.facecolor",
-}
+_SETTINGS: dict[str, Any] = {"ink": "text.color", "muted": "axes.labelcolor"}
+_SETTINGS |= {"rule": "grid.color", "surface": "axes.facecolor"}
+_DASHED: dict[str, Any] = {"color": "C1", "linewidth": 1.4, "linestyle": (0, (4, 3))}
 _BASELINES: dict[str, tuple[str, Any]] = {"random": ("muted", (0, (2, 2))), "all": ("ink", (0, (6, 3)))}
 
 
@@ -111,9 +108,8 @@ def steps_of_choice(
         if number_of_copies:
             end = max(float(np.nan_to_num(start[place] + length[place])), 0.0)
             text = f"+{number_of_copies} near {'copy' if number_of_copies == 1 else 'copies'}"
-            ax.annotate(
-                text, (end, place), (4, 0), textcoords="offset points", va="center", color=paint("muted"), **small()
-            )
+            look = {"textcoords": "offset points", "va": "center", "color": paint("muted")} | small()
+            ax.annotate(text, (end, place), (4, 0), **look)
     return bars
 
 
@@ -125,20 +121,7 @@ def ranking_curve(
     cuts: Iterable[tuple[int, str]] = (),
     tell: Tell = untold,
 ) -> None:
-    """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    values : ndarray
-        Values, best first; values that are not finite are left out.
-    texts : sequence of str
-        The text of each value.
-    n_selected : int
-    cuts : iterable of (int, str)
-        Suggested numbers of features, each with a name; numbers beyond the last value are left out.
-    tell : callable
-    """
+    """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features."""
     total, shown = len(values), np.flatnonzero(np.isfinite(values))
     many = len(shown) > MANY
     shown = thinned(shown) if many else shown
@@ -147,36 +130,23 @@ def ranking_curve(
     dots = ax.scatter(shown + 1, values[shown], s=14 if len(shown) < 80 else 5, color="C0", linewidths=0)
     tell(dots, [texts[int(at)] for at in shown])
     for line, (n, name) in enumerate((n, name) for n, name in cuts if n <= total):
-        _cut(ax, n, f"{n}, {name}", line, left=n > 0.7 * total)
-    if many:
-        ax.set_xscale("log")
-        ax.set_xlim(0.9, total * 1.05)
-    else:
-        ax.set_xlim(0.5 - 0.01 * total, total + 0.5)
+        ax.axvline(n + 0.5, **_DASHED)
+        left = n > 0.7 * total
+        look: dict[str, Any] = {"ha": "right" if left else "left", "va": "top", "color": "C1", "zorder": 5} | small()
+        look["bbox"] = {"facecolor": paint("surface"), "alpha": 0.85, "linewidth": 0, "pad": 1.0}
+        where: dict[str, Any] = {
+            "xycoords": ax.get_xaxis_transform(),
+            "xytext": (-5 if left else 5, 0),
+            "textcoords": "offset points",
+        }
+        ax.annotate(f"{n}, {name}", (n + 0.5, 0.99 - 0.075 * line), **where, **look)
     whole_ticks(ax, log=many)
+    ax.set_xlim(*((0.9, total * 1.05) if many else (0.5 - 0.01 * total, total + 0.5)))
 
 
 def thinned(places: np.ndarray, most: int = 240) -> np.ndarray:
     """At most ``most`` of the positions, evenly spaced on a logarithmic axis."""
     return places[np.unique(np.geomspace(1, len(places), most).astype(int) - 1)]
-
-
-def _cut(ax: Axes, n: int, text: str, line: int, left: bool) -> None:
-    """A dashed line after n features; its text is in line ``line`` from the top."""
-    ax.axvline(n + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
-    ax.annotate(
-        text,
-        (n + 0.5, 0.99 - 0.075 * line),
-        xycoords=ax.get_xaxis_transform(),
-        xytext=(-5 if left else 5, 0),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        va="top",
-        color="C1",
-        bbox={"facecolor": paint("surface"), "alpha": 0.85, "linewidth": 0, "pad": 1.0},
-        zorder=5,
-        **small(),
-    )
 
 
 # -------------------------------------------------------------------- features along an axis
@@ -187,10 +157,8 @@ def profiles_over_axis(
 ) -> list[Line2D]:
     """Mean profiles over a numeric axis, such as the mean spectrum of each class; chosen features are marked."""
     _mark_chosen(ax, axis, chosen)
-    lines = [
-        ax.plot(axis, profile, color=paint(colour), linewidth=1.5)[0]
-        for profile, colour in zip(profiles, colours, strict=True)
-    ]
+    both = zip(profiles, colours, strict=True)
+    lines = [ax.plot(axis, profile, color=paint(colour), linewidth=1.5)[0] for profile, colour in both]
     ax.set_ylabel("mean value")
     ax.margins(x=0.02)
     return lines
@@ -204,9 +172,8 @@ def scores_over_axis(
     finite = np.where(np.isfinite(values), values, np.nan)
     ax.plot(axis, finite, color=pale()[0], linewidth=1.2)
     at_bottom = np.nan_to_num(finite[chosen], nan=np.nanmin(finite) if np.isfinite(finite).any() else 0.0)
-    dots = ax.scatter(
-        axis[chosen], at_bottom, s=26 if len(chosen) <= 40 else 12, color=paint("ink"), linewidths=0, zorder=3
-    )
+    size = 26 if len(chosen) <= 40 else 12
+    dots = ax.scatter(axis[chosen], at_bottom, s=size, color=paint("ink"), linewidths=0, zorder=3)
     tell(dots, texts)
     ax.margins(x=0.02)
     return dots
@@ -254,8 +221,12 @@ def method_curves(
         else:
             (lines[name],) = ax.plot(x, mean, **look)
             ax.fill_between(x, low, high, color=lines[name].get_color(), alpha=0.13, linewidth=0)
-        dots = ax.scatter(x, mean, s=16, color=lines[name].get_color(), linewidths=0)
-        tell(dots, _curve_texts(name, words, x, mean, low, high))
+        dots, texts = ax.scatter(x, mean, s=16, color=lines[name].get_color(), linewidths=0), []
+        for size, *value in zip(x, mean, low, high, strict=True):
+            where = "all features" if name == "all" else f"{size:g} features"
+            band = f" (95 %: {value[1]:.4g} to {value[2]:.4g})" if np.isfinite(value[1]) else ""
+            texts.append(f"{printable(name, 60)}, {where}: {words} {value[0]:.4g}{band}")
+        tell(dots, texts)
     ax.set(xlabel="number of features", ylabel=words)
     if sizes:
         margin = 0.04 * max(sizes[-1] - sizes[0], 1)
@@ -264,25 +235,11 @@ def method_curves(
     return lines
 
 
-def _curve_texts(name: str, metric: str, *values: np.ndarray) -> list[str]:
-    texts = []
-    for size, mean, low, high in zip(*values, strict=True):
-        where = "all features" if name == "all" else f"{size:g} features"
-        band = f" (95 %: {low:.4g} to {high:.4g})" if np.isfinite(low) else ""
-        texts.append(f"{printable(name, 60)}, {where}: {metric} {mean:.4g}{band}")
-    return texts
-
-
 # -------------------------------------------------------------------- stability
 
 
 def selection_frequency(
-    ax: Axes,
-    names: Sequence[str],
-    frequency: Any,
-    longest: int | None = None,
-    tell: Tell = untold,
-    **style: Any,
+    ax: Axes, names: Sequence[str], frequency: Any, longest: int | None = None, tell: Tell = untold, **style: Any
 ) -> BarContainer:
     """How often each feature is selected again, as a bar from 0 to 1."""
     look: dict[str, Any] = {"height": 0.64, "color": "C0", "alpha": 0.85} | style
@@ -296,13 +253,7 @@ def selection_frequency(
 
 
 def rank_intervals(
-    ax: Axes,
-    names: Sequence[str],
-    low: Any,
-    median: Any,
-    high: Any,
-    longest: int | None = None,
-    tell: Tell = untold,
+    ax: Axes, names: Sequence[str], low: Any, median: Any, high: Any, longest: int | None = None, tell: Tell = untold
 ) -> PathCollection:
     """The median rank of each feature over the draws as a dot on a line from the 5 % to the 95 % quantile."""
     at, log = np.arange(len(names)), max(high) > 200
@@ -312,11 +263,9 @@ def rank_intervals(
     tell(dots, [f"{printable(n, 60)}: median rank {m:g}, 90 % between {a:g} and {b:g}" for n, a, m, b in rows])
     list_names(ax, names, longest)
     ax.set_xlabel("rank in a draw")
-    if log:
-        ax.set_xscale("log")
-    else:
-        ax.set_xlim(left=0)
     whole_ticks(ax, log)
+    if not log:
+        ax.set_xlim(left=0)
     return dots
 
 
@@ -331,7 +280,7 @@ def pvalue_histogram(ax: Axes, counts: Any, tell: Tell = untold, **style: Any) -
     bars = ax.bar(edges[:-1], counts, **look)
     for bar, low, high, count in zip(bars, edges[:-1], edges[1:], counts, strict=True):
         tell(bar, [f"p from {low:.2f} to {high:.2f}: {count:,} features"])
-    ax.axhline(counts.sum() / len(counts), color="C1", linewidth=1.4, linestyle=(0, (4, 3)), label="noise alone")
+    ax.axhline(counts.sum() / len(counts), label="noise alone", **_DASHED)
     top = 1.18 * max(counts.max(), 1)  # room for the legend
     ax.set(xlabel="p-value", ylabel="features", xlim=(0, 1), ylim=(0, top))
     ax.legend(loc="upper center", frameon=False, **small())
@@ -348,13 +297,11 @@ def effects_by_rank(
     colours = ["C0" if there else pale() for there in found[chosen]]
     ax.axhline(0.0, linewidth=0.8, color=paint("rule"))
     if found[order].any():
-        ax.axhline(effect[order][found[order]].min(), color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
+        ax.axhline(effect[order][found[order]].min(), **_DASHED)
     dots = ax.scatter(shown + 1, effect[chosen], s=20 if len(shown) < 80 else 8, c=colours, linewidths=0, zorder=3)
     ranked = zip(shown + 1, chosen, strict=True)
     tell(dots, [f"rank {rank}, {printable(names[j], 60)}: effect {effect[j]:.3g}" for rank, j in ranked])
     ax.set(xlabel="rank by effect", ylabel="effect")
-    if len(order) > MANY:
-        ax.set_xscale("log")
     whole_ticks(ax, log=len(order) > MANY)
     return dots
 
@@ -371,15 +318,13 @@ def posterior_by_rank(
     dots = ax.scatter(shown + 1, posterior[shown], **look)
     tell(dots, [f"rank {at + 1}, {printable(names[at], 60)}: posterior {posterior[at]:.3g}" for at in shown.tolist()])
     if n_kept < len(kept):
-        ax.axvline(n_kept + 0.5, color="C1", linewidth=1.4, linestyle=(0, (4, 3)))
-        ax.annotate(
-            f"{len(kept) - n_kept:,} dropped", (n_kept + 0.5, 0.8), (6, 0), textcoords="offset points", **small()
-        )
+        ax.axvline(n_kept + 0.5, **_DASHED)
+        words = f"{len(kept) - n_kept:,} dropped"
+        ax.annotate(words, (n_kept + 0.5, 0.8), (6, 0), textcoords="offset points", **small())
     ax.set(xlabel="rank", ylabel="probability of agreement", ylim=(-0.04, 1.04))
-    if many:
-        ax.set_xscale("log")
-        ax.set_xlim(0.9, 1.05 * len(kept))
     whole_ticks(ax, log=many)
+    if many:
+        ax.set_xlim(0.9, 1.05 * len(kept))
     return dots
 
 
@@ -399,10 +344,11 @@ def list_names(ax: Axes, names: Sequence[str], longest: int | None = None) -> No
 
 
 def whole_ticks(ax: Axes, log: bool = False) -> None:
-    """Put the ticks of the x axis at whole numbers, and write them without an exponent."""
+    """Put the ticks of the x axis at whole numbers, and write them without an exponent; a long axis is logarithmic."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     if log:
+        ax.set_xscale("log")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
     else:

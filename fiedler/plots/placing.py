@@ -1,23 +1,34 @@
-"""Where the samples of a graph are drawn: by eigenvectors of 𝓛, with loose rows at the border.
+"""Where the samples of a graph are drawn: by eigenvectors of 𝓛, with loose rows at the border; features along an axis.
 
 Sample i is placed at (ξ_1(i), ξ_2(i)) / √d_i, the first non-trivial eigenvectors of 𝓛 = D^-½ L D^-½ (Laplacian
 eigenmaps). A few rows may have almost no weight to the others; these are called loose. They would dominate the first
 eigenvectors, so that all other rows coincide. Therefore they are left out of the embedding and drawn at the border.
+
+Features whose names are numbers in order, such as wavelengths or times, are drawn along this axis::
+
+    names as numbers -> axis;   (X, classes) -> one mean profile per class;   chosen features -> regions of the axis
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from ..graphs import Graph
+from ..problem import Problem
+from ..validation import is_sparse
 
 _MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
 _CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
 _BORDER, _APART, _AT_ONCE = 1.12, 0.09, 60
+FEWEST = 8  # fewer numbers are no axis
+MOST_CLASSES = 8  # more classes have one mean profile together
 _GAP = 0.06  # between the squares of two components, as a share of the side
 
 
@@ -38,7 +49,9 @@ def placed(
     part = subgraph(graph, nodes)
     placed = _coordinates(part, vectors)
     for _ in range(_ROUNDS):
-        out = next((far for far in map(_far, placed.T) if far.any()), None)
+        (low, high), slack = _fence(placed), 1e-9 * np.abs(placed).max(axis=0)
+        far = (placed < low - slack) | (placed > high + slack)
+        out = next((column for column in far.T if column.any()), None)
         if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
             break
         # Rows that were connected to the largest part only through loose rows are loose as well.
@@ -50,10 +63,7 @@ def placed(
         loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
         nodes, part = kept, rest if len(kept) == rest.n_nodes else subgraph(graph, kept)
         placed = _coordinates(part)
-    for axis in placed.T:  # if too many rows are far away to be left out, they are moved to the border
-        low, high = _fence(axis)
-        axis.clip(low, high, out=axis)
-    return nodes, placed, loose
+    return nodes, placed.clip(*_fence(placed)), loose  # rows that are too many to be left out move to the border
 
 
 def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
@@ -61,22 +71,10 @@ def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
     return graph.inverse_root_degree[:, None] * vectors[:, 1:3]
 
 
-def _fence(axis: np.ndarray) -> tuple[float, float]:
-    """The range of the middle 90 %, extended by its length on either side."""
-    low, high = np.quantile(axis, [0.05, 0.95])
+def _fence(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The range of the middle 90 % of each axis, extended by its length on either side."""
+    low, high = np.quantile(places, [0.05, 0.95], axis=0)
     return 2 * low - high, 2 * high - low
-
-
-def _far(axis: np.ndarray) -> np.ndarray:
-    low, high = _fence(axis)
-    tolerance = 1e-9 * np.abs(axis).max()
-    return (axis < low - tolerance) | (axis > high + tolerance)
-
-
-def _is_crowded(axis: np.ndarray) -> bool:
-    """Whether half of the rows lie in a small part of an axis; then the axis is stretched towards ranks."""
-    low, q1, q3, high = np.quantile(axis, [0.0, 0.25, 0.75, 1.0])
-    return bool(q3 - q1 < _CROWDED * (high - low))
 
 
 def subgraph(graph: Graph, nodes: np.ndarray) -> Graph:
@@ -115,10 +113,11 @@ def stretched(places: np.ndarray) -> tuple[np.ndarray, bool]:
     """Places scaled to [-1, 1]; a crowded axis is moved half-way to ranks. Also whether an axis was crowded."""
     scale = np.abs(places).max(axis=0)
     places = places / np.where(scale > 0, scale, 1.0)
-    crowded = [at for at, axis in enumerate(places.T) if _is_crowded(axis)]
+    low, q1, q3, high = np.quantile(places, [0.0, 0.25, 0.75, 1.0], axis=0)
+    crowded = np.flatnonzero(q3 - q1 < _CROWDED * (high - low))  # half of the rows lie in a small part of the axis
     for at in crowded:
         places[:, at] = (places[:, at] + 2 * (rankdata(places[:, at]) - 0.5) / len(places) - 1) / 2
-    return places, bool(crowded)
+    return places, len(crowded) > 0
 
 
 def placed_part(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
@@ -143,18 +142,6 @@ def place_graph(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
 
     The side of a square is proportional to the root of the number of its rows, and squares are set in shelves. An
     isolated row is a component of one row.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    vectors : ndarray, optional
-        Its first eigenvectors, if they are known; they are used if the graph is connected.
-
-    Returns
-    -------
-    layout : Layout
-        The places, in [-1, 1]² if there are several components, and otherwise as :func:`placed_part` gives them.
     """
     component = np.asarray(graph.components)
     parts = [np.flatnonzero(component == c) for c in range(graph.n_components)]
@@ -164,7 +151,8 @@ def place_graph(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
     sides = np.sqrt([len(nodes) for nodes in parts])
     places, loose, crowded = np.zeros((graph.n_nodes, 2)), [], False
     for nodes, side, corner in zip(parts, sides, _shelves(sides), strict=True):
-        inside = _in_a_row(len(nodes))
+        inside = np.zeros((len(nodes), 2))  # a few rows in a line
+        inside[:, 0] = np.linspace(-0.5, 0.5, len(nodes)) if len(nodes) > 1 else 0.0
         if len(nodes) > 3:
             part = placed_part(subgraph(graph, nodes))
             inside, crowded = part.places / _BORDER, crowded or part.stretched
@@ -178,10 +166,6 @@ def centred(places: np.ndarray) -> np.ndarray:
     low, high = places.min(axis=0), places.max(axis=0)
     span = max(float((high - low).max()), np.finfo(float).tiny)
     return 2 * (places - (low + high) / 2) / span
-
-
-def _in_a_row(n: int) -> np.ndarray:
-    return np.column_stack([np.linspace(-0.5, 0.5, n) if n > 1 else np.zeros(n), np.zeros(n)])
 
 
 def _shelves(sides: np.ndarray) -> np.ndarray:
@@ -200,11 +184,50 @@ def _shelves(sides: np.ndarray) -> np.ndarray:
 
 def aligned(places: np.ndarray, to: np.ndarray) -> np.ndarray:
     """The places, mirrored and with axes exchanged if they then agree better with other places."""
-    best, most = places, -np.inf
-    for axes in ([0, 1], [1, 0]):
-        for signs in ([1, 1], [1, -1], [-1, 1], [-1, -1]):
-            turned = places[:, axes] * signs
-            agreement = float((turned * to).sum())
-            if agreement > most:
-                best, most = turned, agreement
-    return best
+    turns = product(([0, 1], [1, 0]), ([1, 1], [1, -1], [-1, 1], [-1, -1]))
+    return max((places[:, axes] * signs for axes, signs in turns), key=lambda turned: float((turned * to).sum()))
+
+
+# -------------------------------------------------------------------- features along an axis
+
+
+def axis_of(names: Sequence[str]) -> np.ndarray | None:
+    """Feature names as an ascending or descending axis; None if they are not such numbers, or fewer than eight.
+
+    Examples
+    --------
+    >>> axis_of(["400", "402.5", "405", "407.5", "410", "412.5", "415", "417.5"])
+    array([400. , 402.5, 405. , 407.5, 410. , 412.5, 415. , 417.5])
+    >>> axis_of(["height", "weight"])
+    """
+    try:
+        axis = np.array([float(name) for name in names])
+    except ValueError:
+        return None
+    steps = np.diff(axis)
+    if len(axis) < FEWEST or not np.isfinite(axis).all() or not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    return axis
+
+
+def mean_profiles(problem: Problem, codes: np.ndarray | None = None, n_classes: int = 0) -> np.ndarray:
+    """The mean of each column over all rows, or over the rows of each class."""
+    if codes is None or not 1 < n_classes <= MOST_CLASSES:
+        codes, n_classes = np.zeros(problem.n_samples, dtype=np.intp), 1
+    rows = np.flatnonzero(codes >= 0)
+    member = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=(n_classes, problem.n_samples))
+    sums: Any = member @ problem.X  # X is neither copied nor made dense
+    return (sums.toarray() if is_sparse(sums) else sums) / np.bincount(codes[rows], minlength=n_classes)[:, None]
+
+
+def regions(chosen: np.ndarray) -> list[np.ndarray]:
+    """Chosen features that are next to each other, as one region; regions in the order of the axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> regions(np.array([7, 2, 3, 1]))
+    [array([1, 2, 3]), array([7])]
+    """
+    chosen = np.sort(chosen)
+    return np.split(chosen, np.flatnonzero(np.diff(chosen) > 1) + 1) if len(chosen) else []

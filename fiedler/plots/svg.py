@@ -33,33 +33,23 @@ _FAMILY = re.compile(r"font-family:[^;]*;?\s*")
 _RC: dict[Any, Any] = {  # matplotlib knows its keys by name
     "svg.fonttype": "none",
     "svg.hashsalt": "fiedler",
-    "text.parse_math": False,
-    "text.usetex": False,
     "axes.unicode_minus": True,
-    "axes.formatter.useoffset": False,
-    "font.size": FONT,
-    "font.family": "DejaVu Sans",
-    "text.color": _STAND_INS["ink"],
-    "axes.labelcolor": _STAND_INS["muted"],
-    "axes.facecolor": _STAND_INS["surface"],
-    "axes.edgecolor": _STAND_INS["rule"],
-    "xtick.color": _STAND_INS["rule"],
-    "ytick.color": _STAND_INS["rule"],
-    "xtick.labelcolor": _STAND_INS["muted"],
-    "ytick.labelcolor": _STAND_INS["muted"],
-    "xtick.labelsize": FONT - 1,
-    "ytick.labelsize": FONT - 1,
-    "axes.labelsize": FONT - 0.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "grid.color": _STAND_INS["rule"],
+    "axes.facecolor": _STAND_INS["surface"],
+    "axes.labelsize": FONT - 0.5,
+    "text.color": _STAND_INS["ink"],
+    "font.size": FONT,
+    "font.family": "DejaVu Sans",
     "grid.linewidth": 0.7,
     "lines.linewidth": 2.0,
-    "path.simplify": False,
 }
+_RC |= dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), _STAND_INS["rule"])
+_RC |= dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), _STAND_INS["muted"])
+_RC |= dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), FONT - 1)
+_RC |= dict.fromkeys(("axes.spines.top", "axes.spines.right", "axes.formatter.useoffset"), False)
+_RC |= dict.fromkeys(("text.parse_math", "text.usetex", "path.simplify"), False)
 
 
 class SvgFigure:
@@ -162,25 +152,31 @@ class SvgFigure:
             self.figure.savefig(raw, format="svg", metadata={"Date": None})
         root = ET.fromstring(raw.getvalue())
         for child in list(root):
-            if child.tag == f"{_SVG}metadata" or (
-                child.tag == f"{_SVG}defs" and child.find(f"{_SVG}style") is not None
-            ):
+            style = child.tag == f"{_SVG}defs" and child.find(f"{_SVG}style") is not None
+            if style or child.tag == f"{_SVG}metadata":
                 root.remove(child)  # a style sheet would apply to the whole page
-        self._add_texts(root)
+        for group in root.iter(f"{_SVG}g"):
+            if (texts := self.texts.get(group.get("id", ""))) is not None:
+                uses = [
+                    e for e in group.iter() if e.tag == f"{_SVG}use" or (e.tag == f"{_SVG}path" and not e.get("id"))
+                ]
+                for mark, text in zip(uses, texts, strict=True):
+                    ET.SubElement(mark, "title").text = text
+                    mark.set("class", "mark")
         for element in root.iter():
             self._adapt(element)
-        _flatten(root)
-        return self._framed(root)
-
-    def _add_texts(self, root: ET.Element) -> None:
-        for group in root.iter(f"{_SVG}g"):
-            texts = self.texts.get(group.get("id", ""))
-            if texts is None:
-                continue
-            marks = [e for e in group.iter() if e.tag == f"{_SVG}use" or (e.tag == f"{_SVG}path" and not e.get("id"))]
-            for mark, text in zip(marks, texts, strict=True):
-                ET.SubElement(mark, "title").text = text
-                mark.set("class", "mark")
+        # Ids without references make up half of the size of a figure.
+        values = " ".join(v for e in root.iter() for k, v in e.attrib.items() if k != "id")
+        used = set(re.findall(r"#([\w.-]+)", values))
+        for element in root.iter():
+            if element.get("id", "") not in used:
+                element.attrib.pop("id", None)
+        frame = ET.Element("svg", viewBox=root.get("viewBox", ""), role="img", focusable="false")
+        frame.set("aria-labelledby", f"{self.key}-title {self.key}-desc")
+        ET.SubElement(frame, "title", id=f"{self.key}-title").text = self.title
+        ET.SubElement(frame, "desc", id=f"{self.key}-desc").text = self.description
+        frame.extend(list(root))
+        return ET.tostring(frame, encoding="unicode", short_empty_elements=True)
 
     def _adapt(self, element: ET.Element) -> None:
         """Make ids unique, use CSS colours and the font of the page, round to two decimals, remove namespaces."""
@@ -195,7 +191,12 @@ class SvgFigure:
             elif name == "clip-path":
                 value = value.replace("url(#", f"url(#{self.key}-")
             elif name == "style":
-                value = _FAMILY.sub("", _FONT.sub(r"font-size: \1", _STAND_IN.sub(_variable, value)))
+                value = _FAMILY.sub(
+                    "",
+                    _FONT.sub(
+                        r"font-size: \1", _STAND_IN.sub(lambda found: f"var(--{NAMES[int(found[1], 16)]})", value)
+                    ),
+                )
                 value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform", "width", "height"):
                 value = " ".join(_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), value).split())
@@ -205,23 +206,3 @@ class SvgFigure:
             element.set(name, value)
         element.text = element.text.strip() if element.text and element.tag not in ("text", "title") else element.text
         element.tail = None
-
-    def _framed(self, root: ET.Element) -> str:
-        frame = ET.Element("svg", viewBox=root.get("viewBox", ""), role="img", focusable="false")
-        frame.set("aria-labelledby", f"{self.key}-title {self.key}-desc")
-        ET.SubElement(frame, "title", id=f"{self.key}-title").text = self.title
-        ET.SubElement(frame, "desc", id=f"{self.key}-desc").text = self.description
-        frame.extend(list(root))
-        return ET.tostring(frame, encoding="unicode", short_empty_elements=True)
-
-
-def _variable(match: re.Match) -> str:
-    return f"var(--{NAMES[int(match[1], 16)]})"
-
-
-def _flatten(root: ET.Element) -> None:
-    """Drop ids without references, which make up half of the size of a figure."""
-    used = set(re.findall(r"#([\w.-]+)", " ".join(v for e in root.iter() for k, v in e.attrib.items() if k != "id")))
-    for element in root.iter():
-        if element.get("id") is not None and element.get("id") not in used:
-            del element.attrib["id"]

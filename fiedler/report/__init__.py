@@ -3,14 +3,23 @@
     summarize(selector, X, y) -> dict of numbers, strings and lists -> text | JSON | one self-contained HTML file
 
 The dict contains everything that the renderers show, so a summary saved as JSON can be rendered later on another
-machine. The HTML file needs no network, runs only its own script, and shows every name as plain text. This room may
-import ``plots``, ``evaluate`` and everything below them.
+machine. The HTML file needs no network, runs only its own script, and shows every name as plain text.
 
-To add a section, write a file with one :class:`Section`: its name and title, ``compute(case)`` for its part of the
-summary, ``view(summary)`` for words and figures, and its template. Add it to the table ``SECTIONS`` below, and write
-a test. A section outside the library needs no entry in the table: pass ``sections=[*SECTIONS, yours]`` to
-:func:`summarize` and :func:`write_html`. Figures are drawn inside ``with SvgFigure(...) as figure:`` with the functions
-of ``fiedler.plots.drawings``.
+- ``case``       a fitted selector with its data, from which sections are computed
+- ``section``    what a section is; ``page`` is the frame around all of them; ``templates/`` holds the HTML
+- ``data``       the data, the run, missing values; ``remarks`` are warnings and notes
+- ``features``   the ranking as a table, redundancy; ``values`` are distributions and features along an axis
+- ``graph``      its properties, eigenvalues and picture
+- ``trust``      significance, stability, suggested numbers of features
+- ``methods``    comparison of methods, and the agreement between them
+
+This room may import ``plots``, ``evaluate`` and everything below them.
+
+To add a section, write one :class:`Section`: its name and title, ``compute(case)`` for its part of the summary,
+``view(summary)`` for words and figures, and its template, a file of its name in ``templates/``. Add it to the table
+``SECTIONS`` below, and write a test. A section outside the library needs no entry in the table: pass
+``sections=[*SECTIONS, yours]`` to :func:`summarize` and :func:`write_html`. Figures are drawn inside
+``with SvgFigure(...) as figure:`` with the functions of ``fiedler.plots.drawings``.
 """
 
 from __future__ import annotations
@@ -27,40 +36,25 @@ import numpy as np
 
 from ..data.atomic import replacing
 from ..evaluate.compare import Comparison
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Significance
 from ..plots.svg import SvgFigure
 from ..selector import SpectralSelector
 from ..version import __version__
 from ..words import printable
-from .agreement_section import AGREEMENT
-from .axis_section import AXIS
 from .case import make_case
-from .comparison_section import COMPARISON
-from .data_section import DATA, RUN, data_words
-from .distributions_section import DISTRIBUTIONS
-from .features_section import features_section
-from .graph_section import GRAPH
-from .missing_section import MISSING
+from .data import DATA, MISSING, RUN, data_words
+from .features import REDUNDANCY, features_section
+from .graph import GRAPH
+from .methods import AGREEMENT, COMPARISON
 from .page import page
-from .redundancy_section import REDUNDANCY
-from .remarks_section import NOTES, WARNINGS, check_ranking
+from .remarks import NOTES, WARNINGS, check_ranking
 from .section import Section, check_sections, has_part
-from .significance_section import SIGNIFICANCE
-from .stability_section import STABILITY
-from .suggestions_section import SUGGESTIONS
+from .trust import SIGNIFICANCE, STABILITY, SUGGESTIONS
+from .values import AXIS, DISTRIBUTIONS
 
-__all__ = [
-    "SECTIONS",
-    "Section",
-    "SvgFigure",
-    "printable",
-    "render_html",
-    "render_json",
-    "render_text",
-    "summarize",
-    "write_html",
-]
+__all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]
+__all__ += ["render_html", "render_json", "render_text", "summarize", "write_html"]
 
 # The sections in the order of the page.
 SECTIONS = (
@@ -145,11 +139,7 @@ def summarize(
     told |= {"feature_names": feature_names, "source": source, "seed": seed, "command": command}
     results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
     case = make_case(selector, X, y, **told, **results)
-    summary = {
-        "report": "fiedler",
-        "version": __version__,
-        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    }
+    summary = {"report": "fiedler", "version": __version__, "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
     summary |= {section.name: case.once(section.compute) for section in sections if section.compute}
     check_ranking(case)
     return plain(summary | {"missing": case.missing, "warnings": case.warnings, "notes": case.notes})

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Criterion, Sensitivity
 from ..evaluate.compare import Comparison
-from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability
+from ..evaluate.tests import Significance
 from ..methods import Variance
 from ..problem import Problem
 from ..selector import SpectralSelector, by_feature
@@ -75,34 +75,30 @@ class Case:
     def warn(self, kind: str, text: str) -> None:
         self.warnings.append({"kind": kind, "text": text})
 
-    def supervision(self) -> dict[str, Any]:
-        """The labels and pairs as arguments of a fit."""
-        known = self.problem.supervision
-        return {"y": known.y, "must_link": known.must_link, "cannot_link": known.cannot_link}
+    def told(self) -> dict[str, Any]:
+        """Labels, pairs and seed as arguments of an evaluation."""
+        given = {name: getattr(self.problem.supervision, name) for name in ("y", "must_link", "cannot_link")}
+        return given | {"unlabeled": self.selector.unlabeled, "random_state": self.seed or 0}
 
     @cached_property
-    def labels(self) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+    def labels(self) -> tuple[str, Any, Any]:
         """The kind of y (none, classes, target, unknown), its values per row, and the class names.
 
         The kind is the stated one, the one that the criterion reads, or that of :meth:`fiedler.Supervision.task`.
         """
-        known = self.problem.supervision
-        if known.y is None:
+        told, stated = self.problem.supervision, self.task != "auto"
+        if told.y is None:
             return "none", None, None
-        if self.task != "auto":
-            return self._read(self.task, f"task={self.task!r}")
-        read = self.criterion.reads & {"classes", "target"}
-        first = next(iter(read)) if len(read) == 1 else known.task()
+        read = {self.task} if stated else self.criterion.reads & {"classes", "target"}
+        first = next(iter(read)) if len(read) == 1 else told.task()
+        reader = f"task={self.task!r}" if stated else "the report"
         for kind in (first, "target" if first == "classes" else "classes"):
             try:
-                return self._read(kind, "the report")
+                return (kind, *told.classes(reader)) if kind == "classes" else (kind, told.target(reader), None)
             except (ValueError, TypeError):
-                continue
+                if stated:
+                    raise
         return "unknown", None, None
-
-    def _read(self, kind: str, reader: str) -> tuple[str, np.ndarray, np.ndarray | None]:
-        known = self.problem.supervision
-        return (kind, *known.classes(reader)) if kind == "classes" else (kind, known.target(reader), None)
 
     @property
     def kept(self) -> np.ndarray:

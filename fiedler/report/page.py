@@ -15,36 +15,43 @@ from pathlib import Path
 from typing import Any
 
 from ..words import printable
-from .data_section import data_words
-from .section import Section, has_part
+from .data import data_words
+from .section import Section, Summary, has_part
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent / "templates"
 
 
-def page(summary: dict[str, Any], sections: Sequence[Section]) -> str:
+def page(summary: Summary, sections: Sequence[Section]) -> str:
     """The complete page."""
     environment = _environment()
     from markupsafe import Markup
 
-    s = _shown(summary)
+    s, there, tiles, cards = _shown(summary), [], [], []
+    for section in sections:
+        applies = section.applies(s) if section.applies else s.get(section.name)
+        if section.template and has_part(section, s) and applies:
+            values = section.view(s) if section.view else {}
+            body = Markup(environment.from_string(section.template).render(s=s, **values).strip())
+            there.append(section)
+            tiles += section.tiles(s) if section.tiles else []
+            cards.append({"name": section.name, "title": values.get("title", section.title), "body": body})
     script = _FOLDER.joinpath("report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    there = [section for section in sections if _is_shown(section, s)]
-    cards = [_card(environment, section, s) for section in there]
+    halves = groupby(zip(there, cards, strict=True), lambda item: item[0].half)
     text = environment.get_template("report.html.j2").render(
         s=s,
         title=title_of(s),
         words=data_words(s["data"]),
-        tiles=[tile for section in there if section.tiles for tile in section.tiles(s)],
+        tiles=tiles,
         sections=there,
-        rows=[(half, list(group)) for half, group in groupby(cards, lambda card: card["half"])],
+        rows=[(half, [card for _, card in group]) for half, group in halves],
         js=Markup(script),
         script_hash=Markup(f"'sha256-{digest}'"),
     )
     return text.strip() + "\n"
 
 
-def title_of(s: dict[str, Any]) -> str:
+def title_of(s: Summary) -> str:
     """What was found, in one line: how many features are selected, and for a set how many would be enough."""
     title = f"{s['run']['n_selected']:,} of {s['data']['n_features']:,} features selected"
     rules = {item["rule"]: item["n_features"] for item in s.get("suggestions") or ()}
@@ -57,37 +64,16 @@ def title_of(s: dict[str, Any]) -> str:
     return f"{title}; {enough:,} {words} 90 %"
 
 
-def _is_shown(section: Section, s: dict[str, Any]) -> bool:
-    applies = section.applies(s) if section.applies else s.get(section.name)
-    return bool(section.template and has_part(section, s) and applies)
-
-
-def _card(environment: Any, section: Section, s: dict[str, Any]) -> dict[str, Any]:
-    """The title and body of a section on the page."""
-    from markupsafe import Markup
-
-    values = section.view(s) if section.view else {}
-    body = environment.from_string(section.template).render(s=s, **values)
-    title = values.get("title", section.title)
-    return {"name": section.name, "title": title, "half": section.half, "body": Markup(body.strip())}
-
-
 def _environment() -> Any:
     """Jinja2 with escaping on, and the macros that every section may use."""
     try:
         import jinja2
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError(
-            f"the HTML report needs {error.name}; install it with: pip install 'fiedler[report]'."
-        ) from None
-    environment = jinja2.Environment(
-        autoescape=True,
-        loader=jinja2.FileSystemLoader(_FOLDER),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.ChainableUndefined,
-    )
+        message = f"the HTML report needs {error.name}; install it with: pip install 'fiedler[report]'."
+        raise ImportError(message) from None
+    rules: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.ChainableUndefined}
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_FOLDER), **rules)
     macros: Any = environment.get_template("macros.html.j2").module
     environment.globals |= {name: getattr(macros, name) for name in ("figure", "keys", "table")}
     return environment

@@ -9,6 +9,7 @@ from typing import Any
 from ..words import number, printable
 from .case import Case
 
+Summary = dict[str, Any]  # a summary, or a part of it
 LONGEST_NAME = 400  # length of a name that the page shows under the pointer
 
 
@@ -53,19 +54,27 @@ class Section:
     _: KW_ONLY
     label: str = ""
     compute: Callable[[Case], Any] | None = None
-    applies: Callable[[dict[str, Any]], bool] | None = None
-    view: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    tiles: Callable[[dict[str, Any]], list[dict[str, str]]] | None = None
-    lines: Callable[[dict[str, Any], int], list[str]] | None = None
+    applies: Callable[[Summary], bool] | None = None
+    view: Callable[[Summary], Summary] | None = None
+    tiles: Callable[[Summary], list[dict[str, str]]] | None = None
+    lines: Callable[[Summary, int], list[str]] | None = None
     half: bool = False
 
 
-def always(summary: dict[str, Any]) -> bool:
+def built_in(
+    name: str, title: str, compute: Any = None, view: Any = None, tiles: Any = None, lines: Any = None, **others: Any
+) -> Section:
+    """A section of this room, whose template is the file of its name."""
+    template = f'{{% include "{name}.html.j2" %}}'
+    return Section(name, title, template, compute=compute, view=view, tiles=tiles, lines=lines, **others)
+
+
+def always(summary: Summary) -> bool:
     """The ``applies`` of a section that every report shows."""
     return True
 
 
-def has_part(section: Section, summary: dict[str, Any]) -> bool:
+def has_part(section: Section, summary: Summary) -> bool:
     """Whether the summary contains this section, or the section computes nothing."""
     return section.compute is None or section.name in summary
 
@@ -73,12 +82,12 @@ def has_part(section: Section, summary: dict[str, Any]) -> bool:
 def check_sections(sections: Sequence[Section]) -> None:
     """Raise an error if two sections have the same name, or if a section for the head of the page is missing."""
     names = [section.name for section in sections]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"sections has two sections named {twice!r}; give each its own name.")
-    missing = next((name for name in ("data", "run", "features") if name not in names), None)
-    if missing is not None:
-        raise ValueError(f"sections has no {missing!r}, which every report needs; start from fiedler.report.SECTIONS.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"sections has two sections named {name!r}; give each its own name.")
+    for name in ("data", "run", "features"):
+        if name not in names:
+            raise ValueError(f"sections has no {name!r}, which every report needs; start from fiedler.report.SECTIONS.")
 
 
 def tile(label: str, value: str, detail: str = "", full: str = "") -> dict[str, str]:
@@ -113,7 +122,7 @@ def percent(value: Any) -> str:
     return "–" if value is None else f"{round(100 * number(value))} %"
 
 
-def class_colours(labels: dict[str, Any]) -> list[str]:
+def class_colours(labels: Summary) -> list[str]:
     """The name of the colour of each class, equal in all figures; the eight largest classes have their own colour.
 
     Examples

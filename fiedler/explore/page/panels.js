@@ -22,7 +22,7 @@ export class SelectionPanel {
     this.element = make("section", { class: "fx-panel fx-selection", "aria-label": "Selected rows" },
       this.text, this.pictures,
       make("div", { class: "fx-row" }, this.same, this.different, this.label, this.names, this.set, this.unset, this.clear),
-      make("div", { class: "fx-row" }, this.askRow, this.askPair, make("span", { class: "fx-muted fx-small", text: "The suggested rows represent many other rows. It is not shown that they are better than random rows." })));
+      make("div", { class: "fx-row" }, this.askRow, this.askPair, make("span", { class: "fx-muted fx-small", text: "Rows are suggested in random order. No rule that we tried was better on held-out data sets." })));
   }
 
   give() {

@@ -1,6 +1,7 @@
-"""The section on the values of the best features: by class, against a real target, or as a histogram.
+"""The sections on values: the best features by class, against a target or as histograms, and features along an axis.
 
     (columns of X, rows with a label) -> per feature: counts and quartiles of each class | points | counts
+    names that are numbers in order -> scores over this axis, mean profile of each class, chosen regions
 
 Only the columns that are shown are read, and at most 400 of their rows, evenly spaced within every class.
 """
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..plots import drawings
+from ..plots.placing import axis_of, mean_profiles, regions
 from ..plots.svg import FONT, SvgFigure
 from ..words import number, printable
 from .case import Case
-from .section import LONGEST_NAME, Section, class_colours, class_key
+from .section import LONGEST_NAME, Summary, built_in, class_colours, class_key, short
 
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
 _BINS, _FEW = (10, 20), 15  # fewest and most bins; classes with fewer rows show single values
@@ -24,41 +26,38 @@ _NAMED_LEVELS, _LEVEL_LETTERS = 5, 30  # levels that are named below a figure, a
 _NAME, _SHORT_NAME = 60, 16  # length of a name in a caption, and above a small figure
 
 
-def _compute(case: Case) -> dict[str, Any]:
+def _compute_values(case: Case) -> Summary:
     """The values of the best features on some rows, with their labels if known."""
     order = case.selector.order_
     order = order[~np.isnan(case.scores[order])][:MOST_FEATURES]
     kind, values, classes = case.labels
-    if kind == "classes" and values is not None and classes is not None:
+    if kind == "classes":
         groups, names = _merged(values, classes)
         known = np.flatnonzero(groups >= 0)
         # Rows sorted by class, so that an even spacing is stratified.
         known = known[np.argsort(groups[known], kind="stable")]
     else:
         names, known = [], np.arange(case.problem.n_samples)
-        if kind == "target" and values is not None:
+        if kind == "target":
             known = np.flatnonzero(~np.isnan(values))
     rows = known[np.linspace(0, len(known) - 1, min(len(known), MOST_ROWS)).astype(np.intp)]
-    section: dict[str, Any] = {"kind": kind if kind in ("classes", "target") else "none"}
-    section |= {"n_rows": len(rows), "n_known": len(known), "features": []}
+    kind = kind if kind in ("classes", "target") else "none"
+    section: Summary = {"kind": kind, "n_rows": len(rows), "n_known": len(known), "features": []}
     if not len(order):
         return section | {"note": "No feature has a score, so there are no best features to show."}
     F = case.problem.feature_values(order)[rows]
-    if section["kind"] == "classes":
-        section["groups"] = names
-    elif section["kind"] == "target" and values is not None:
-        section["target"] = _short(values[rows])
+    section |= {"groups": names} if kind == "classes" else {"target": _short(values[rows])} if kind == "target" else {}
     bins = int(np.clip(2 * np.cbrt(len(rows) / max(len(names), 1)), *_BINS))  # Rice's rule
     for rank, (j, f) in enumerate(zip(order, F.T, strict=True), 1):
         about = {"feature": case.names[j], "rank": rank} | _range(f, bins)
-        levels = {} if case.problem.groups is None else case.problem.groups.levels
-        if int(j) in levels:
-            about |= {"levels": levels[int(j)], "low": -0.5, "high": len(levels[int(j)]) - 0.5, "n_outside": 0}
-            about["bins"] = len(levels[int(j)])
-        if section["kind"] == "classes":
+        levels = None if case.problem.groups is None else case.problem.groups.levels.get(int(j))
+        if levels is not None:
+            about |= {"levels": levels, "low": -0.5, "high": len(levels) - 0.5, "n_outside": 0, "bins": len(levels)}
+        if kind == "classes":
             about["groups"] = [_group(f[groups[rows] == at], about) for at in range(len(names))]
-        elif section["kind"] == "target":
-            about |= {"x": _short(f), "correlation": _correlation(f, values[rows]) if values is not None else None}
+        elif kind == "target":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                about |= {"x": _short(f), "correlation": float(np.corrcoef(f, values[rows])[0, 1])}
         else:
             about |= _counts(f, about)
         section["features"].append(about)
@@ -77,7 +76,7 @@ def _merged(codes: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[li
     return place[codes], [*([str(classes[at]), int(at)] for at in kept), others]
 
 
-def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
+def _range(f: np.ndarray, bins: int) -> Summary:
     """The range of a feature, without values more than three interquartile ranges from the quartiles."""
     low, q1, q3, high = np.quantile(f, [0.0, 0.25, 0.75, 1.0])
     if q3 > q1:
@@ -89,24 +88,19 @@ def _range(f: np.ndarray, bins: int) -> dict[str, Any]:
     return {"low": float(f"{low:.6g}"), "high": float(f"{high:.6g}"), "bins": bins, "n_outside": outside}
 
 
-def _counts(f: np.ndarray, span: dict[str, Any]) -> dict[str, Any]:
+def _counts(f: np.ndarray, span: Summary) -> Summary:
     """A histogram over the range of the feature; values outside are counted in the first and last bin."""
     low, high = span["low"], span["high"]
     counts, _ = np.histogram(np.clip(f, low, high), bins=span["bins"], range=(low, high))
     return {"counts": counts}
 
 
-def _group(f: np.ndarray, span: dict[str, Any]) -> dict[str, Any]:
+def _group(f: np.ndarray, span: Summary) -> Summary:
     """One class of one feature: all values if they are few, otherwise histogram and quartiles."""
     if not len(f):
         return {"n": 0}
     quartiles = {"n": len(f), "quartiles": _short(np.quantile(f, [0.25, 0.5, 0.75]))}
     return quartiles | ({"values": _short(f)} if len(f) < _FEW else _counts(f, span))
-
-
-def _correlation(f: np.ndarray, target: np.ndarray) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.corrcoef(f, target)[0, 1])
 
 
 def _short(values: np.ndarray) -> list[float]:
@@ -117,7 +111,7 @@ def _short(values: np.ndarray) -> list[float]:
 # -------------------------------------------------------------------- words and figures
 
 
-def _view(s: dict[str, Any]) -> dict[str, Any]:
+def _view_values(s: Summary) -> Summary:
     """Words, colours and the captions of the small figures."""
     section = s["distributions"]
     kind, n, known = section["kind"], section["n_rows"], section["n_known"]
@@ -144,33 +138,23 @@ def _view(s: dict[str, Any]) -> dict[str, Any]:
         "title": {"classes": "Values by class", "target": "Values and target", "none": "Values"}[kind],
         "words": words,
         "legend": [class_key(name, "ink" if code is None else colours[code]) for name, code in groups],
-        "figures": [_caption(about) | {"drawn": _figure(s, about)} for about in section["features"]],
+        "figures": [_small_figure(s, about) for about in section["features"]],
     }
 
 
-def _caption(about: dict[str, Any]) -> dict[str, str]:
+def _small_figure(s: Summary, about: Summary) -> Summary:
+    """One feature with its caption: by class, against the target, or as a histogram."""
+    section, full = s["distributions"], about["feature"]
     parts = [] if about.get("correlation") is None else [f"correlation {about['correlation']:.2f}".replace("-", "−")]
     parts += [f"{about['n_outside']:,} outside"] * bool(about["n_outside"])
     parts += [f"{len(about.get('levels', ()))} levels"] * ("levels" in about)
-    name = about["feature"]
-    return {
-        "name": f"{about['rank']}. {printable(name, _NAME)}",
-        "full": printable(name, LONGEST_NAME) if len(name) > _SHORT_NAME else "",
-        "words": ", ".join(parts),
-    }
-
-
-def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
-    """One feature in a small figure: by class, against the target, or as a histogram."""
-    section, name = s["distributions"], printable(about["feature"], 60)
-    draw, height = {
-        "classes": (_by_class, 26.0 * len(section.get("groups", [])) + 34),
-        "target": (_against_target, 150.0),
-        "none": (_alone, 110.0),
+    draw, height, what = {
+        "classes": (_by_class, 26.0 * len(section.get("groups", [])) + 34, "by class"),
+        "target": (_against_target, 150.0, "against the target"),
+        "none": (_alone, 110.0, "as a histogram"),
     }[section["kind"]]
-    what = {"classes": "by class", "target": "against the target", "none": "as a histogram"}[section["kind"]]
-    title, words = f"{name} {what}", f"{section['n_rows']} rows."
-    with SvgFigure(f"values-{about['rank']}", title, words, width=230, height=height) as figure:
+    name, words = printable(full, 60), f"{section['n_rows']} rows."
+    with SvgFigure(f"values-{about['rank']}", f"{name} {what}", words, width=230, height=height) as figure:
         from matplotlib.ticker import MaxNLocator
 
         low, high = about["low"], about["high"]
@@ -178,21 +162,20 @@ def _figure(s: dict[str, Any], about: dict[str, Any]) -> SvgFigure:
         figure.ax.set_xlim(low - margin, high + margin)
         figure.ax.xaxis.set_major_locator(MaxNLocator(3))
         figure.ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
-        if "levels" in about:
-            _name_levels(figure.ax, about["levels"])
+        if "levels" in about:  # their names below the bars, as many as there is room for
+            at = list(range(0, len(about["levels"]), -(-len(about["levels"]) // _NAMED_LEVELS)))
+            longest = max(2, _LEVEL_LETTERS // len(at))
+            figure.ax.set_xticks(at, [printable(about["levels"][place], longest) for place in at])
         draw(figure, s, about, name)
-    return figure
+    return {
+        "name": f"{about['rank']}. {printable(full, _NAME)}",
+        "full": printable(full, LONGEST_NAME) if len(full) > _SHORT_NAME else "",
+        "words": ", ".join(parts),
+        "drawn": figure,
+    }
 
 
-def _name_levels(ax: Any, levels: list[str]) -> None:
-    """The names of the levels of a category below its bars, as many as there is room for."""
-    step = -(-len(levels) // _NAMED_LEVELS)
-    at = list(range(0, len(levels), step))
-    longest = max(2, _LEVEL_LETTERS // len(at))
-    ax.set_xticks(at, [printable(levels[place], longest) for place in at])
-
-
-def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:
+def _by_class(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
     """One line per class: a histogram with interquartile range and median, or single values if there are few."""
     colours, ax = class_colours(s["data"]["labels"]), figure.ax
     groups, low, high = s["distributions"]["groups"], about["low"], about["high"]
@@ -200,17 +183,20 @@ def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name:
     for at, ((label, code), group) in enumerate(zip(groups, about["groups"], strict=True)):
         if not group["n"]:
             continue
-        paint, middle = drawings.paint("ink" if code is None else colours[code]), group["quartiles"][1]
+        paint = drawings.paint("ink" if code is None else colours[code])
         if "values" in group:
             x = np.clip(group["values"], low, high)
             shown = drawings.points(ax, x, [at - 0.3] * group["n"], 6.0, edgecolor=paint, alpha=0.6)
         else:
             shown = drawings.histogram(ax, group["counts"], low, high, at, -0.8, facecolor=paint, alpha=0.4)
         if "levels" in about:  # without an order there is no median
-            typical = f"most often {printable(about['levels'][_most_frequent(group)], 40)} in"
-        else:
-            _quartiles(ax, at, np.clip(group["quartiles"], low, high), paint)
-            typical = f"median {middle:.4g} of"
+            counts = group["counts"] if "counts" in group else np.bincount(np.array(group["values"], dtype=np.intp))
+            typical = f"most often {printable(about['levels'][int(np.argmax(counts))], 40)} in"
+        else:  # the interquartile range as a line, with a tick at the median
+            q1, median, q3 = np.clip(group["quartiles"], low, high)
+            ax.plot([q1, q3], [at, at], linewidth=2.0, solid_capstyle="butt", color=paint)
+            ax.plot([median], [at], marker="|", markersize=7, markeredgewidth=2.0, color=paint)
+            typical = f"median {group['quartiles'][1]:.4g} of"
         text = f"{printable(label, 40)}: {typical} {group['n']} row{'s' * (group['n'] > 1)}"
         figure.tell(shown, [text])
         medians.append(text)
@@ -219,13 +205,7 @@ def _by_class(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name:
     _bare(ax)
 
 
-def _most_frequent(group: dict[str, Any]) -> int:
-    """The position of the level that occurs most often in a class."""
-    counts = group.get("counts")
-    return int(np.argmax(np.bincount(np.array(group["values"], dtype=np.intp)) if counts is None else counts))
-
-
-def _against_target(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:
+def _against_target(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
     target = np.array([number(value) for value in s["distributions"]["target"]])
     x, r = np.array([number(value) for value in about["x"]]), number(about["correlation"])
     x = np.clip(x, about["low"], about["high"])
@@ -238,7 +218,7 @@ def _against_target(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any],
     figure.ax.locator_params(axis="y", nbins=3)
 
 
-def _alone(figure: SvgFigure, s: dict[str, Any], about: dict[str, Any], name: str) -> None:
+def _alone(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
     span = about["low"], about["high"]
     bars = drawings.histogram(figure.ax, about["counts"], *span, facecolor="C0", alpha=0.6)
     words = f"{name}: {sum(about['counts'])} rows, most in a bin {max(about['counts'])}"
@@ -255,31 +235,83 @@ def _bare(ax: Any) -> None:
     ax.grid(False)
 
 
-def _quartiles(ax: Any, at: int, quartiles: np.ndarray, color: str) -> None:
-    """The interquartile range as a line at y = at, with a tick at the median."""
-    low, middle, high = quartiles
-    ax.plot([low, high], [at, at], linewidth=2.0, solid_capstyle="butt", color=color)
-    ax.plot([middle], [at], marker="|", markersize=7, markeredgewidth=2.0, color=color)
-
-
-_TEMPLATE = """
-<p class="lead small">{{ words }}</p>
-{% if legend %}{{ keys(legend) }}{% endif %}
-<div class="many">
-{% for item in figures %}
-<figure>
-<figcaption{% if item.full %} title="{{ item.full }}"{% endif %}><b>{{ item.name }}</b>
-{%- if item.words %}<span>{{ item.words }}</span>{% endif %}</figcaption>
-{{ item.drawn }}
-</figure>
-{% endfor %}
-</div>
-"""
-DISTRIBUTIONS = Section(
+DISTRIBUTIONS = built_in(
     "distributions",
     "Values",
-    _TEMPLATE,
-    compute=_compute,
-    applies=lambda s: bool(s.get("distributions", {}).get("features")),
-    view=_view,
+    _compute_values,
+    _view_values,
+    applies=lambda s: s.get("distributions", {}).get("features"),
 )
+
+
+# -------------------------------------------------------------------- along the axis
+
+_LISTED_REGIONS, _LONGEST_AXIS = 12, 20_000  # regions in the table; the longest axis that is drawn
+
+
+def _compute_axis(case: Case) -> Summary | None:
+    """The axis, the values over it, the mean profiles, and the chosen features in the order of choice."""
+    problem = case.measured or case.problem
+    axis = axis_of(case.names) if problem.groups is None and problem.n_features <= _LONGEST_AXIS else None
+    if axis is None:
+        return None
+    _, codes, classes = case.labels
+    n_classes = 0 if classes is None else len(classes)
+    profiles = mean_profiles(problem, codes if n_classes else None, n_classes)
+    gains = getattr(case.selector, "gains_", None)
+    return {
+        "axis": axis,
+        "value": "score" if gains is None else "gain",
+        "values": case.scores if gains is None else gains,
+        "profiles": profiles,
+        "classes": [str(name) for name in classes] if len(profiles) > 1 and classes is not None else None,
+        "chosen": case.selector.order_[: case.n_selected],
+        "n_rows": problem.n_samples,
+    }
+
+
+# -------------------------------------------------------------------- words and figure
+
+
+def _view_axis(s: Summary) -> Summary:
+    about, gain = s["axis"], s["axis"]["value"] == "gain"
+    axis, chosen = np.array(about["axis"]), np.array(about["chosen"], dtype=np.intp)
+    rank = {column: at for at, column in enumerate(about["chosen"], 1)}
+    found = sorted(((part, min(rank[j] for j in part.tolist())) for part in regions(chosen)), key=lambda item: item[1])
+    spans = [_span(*sorted((axis[part[0]], axis[part[-1]]))) for part, _ in found]
+    n, m, single = len(chosen), len(found), len(found) == len(chosen)  # single: every region is one feature
+    rows = [
+        (span, [f"{len(part):,}"] * (not single) + [str(best)]) for span, (part, best) in zip(spans, found, strict=True)
+    ]
+    where = f"The {n:,} selected features form {m:,} region{'s' * (m > 1)} of neighbouring features."
+    if single:
+        where = f"No two of the {n:,} selected features are neighbours." if n > 1 else "One feature is selected."
+    of = "each class" if about["classes"] else f"all {about['n_rows']:,} rows"
+    value = "gain" if gain else f"score, {s['run']['direction']}"
+    colours = class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
+    values = np.array([number(value) for value in about["values"]])
+    texts = [f"{axis[j]:g}: rank {at}, {about['value']} {short(float(values[j]))}" for j, at in rank.items()]
+    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {n} of them selected."
+    with SvgFigure("axis", "Features over their axis", words, height=380) as figure:
+        above, below = figure.split(2, (3, 2))
+        profiles = np.array([[number(value) for value in profile] for profile in about["profiles"]])
+        drawings.profiles_over_axis(above, axis, profiles, colours, chosen)
+        drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell)
+        below.set(xlabel="feature", ylabel=about["value"])
+    return {
+        "words": f"The names of the features are numbers in order, so they are drawn as an axis. {where}",
+        "caption": f"above: mean of {of}; below: {value}; grey lines and bands: selected",
+        "drawn": figure,
+        "legend": [class_key(name, colour) for name, colour in zip(about["classes"] or [], colours, strict=False)],
+        "listed": f"Selected {'features' if single else 'regions'}, best first",
+        "heads": ["Feature", "Rank"] if single else ["Region", "Selected", "Best rank"],
+        "rows": rows[:_LISTED_REGIONS],
+        "more": max(0, len(rows) - _LISTED_REGIONS),
+    }
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+AXIS = built_in("axis", "Along the axis", _compute_axis, _view_axis, label="Axis")

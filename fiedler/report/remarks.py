@@ -7,16 +7,14 @@ built.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..methods import Variance
 from ..selection.screens import noise_remark
 from .case import Case, correlations, mean_ranks, uses_sensitivity
-from .data_section import compute_data
-from .redundancy_section import REDUNDANT, compute_redundancy
-from .section import Section
+from .data import compute_data
+from .features import REDUNDANT, compute_redundancy
+from .section import Summary, built_in
 
 NEARLY_VARIANCE = 0.95  # smallest rank correlation with the variance that gives a warning, for eigenvalue sensitivity
 _ANY_NEARLY_VARIANCE = 0.99  # the same for all other methods
@@ -43,11 +41,10 @@ def check_ranking(case: Case) -> None:
         case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
     if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
         share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
-        case.warn(
-            "redundant", f"{share} correlate {REDUNDANT} or more with a better one; fewer features may be enough."
-        )
+        more = f"correlate {REDUNDANT} or more with a better one"
+        case.warn("redundant", f"{share} {more}; fewer features may be enough.")
     kind, values, _ = case.labels
-    if "classes" in case.criterion.uses and kind == "classes" and values is not None:
+    if "classes" in case.criterion.uses and kind == "classes":
         rarest = int(np.bincount(values[values >= 0]).min())
         if rarest < 3:
             what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
@@ -58,11 +55,9 @@ def check_ranking(case: Case) -> None:
 
 def _check_noise(case: Case) -> None:
     if case.selector.screen is not None:
-        case.warn(
-            "screen",
-            f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns. Others "
-            "have no score and follow at the end. Stability and suggested numbers are those without a screen.",
-        )
+        kept = f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns"
+        others = "Others have no score and follow at the end"
+        case.warn("screen", f"{kept}. {others}. Stability and suggested numbers are those without a screen.")
         return
     reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
     plain = reads_X and case.problem.groups is None  # levels of categories agree with no other column
@@ -76,9 +71,8 @@ def _check_ties(case: Case) -> None:
     finite = scores[np.isfinite(scores)]
     tied = len(finite) - len(np.unique(finite))
     if tied > 0.01 * len(finite):
-        case.warn(
-            "ties", f"{tied:,} of {len(finite):,} scores equal another score; equal scores keep the column order."
-        )
+        equal = f"{tied:,} of {len(finite):,} scores equal another score"
+        case.warn("ties", f"{equal}; equal scores keep the column order.")
     if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
         group = int(np.sum(scores == scores[order[k]]))
         case.warn("ties", f"The cut after {k} features splits {group} equal scores; the column order decided.")
@@ -90,40 +84,22 @@ def _check_variance(case: Case) -> None:
         return
     mine = mean_ranks(case.scores[scored], case.criterion.greater_is_better)
     rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
-    limit = NEARLY_VARIANCE if uses_sensitivity(case.criterion) else _ANY_NEARLY_VARIANCE
-    if rho >= limit:
-        way_out = "scale the features, or choose a smaller bandwidth" * uses_sensitivity(case.criterion)
-        case.warn(
-            "nearly variance",
-            f"The ranking nearly equals that by variance (rank correlation {rho:.3f}), so the scale of the features "
-            f"decides; {way_out or 'scale the features first'}.",
-        )
+    sensitive = uses_sensitivity(case.criterion)
+    if rho >= (NEARLY_VARIANCE if sensitive else _ANY_NEARLY_VARIANCE):
+        way_out = "scale the features, or choose a smaller bandwidth" if sensitive else "scale the features first"
+        near = f"The ranking nearly equals that by variance (rank correlation {rho:.3f})"
+        case.warn("nearly variance", f"{near}, so the scale of the features decides; {way_out}.")
 
 
 def _features(count: int) -> str:
     return f"{count:,} feature is" if count == 1 else f"{count:,} features are"
 
 
-def _notes(s: dict[str, Any]) -> list[str]:
+def _notes(s: Summary) -> list[str]:
     """The notes that no other section shows."""
     return [note for note in s["notes"] if note not in s.get("missing", {}).values()]
 
 
 # The other sections collect warnings and notes while they are computed, so these two compute nothing.
-_WARNINGS_TEMPLATE = """
-<ul>
-{% for warning in s.warnings %}
-<li><b>{{ warning.kind | capitalize }}.</b> {{ warning.text }}</li>
-{% endfor %}
-</ul>
-"""
-WARNINGS = Section("warnings", "Warnings about this ranking", _WARNINGS_TEMPLATE, label="Warnings")
-_NOTES_TEMPLATE = """
-<ul>
-{% for note in notes %}<li class="name">{{ note }}</li>
-{% endfor %}
-</ul>
-"""
-NOTES = Section(
-    "notes", "Notes", _NOTES_TEMPLATE, applies=lambda s: bool(_notes(s)), view=lambda s: {"notes": _notes(s)}
-)
+WARNINGS = built_in("warnings", "Warnings about this ranking", label="Warnings")
+NOTES = built_in("notes", "Notes", applies=lambda s: bool(_notes(s)), view=lambda s: {"notes": _notes(s)})

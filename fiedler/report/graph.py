@@ -18,28 +18,27 @@ from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
 from ..plots.placing import Layout, aligned, place_graph, subgraph
 from ..plots.svg import SvgFigure
-from ..supervision import Supervision
 from ..words import number, printable
 from .case import Case
-from .section import Section, class_colours, class_key, percent
+from .section import Summary, built_in, class_colours, class_key, percent
 
 MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is taken among the first 20, as in φ3
 _NAMED, _SHOWN_LOOSE = 5, 60  # loose rows that are named, and that are drawn
 
 
-def compute_graph(case: Case) -> dict[str, Any]:
+def compute_graph(case: Case) -> Summary:
     """Properties of every graph in the formula, and spectrum and embedding of the graph over the samples."""
     n = case.problem.n_samples
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
-    built = [(recipe, _build(case, recipe)) for recipe in recipes]
-    section: dict[str, Any] = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built if graph is not None]}
-    for recipe, graph in built:
-        if graph is not None:
-            _check_graph(case, recipe, graph)
-    shown = next(((r, g) for r, g in built if g is not None and _shows_samples(r, g)), None)
+    made = [(recipe, _build(case, recipe)) for recipe in recipes]
+    built = [(recipe, graph) for recipe, graph in made if graph is not None]
+    section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built]}
+    for own, weights in built:
+        _check_graph(case, own, weights)
+    shown = next((pair for pair in built if _shows_samples(*pair)), None)
     section["used"] = shown is not None
     recipe, graph = shown or (KNN(), _build(case, KNN(), quiet=True))
     if graph is None:
@@ -69,7 +68,7 @@ def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
     return of_samples and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
 
 
-def _facts(name: str, graph: Graph) -> dict[str, Any]:
+def _facts(name: str, graph: Graph) -> Summary:
     degree = graph.degree[graph.active]
     low, middle, high = np.quantile(degree, [0.0, 0.5, 1.0]) if len(degree) else (0.0, 0.0, 0.0)
     return {
@@ -88,24 +87,22 @@ def _facts(name: str, graph: Graph) -> dict[str, Any]:
 def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
     # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should be connected.
     if recipe.reads == "nothing" and graph.n_components > 1:
-        case.warn(
-            "disconnected",
-            f"{recipe!r} has {graph.n_components} components, the largest with {graph.component_sizes[0]} of "
-            f"{graph.n_nodes} rows. A feature that is constant on each component gets a perfect score. Use more "
-            "neighbours or a larger bandwidth to connect them.",
-        )
+        largest = f"the largest with {graph.component_sizes[0]} of {graph.n_nodes} rows"
+        perfect = "A feature that is constant on each component gets a perfect score"
+        way_out = "Use more neighbours or a larger bandwidth to connect them"
+        case.warn("disconnected", f"{recipe!r} has {graph.n_components} components, {largest}. {perfect}. {way_out}.")
     if recipe.reads == "nothing" and graph.n_isolated:
         case.warn("isolated", f"{recipe!r} leaves {graph.n_isolated} of {graph.n_nodes} rows without any neighbour.")
     if graph.recall is not None and graph.recall < 0.95:
         case.warn("approximate", f"{recipe!r} found only {graph.recall:.0%} of the true neighbours.")
 
 
-def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
+def _picture(case: Case, recipe: Recipe, graph: Graph) -> Summary:
     """Eigenvalues of the graph, the number of clusters, and the pictures of its rows."""
     values, vectors = graph.spectrum(_EIGENVALUES)
     gaps = np.diff(values)[1:]
     largest = 2 + int(np.argmax(gaps)) if len(gaps) else None
-    about: dict[str, Any] = {
+    about: Summary = {
         "eigenvalues": np.maximum(values, 0.0),
         "largest_gap_after": largest,
         "clusters": _clusters(case, recipe, largest or 2),
@@ -118,7 +115,13 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> dict[str, Any]:
     about["loose"] = {"n": len(layout.loose), "rows": layout.loose[:_NAMED]}
     rows, n_loose = _drawn_rows(case, graph, layout)
     places = layout.places[rows]
-    about["embedding"] = _embedding(case, rows, places, n_loose) | {"edges": _drawn_edges(case, graph, rows)}
+    kind, values, classes = case.labels
+    labels: Any = None if values is None else values[rows]
+    if classes is not None:
+        labels = [None if code < 0 else int(code) for code in labels]
+    (x, y), names = places.round(4).T, None if classes is None else [str(name) for name in classes]
+    about["embedding"] = {"x": x, "y": y, "row": rows, "kind": kind, "label": labels, "n_loose": n_loose}
+    about["embedding"] |= {"classes": names, "edges": _drawn_edges(case, graph, rows)}
     return about | {"chosen": _chosen_picture(case, recipe, graph, rows, places)}
 
 
@@ -135,9 +138,7 @@ def _drawn_rows(case: Case, graph: Graph, layout: Layout) -> tuple[np.ndarray, i
     return np.concatenate([shown, far]), len(far)
 
 
-def _chosen_picture(
-    case: Case, recipe: Recipe, graph: Graph, rows: np.ndarray, places: np.ndarray
-) -> dict[str, Any] | None:
+def _chosen_picture(case: Case, recipe: Recipe, graph: Graph, rows: np.ndarray, places: np.ndarray) -> Summary | None:
     """The same rows in the graph of the selected features only; None if this graph would be the same one."""
     kept = np.isin(np.arange(case.problem.n_features), case.selector.order_[: case.n_selected])
     if not recipe.reads_X or not kept.any() or np.array_equal(kept, case.kept):
@@ -149,58 +150,39 @@ def _chosen_picture(
     except (ValueError, TypeError):
         return None
     x, y = aligned(place_graph(part).places[rows], places).round(4).T
-    about: dict[str, Any] = {"x": x, "y": y, "edges": _drawn_edges(None, part, rows), "n_loose": 0}
-    about |= {"n_features": int(kept.sum()), "n_pieces": part.n_components + part.n_isolated}
-    return about | {"common": _common_edges(graph, part)}
+    about: Summary = {"x": x, "y": y, "edges": _drawn_edges(None, part, rows), "n_loose": 0}
+    about |= {"n_features": int(kept.sum()), "n_pieces": part.n_components + part.n_isolated, "common": None}
+    if graph.storage == part.storage == "csr":  # in other graphs all rows are connected
+        n = graph.n_nodes
+        own, new = (np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j) for i, j, _ in (graph.edges, part.edges))
+        about["common"] = float(np.isin(own, new).mean()) if len(own) else None
+    return about
 
 
-def _common_edges(one: Graph, other: Graph) -> float | None:
-    """The share of the edges of one graph that another has; None for graphs in which all rows are connected."""
-    if one.storage != "csr" or other.storage != "csr":
-        return None
-    size = one.n_nodes
-    edges = [np.minimum(i, j).astype(np.int64) * size + np.maximum(i, j) for i, j, _ in (one.edges, other.edges)]
-    return float(np.isin(edges[0], edges[1]).mean()) if len(edges[0]) else None
-
-
-def _clusters(case: Case, recipe: Recipe, by_gap: int) -> dict[str, Any]:
+def _clusters(case: Case, recipe: Recipe, by_gap: int) -> Summary:
     """The number of clusters for the whole report: as stated for φ3, the number of classes, or by the largest eigengap.
 
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
-    known = case.problem.supervision
+    supervision = case.problem.supervision
     for part in case.criterion.walk():
         if isinstance(part, Phi) and part.kind == 3:
             own, stated = as_recipe(part.graph), part.n_clusters
             if stated is not None:
                 return {"n": stated, "by": "stated", "graph": repr(own)}
-            n = number_of_clusters(case.screened.graph(own), known)
-            return {"n": n, "by": "classes" if _is_number_of_classes(known, n) else "gap", "graph": repr(own)}
+            n = number_of_clusters(case.screened.graph(own), supervision)
+            try:
+                by = "classes" if len(supervision.classes("the report")[1]) == n else "gap"
+            except (ValueError, TypeError):
+                by = "gap"
+            return {"n": n, "by": by, "graph": repr(own)}
     kind, _, classes = case.labels
-    if kind == "classes" and classes is not None:
+    if kind == "classes":
         return {"n": len(classes), "by": "classes", "graph": repr(recipe)}
     return {"n": by_gap, "by": "gap", "graph": repr(recipe)}
 
 
-def _is_number_of_classes(known: Supervision, n: int) -> bool:
-    try:
-        return len(known.classes("the report")[1]) == n
-    except (ValueError, TypeError):
-        return False
-
-
 # -------------------------------------------------------------------- the picture
-
-
-def _embedding(case: Case, rows: np.ndarray, places: np.ndarray, n_loose: int) -> dict[str, Any]:
-    """The picture as numbers; its last ``n_loose`` points are the loose rows."""
-    kind, values, classes = case.labels
-    labels: Any = None if values is None else values[rows]
-    if classes is not None:
-        labels = [None if code < 0 else int(code) for code in labels]
-    x, y = places.round(4).T
-    picture: dict[str, Any] = {"x": x, "y": y, "row": rows, "kind": kind, "label": labels, "n_loose": n_loose}
-    return picture | {"classes": None if classes is None else [str(name) for name in classes]}
 
 
 def _drawn_edges(case: Case | None, graph: Graph, rows: np.ndarray) -> np.ndarray:
@@ -221,74 +203,50 @@ def _drawn_edges(case: Case | None, graph: Graph, rows: np.ndarray) -> np.ndarra
 # -------------------------------------------------------------------- words
 
 
-def _view(s: dict[str, Any]) -> dict[str, Any]:
-    graph = s["graph"]
-    figures: dict[str, Any] = {}
+def _view(s: Summary) -> Summary:
+    graph, few = s["graph"], s["graph"].get("chosen")
+    view: Summary = {"words": _graph_words(graph), "gap_words": _gap_words(graph), "legend": _embedding_keys(s)}
     if "embedding" in graph:
-        colours, picture = class_colours(s["data"]["labels"]), graph["embedding"]
+        colours, picture, pieces = class_colours(s["data"]["labels"]), graph["embedding"], graph.get("n_pieces", 1)
         about = f"Rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
-        figures["embedding"] = _draw_embedding("embedding", about, picture, colours, graph.get("n_pieces", 1))
-        if (few := graph.get("chosen")) is not None:
-            about = f"The same rows, placed by {graph['shown']} of the {few['n_features']} selected features only."
-            figures["chosen"] = _draw_embedding("chosen", about, picture | few, colours, few["n_pieces"])
-            figures["chosen_words"] = _chosen_words(few)
+        view["embedding"] = _draw_embedding("embedding", about, picture, colours, pieces)
+        parts = f", each of the {pieces:,} components in its own square" if pieces > 1 else ""
+        stretched = ", crowded parts stretched" if graph.get("stretched") else ""
+        view["embedding_words"] = f"placed by the first two non-trivial eigenvectors{parts}{stretched}"
+    if few is not None:
+        n, same = few["n_features"], few.get("common")
+        about = f"The same rows, placed by {graph['shown']} of the {n} selected features only."
+        view["chosen"] = _draw_embedding("chosen", about, picture | few, colours, few["n_pieces"])
+        words = f"the same rows, placed with {n:,} feature{'s' * (n > 1)}"
+        words += f", {few['n_pieces']:,} components" if few["n_pieces"] > 1 else ""
+        view["chosen_words"] = words if same is None else f"{words}; {percent(same)} of the edges are the same"
     if len(graph.get("eigenvalues", [])) > 2:
-        figures["eigenvalues"] = _draw_eigenvalues(graph)
-    return figures | {
-        "words": _graph_words(graph),
-        "embedding_words": _embedding_words(graph),
-        "legend": _embedding_keys(s),
-        "gap_words": _gap_words(graph),
-        "heads": ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"],
-        "rows": [_graph_row(about) for about in graph["graphs"]],
-    }
+        view["eigenvalues"] = _draw_eigenvalues(graph)
+    view["heads"] = ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"]
+    return view | {"rows": [_graph_row(about) for about in graph["graphs"]]}
 
 
-def _graph_words(graph: dict[str, Any]) -> str:
+def _graph_words(graph: Summary) -> str:
     if "shown" not in graph:
         return ""
-    which = "first picture" if graph.get("chosen") else "picture"
+    which, loose = "first picture" if graph.get("chosen") else "picture", graph.get("loose", {})
     words = f"The {which} shows {graph['shown']}, a graph of the method."
     if not graph["used"]:
-        words = (
-            f"The method uses no graph over the samples. For orientation, the {which} shows {graph['shown']}. It was "
-            "not used for the ranking."
-        )
+        shows = f"For orientation, the {which} shows {graph['shown']}. It was not used for the ranking."
+        words = f"The method uses no graph over the samples. {shows}"
     if graph.get("chosen"):
         words += " The second picture shows the same kind of graph, computed from the selected features only."
-    return words + _loose_words(graph.get("loose", {}))
-
-
-def _loose_words(loose: dict[str, Any]) -> str:
-    """A sentence about the loose rows, which are drawn at the border."""
     if not loose.get("n"):
-        return ""
+        return words
     named, n = [str(row) for row in loose["rows"]], loose["n"]
     if n == 1:
-        return f" Row {named[0]} has almost no weight to the other rows; it is the diamond at the border."
+        return f"{words} Row {named[0]} has almost no weight to the other rows; it is the diamond at the border."
     rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
-    return (
-        f" {n:,} rows have almost no weight to the others (rows {', '.join(named)}{rest}); they are the diamonds at "
-        "the border, and the others are placed without them."
-    )
+    far = f"{n:,} rows have almost no weight to the others (rows {', '.join(named)}{rest})"
+    return f"{words} {far}; they are the diamonds at the border, and the others are placed without them."
 
 
-def _embedding_words(about: dict[str, Any]) -> str:
-    stretched = ", crowded parts stretched" if about.get("stretched") else ""
-    pieces = about.get("n_pieces", 1)
-    parts = f", each of the {pieces:,} components in its own square" if pieces > 1 else ""
-    return f"placed by the first two non-trivial eigenvectors{parts}{stretched}"
-
-
-def _chosen_words(few: dict[str, Any]) -> str:
-    """The caption of the picture from the selected features."""
-    n, same = few["n_features"], few.get("common")
-    words = f"the same rows, placed with {n:,} feature{'s' * (n > 1)}"
-    words += f", {few['n_pieces']:,} components" if few["n_pieces"] > 1 else ""
-    return words if same is None else f"{words}; {percent(same)} of the edges are the same"
-
-
-def _gap_words(graph: dict[str, Any]) -> str:
+def _gap_words(graph: Summary) -> str:
     clusters, shown = graph.get("clusters"), len(graph.get("eigenvalues", []))
     if clusters is None:
         cut = graph.get("largest_gap_after")
@@ -302,7 +260,7 @@ def _gap_words(graph: dict[str, Any]) -> str:
     return f"shaded: the gap after {words}" if n < shown else words
 
 
-def _graph_row(graph: dict[str, Any]) -> tuple[str, list[str]]:
+def _graph_row(graph: Summary) -> tuple[str, list[str]]:
     sizes, degree = graph["component_sizes"], graph["degree"]
     pieces = f"{graph['n_components']:,}"
     if len(sizes) > 1:
@@ -314,7 +272,7 @@ def _graph_row(graph: dict[str, Any]) -> tuple[str, list[str]]:
     return graph["recipe"], [*counts, *degrees, width]
 
 
-def _embedding_keys(s: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _embedding_keys(s: Summary) -> list[tuple[str, str, str]]:
     picture = s["graph"].get("embedding")
     if picture is None or picture["label"] is None:
         return []
@@ -328,7 +286,7 @@ def _embedding_keys(s: dict[str, Any]) -> list[tuple[str, str, str]]:
     return keys + [("unlabelled", "muted", "round")] * unknown
 
 
-def _lines(s: dict[str, Any], top: int) -> list[str]:
+def _lines(s: Summary, top: int) -> list[str]:
     lines = []
     for graph in s["graph"]["graphs"]:
         parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
@@ -339,13 +297,18 @@ def _lines(s: dict[str, Any], top: int) -> list[str]:
 # -------------------------------------------------------------------- figures
 
 
-def _draw_embedding(key: str, about: str, picture: dict[str, Any], colours: list[str], n_pieces: int) -> SvgFigure:
+def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], n_pieces: int) -> SvgFigure:
     """The samples, placed by the first two non-trivial eigenvectors; loose rows of the first picture are diamonds."""
     x, y = np.array(picture["x"]), np.array(picture["y"])
     title = "Rows by the selected features" if key == "chosen" else "Rows in the graph"
     with SvgFigure(key, title, f"{len(x)} rows. {about}", height=340) as figure:
         ax = figure.ax
-        _draw_edges(ax, x, y, picture["edges"])
+        if len(picture["edges"]):  # all of them as one path
+            from matplotlib.path import Path
+
+            ends, line = np.asarray(picture["edges"]).ravel(), [Path.MOVETO, Path.LINETO]
+            path = Path(np.column_stack([x[ends], y[ends]]), np.tile(line, len(picture["edges"])))
+            drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
         texts, paint, strength = _point_looks(picture, colours)
         faint, n_tied = np.array(paint) == drawings.paint("muted"), len(x) - picture.get("n_loose", 0)
         size = 24 if len(x) <= 300 else 13
@@ -357,7 +320,7 @@ def _draw_embedding(key: str, about: str, picture: dict[str, Any], colours: list
                 dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 figure.tell(dots, [texts[at] for at in part])
         if n_tied < len(x):
-            look: dict[str, Any] = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
+            look: Summary = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
             far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
             figure.tell(far, [f"{text}; almost no weight to other rows" for text in texts[n_tied:]])
         ax.grid(False)
@@ -370,28 +333,28 @@ def _draw_embedding(key: str, about: str, picture: dict[str, Any], colours: list
     return figure
 
 
-def _point_looks(picture: dict[str, Any], colours: list[str]) -> tuple[list[str], list[str], list[float]]:
+def _point_looks(picture: Summary, colours: list[str]) -> tuple[list[str], list[str], list[float]]:
     """Text, colour and opacity of every point."""
     rows, labels = picture["row"], picture["label"]
     if labels is None:
         return [f"row {row}" for row in rows], ["C0"] * len(rows), [0.75] * len(rows)
-    known = [label is not None for label in labels]
+    there = [label is not None for label in labels]
     if picture["kind"] == "classes":
         names = [printable(name, 60) for name in picture["classes"]]
-        texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, known, strict=True)]
-        paint = [drawings.paint(colours[c] if k else "muted") for c, k in zip(labels, known, strict=True)]
-        return texts, paint, [0.85 if k else 0.35 for k in known]
+        texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, there, strict=True)]
+        paint = [drawings.paint(colours[c] if k else "muted") for c, k in zip(labels, there, strict=True)]
+        return texts, paint, [0.85 if k else 0.35 for k in there]
     values = np.array([number(label) for label in labels])
-    low, high = (np.nanmin(values), np.nanmax(values)) if any(known) else (0.0, 1.0)
+    low, high = (np.nanmin(values), np.nanmax(values)) if any(there) else (0.0, 1.0)
     share = np.nan_to_num((values - low) / ((high - low) or 1.0))
     texts = [
-        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, known, strict=True)
+        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, there, strict=True)
     ]
-    paint = ["C0" if k else drawings.paint("muted") for k in known]
-    return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, known, strict=True)]
+    paint = ["C0" if k else drawings.paint("muted") for k in there]
+    return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, there, strict=True)]
 
 
-def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
+def _draw_eigenvalues(graph: Summary) -> SvgFigure:
     """The smallest eigenvalues of the normalised Laplacian; the gap after the number of clusters is shaded."""
     values, cut = np.array(graph["eigenvalues"]), graph.get("clusters", {}).get("n", graph["largest_gap_after"])
     at = np.arange(len(values))
@@ -405,7 +368,7 @@ def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
         if cut is not None and cut < len(values):
             ax.axvspan(cut - 1, cut, color="C1", alpha=0.13, linewidth=0)
             x, side = (cut - 1.15, "right") if cut > len(values) / 2 else (cut + 0.15, "left")
-            look: dict[str, Any] = {"color": "C1", "ha": side, "va": "top"} | drawings.small()
+            look: Summary = {"color": "C1", "ha": side, "va": "top"} | drawings.small()
             ax.text(x, 0.99, f"after {cut}", transform=ax.get_xaxis_transform(), **look)
         ax.set_ylim(0, max(values.max() * 1.06, 1e-9))
         ax.set(xlabel="eigenvector", ylabel="eigenvalue")
@@ -413,35 +376,4 @@ def _draw_eigenvalues(graph: dict[str, Any]) -> SvgFigure:
     return figure
 
 
-def _draw_edges(ax: Any, x: np.ndarray, y: np.ndarray, edges: Any) -> None:
-    """All edges (i, j) as one path."""
-    from matplotlib.path import Path
-
-    if len(edges):
-        ends = np.asarray(edges).ravel()
-        path = Path(np.column_stack([x[ends], y[ends]]), np.tile([Path.MOVETO, Path.LINETO], len(edges)))
-        drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
-
-
-_TEMPLATE = """
-{% if words %}<p class="lead small">{{ words }}</p>{% endif %}
-<div class="two">
-{% call figure(embedding, "Rows by all features" if chosen else "Rows in the graph", embedding_words) %}
-{% if legend %}{{ keys(legend) }}{% endif %}
-{% endcall %}
-{% if chosen %}
-{% call figure(chosen, "Rows by the selected features only", chosen_words) %}
-{% if legend %}{{ keys(legend) }}{% endif %}
-{% endcall %}
-</div>
-<div class="two below">
-{% endif %}
-{{ figure(eigenvalues, "Smallest eigenvalues", gap_words) }}
-</div>
-{% if rows %}
-<p class="muted small">Isolated rows are not counted as components. The degree of a row is the sum of its weights.</p>
-{{ table("Graphs and their size", heads, rows, stack=true, hidden=true, code=true) }}
-{% endif %}
-{% if s.graph.note %}<p class="muted">{{ s.graph.note }}</p>{% endif %}
-"""
-GRAPH = Section("graph", "The graph", _TEMPLATE, label="Graph", compute=compute_graph, view=_view, lines=_lines)
+GRAPH = built_in("graph", "The graph", compute_graph, _view, lines=_lines, label="Graph")

@@ -1,0 +1,276 @@
+"""The sections on features: the ranking as a table, which the script of the page searches and sorts, and redundancy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import take_columns, take_rows
+from ..data.source import Source
+from ..plots import drawings
+from ..plots.svg import SvgFigure
+from ..selection.redundancy import feature_likeness
+from ..words import printable
+from .case import Case, correlations, quiet
+from .section import LONGEST_NAME, Section, Summary, built_in, short, tile
+from .trust import stability_of, tests_of
+
+CORRELATED_ROWS = 20_000  # largest number of rows for correlations between features
+REDUNDANT = 0.9  # two features with at least this absolute correlation are redundant
+# Largest numbers of features compared, of features in the figure, of repeats in the table.
+_EXAMINED, _MAPPED, _LISTED_REPEATS = 200, 24, 14
+_WRITTEN, _LARGE = 14, 10  # largest numbers of features whose cells have room for numbers, and for large ones
+
+
+def compute_redundancy(case: Case) -> Summary:
+    """Correlations among the selected features, and the features that repeat a better one."""
+    order = case.selector.order_[: min(case.n_selected, _EXAMINED)]
+    order = order[~np.isnan(case.scores[order])]
+    if len(order) < 2:
+        return {"note": "Fewer than two selected features have a score, so there are no correlations."}
+    n = case.problem.n_samples
+    rows = np.linspace(0, n - 1, min(n, CORRELATED_ROWS)).astype(np.intp)
+    if len(rows) < n:
+        case.notes.append(f"Correlations between features are computed from {len(rows):,} of the {n:,} rows.")
+    if case.problem.groups is None:
+        r = correlations(take_rows(take_columns(case.problem.X, order), rows).T)
+    else:  # for features of several columns the root of their RV coefficient
+        r = feature_likeness(case.problem.take_rows(rows), order)
+    better = np.triu(np.nan_to_num(np.abs(r)), 1)
+    partner, strength = better.argmax(axis=0), better.max(axis=0)
+    ranks = {j: rank for rank, j in enumerate(case.selector.order_, 1)}
+    return {
+        "features": [case.names[j] for j in order[:_MAPPED]],
+        "ranks": [ranks[j] for j in order[:_MAPPED]],
+        "correlation": r[:_MAPPED, :_MAPPED],
+        "examined": len(order),
+        "threshold": REDUNDANT,
+        "repeats": [
+            {"rank": ranks[order[at]], "of": ranks[order[partner[at]]], "correlation": float(r[partner[at], at])}
+            for at in np.flatnonzero(strength >= REDUNDANT)
+        ],
+    }
+
+
+def _view_redundancy(s: Summary) -> Summary:
+    section, names = s["redundancy"], s["features"]["feature"]
+    if "repeats" not in section:
+        return {}
+    found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
+    if "gain" not in s["features"]:
+        reason = "The method scores every feature separately, so near-duplicates have similar ranks."
+    elif found:
+        reason = "The features were chosen as a set: each adds something to those before it, although some correlate."
+    else:
+        reason = "The features were chosen as a set, each for what it adds to those before it."
+    best = f"{len(found)} of the {section['examined']} best selected features"
+    words = f"{best} correlate {section['threshold']} or more with a better one. {reason}"
+    named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
+    rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:_LISTED_REPEATS]]
+    more = max(0, len(found) - _LISTED_REPEATS)
+    return {"words": words, "map": _draw_redundancy(section), "repeats": rows, "more": more}
+
+
+def _draw_redundancy(redundancy: Summary) -> SvgFigure:
+    """Correlations between the selected features, best first."""
+    names, ranks = redundancy["features"], redundancy["ranks"]
+    about = f"Correlations between the {len(names)} best selected features; hover over a cell for its value."
+    height = 18.0 * len(names) + 60 if len(names) > 8 else 26.0 * len(names) + 60
+    with SvgFigure("redundancy", "Correlation between selected features", about, height=height) as figure:
+        drawings.squares(figure.ax, redundancy["correlation"], names, tell=figure.tell)
+        if len(names) <= _WRITTEN:
+            size = 11.0 if len(names) <= _LARGE else 9.0
+            drawings.cell_numbers(figure.ax, redundancy["correlation"], diagonal=False, size=size)
+        middle, step = np.arange(len(names)) + 0.5, 1 if len(names) <= 12 else 2  # otherwise the numbers overlap
+        figure.ax.set_xticks(middle, ["" if at % step else str(rank) for at, rank in enumerate(ranks)])
+        figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(names, ranks, strict=True)])
+    return figure
+
+
+REDUNDANCY = built_in(
+    "redundancy", "Redundancy among the selected", compute_redundancy, _view_redundancy, label="Redundancy"
+)
+
+
+PAGE_ROWS = 300  # number of table rows at first, and added by each "show more"
+_EMBEDDED = 1_000_000  # largest size of the ranking inside the page, in characters
+_NAME = 60  # characters of a feature's name in the table
+_CORRELATED = 2e10  # largest number of products for near-duplicates of the selected features
+
+
+@dataclass(frozen=True)
+class RankingColumn:
+    """An optional column of the ranking, shown if the features of the summary contain its ``key``.
+
+    ``name`` is the CSS class on the page. ``share`` writes 0.25 as 25 %. ``down`` sorts the largest value first.
+    ``digits`` is the number of digits of other numbers.
+    """
+
+    key: str
+    name: str
+    label: str
+    share: bool = False
+    down: bool = False
+    digits: int = 5
+
+    def text(self, value: Any) -> str:
+        if self.share and isinstance(value, (int, float)):
+            return f"{round(100 * value)} %"
+        return short(value, self.digits)
+
+
+COLUMNS = (  # the list of all optional columns
+    RankingColumn("explained", "explained", "Explained together", share=True),
+    RankingColumn("frequency", "often", "Selected again", share=True, down=True),
+    RankingColumn("p", "p", "p", digits=2),
+    RankingColumn("q", "q", "q", digits=2),
+    RankingColumn("effect", "effect", "Effect", down=True, digits=2),
+)
+
+
+def _compute_features(case: Case) -> Summary:
+    """The ranking as columns, best first."""
+    order, scores = case.selector.order_, case.scores[case.selector.order_]
+    columns: Summary = {
+        "feature": [case.names[j] for j in order],
+        "column": order,
+        "score": scores,
+        "length": bar_lengths(scores, case.criterion.greater_is_better),
+        "note": _notes(case),
+    }
+    explained = getattr(case.selector, "explained_", None)
+    if explained is not None:
+        gains = case.selector.gains_[order]
+        most = gains.max(where=np.isfinite(gains), initial=0.0) or 1.0
+        columns |= {"gain": gains, "length": np.clip(np.nan_to_num(gains) / most, 0.0, 1.0)}
+        columns["explained"] = np.r_[explained, np.full(len(order) - len(explained), np.nan)][: len(order)]
+    for name, values in zip(("p", "q", "effect"), tests_of(case), strict=True):
+        if values is not None:
+            columns[name] = values[order]
+    stability = stability_of(case)
+    if stability is not None:
+        for name in ("frequency", "rank_low", "rank_median", "rank_high"):
+            columns[name] = np.asarray(getattr(stability, name))[order]
+    return columns
+
+
+def _notes(case: Case) -> list[str]:
+    """The remark on each feature, best first: no score, near-duplicates, or correlation with a better one."""
+    order = case.selector.order_
+    notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
+    n, m = case.problem.X.shape
+    few = float(n) * m * case.n_selected <= _CORRELATED and not isinstance(case.problem.X, Source)
+    told = quiet(lambda: case.selector.explain(case.problem) if few else case.selector.explain())
+    near = (told.resembles >= 0) & ~(np.abs(told.correlation) <= told.limit)
+    copies: dict[int, list[str]] = {}
+    for place, j in enumerate(order.tolist()):
+        if near[j]:
+            copies.setdefault(int(told.resembles[j]), []).append(case.names[j])
+            r = "" if np.isnan(told.correlation[j]) else f" (r = {told.correlation[j]:.2f})"
+            notes[place] = notes[place] or f"near-duplicate of {case.names[told.resembles[j]]}{r}"
+    for place, j in enumerate(order[: case.n_selected].tolist()):
+        names = copies.get(j, [])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        if names and not notes[place]:
+            notes[place] = f"stands for its near-duplicates {', '.join(names[:3])}{more}"
+    for place in np.flatnonzero(getattr(case.selector, "included_", np.zeros(len(order), dtype=bool))[order]).tolist():
+        notes[place] = "; ".join(filter(None, ["included in any case", notes[place]]))
+    for repeat in case.once(compute_redundancy).get("repeats", ()):
+        better = case.names[order[repeat["of"] - 1]]
+        notes[repeat["rank"] - 1] = f"correlates {repeat['correlation']:.2f} with rank {repeat['of']}, {better}"
+    return notes
+
+
+def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    """Scores scaled linearly from the worst (0) to the best (1); NaN is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bar_lengths(np.array([1.0, 2.0, 5.0, np.nan]), greater_is_better=False)
+    array([1.  , 0.75, 0.  , 0.  ])
+    """
+    signed = scores if greater_is_better else -scores
+    finite = signed[np.isfinite(signed)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    with np.errstate(invalid="ignore"):
+        length = (np.clip(signed, low, high) - low) / ((high - low) or 1.0)
+    return np.where(np.isnan(length), 0.0, np.where((high == low) & ~np.isnan(signed), 1.0, length))
+
+
+# -------------------------------------------------------------------- the table
+
+
+def _view_features(s: Summary, columns: Sequence[RankingColumn]) -> Summary:
+    """The rows that the page shows if scripts are disabled, and all rows as JSON, cut to the largest size."""
+    from jinja2.utils import htmlsafe_json_dumps
+
+    features, k, total = s["features"], s["run"]["n_selected"], len(s["features"]["feature"])
+    columns, value = (
+        [column for column in columns if features.get(column.key)],
+        "gain" if "gain" in features else "score",
+    )
+    shown = [
+        {
+            "rank": at + 1,
+            "name": printable(name, _NAME),
+            "full": printable(name, LONGEST_NAME) if len(name) > _NAME else "",
+            "score": short(features[value][at]),
+            "length": round(100 * features["length"][at], 1),
+            "cells": [(column.name, column.text(features[column.key][at])) for column in columns],
+            "note": features["note"][at] or "selected" * (at < k),
+            "selected": at < k,
+        }
+        for at, name in enumerate(features["feature"][:PAGE_ROWS])
+    ]
+    rows, room = [], _EMBEDDED
+    for at in range(total):
+        name, note = printable(features["feature"][at], LONGEST_NAME), printable(features["note"][at], 200)
+        row = [name, _digits(features[value][at]), round(100 * features["length"][at], 1)]
+        row += [note, *(_digits(features[column.key][at]) for column in columns)] if columns or note else []
+        room -= len(htmlsafe_json_dumps(row))
+        if room < 0:
+            break
+        rows.append(row)
+    about = {"rows": rows, "page": PAGE_ROWS, "selected": k, "total": total, "longest": _NAME}
+    about |= {"value": value, "columns": [asdict(column) for column in columns]}
+    embedded = htmlsafe_json_dumps(about, dumps=partial(json.dumps, separators=(",", ":"), allow_nan=False))
+    note = ""
+    if len(rows) < total:
+        note = f"To limit its size, this page contains only the best {len(rows):,} of {total:,} features."
+    elif total > PAGE_ROWS:
+        note = f"The table shows {PAGE_ROWS} rows at first; the search covers all features."
+    return {"columns": columns, "rows": shown, "ranking": embedded, "table_note": note}
+
+
+def _digits(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def _tiles_features(s: Summary) -> list[dict[str, str]]:
+    best = s["features"]["feature"][0]
+    return [tile("Selected", f"{s['run']['n_selected']:,}", f"best: {printable(best, 28)}", best)]
+
+
+def _lines_features(s: Summary, top: int) -> list[str]:
+    columns = s["features"]
+    frequency = columns.get("frequency")
+    word = "gain" if "gain" in columns else "score"
+    lines = [f"{'rank':>6}  {'feature':<32}{word:>12}" + ("  selected" if frequency else "")]
+    for at, (name, score) in enumerate(zip(columns["feature"][:top], columns[word][:top], strict=True)):
+        often = f"{frequency[at]:>9.0%}" if frequency else ""
+        number = "" if score is None else short(score)
+        lines.append(f"{at + 1:>6}  {printable(name, 31):<32}{number:>12}{often}  {columns['note'][at]}".rstrip())
+    rest = len(columns["feature"]) - top
+    return [*lines, f"        ... {rest:,} more", ""] if rest > 0 else [*lines, ""]
+
+
+def features_section(columns: Sequence[RankingColumn] = COLUMNS) -> Section:
+    """The section with the ranking, and with the given optional columns."""
+    parts = {"view": partial(_view_features, columns=columns), "tiles": _tiles_features, "lines": _lines_features}
+    return built_in("features", "Ranked features", _compute_features, **parts, label="Features")

@@ -1,0 +1,215 @@
+"""The sections on methods: curves and mean ranks of a comparison, and how similarly methods rank the same data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..criteria import Criterion
+from ..evaluate.compare import sample_words
+from ..methods import METHODS, Variance
+from ..plots import drawings
+from ..plots.drawings import METRICS, curve_styles
+from ..plots.svg import SvgFigure
+from ..selection.ranking import rank, rank_features
+from ..syntax import as_criterion, short_text
+from ..words import number, printable
+from .case import Case, correlations, mean_ranks, quiet
+from .section import Summary, built_in, tile
+
+SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
+_BASELINES = {"all": "all features", "random": "random features"}
+
+
+# -------------------------------------------------------------------- a comparison
+
+
+def _compute_comparison(case: Case) -> Summary | None:
+    return None if case.comparison is None else case.comparison.summary()
+
+
+def _view_comparison(s: Summary) -> Summary:
+    comparison = s["comparison"]
+    settings, methods = comparison["settings"], comparison["methods"]
+    metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
+    words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
+    if settings["estimator"]:
+        n_labels = settings["n_labels"]
+        shown = "labels of the other folds shown" if n_labels is None else f"{n_labels} labels shown in each draw"
+        words += f", {shown if n_labels != 0 else 'no labels shown to the methods'}"
+        words += f"; predicted by {settings['estimator']}" * bool({"accuracy", "rmse"} & set(settings["metrics"]))
+    words += sample_words(settings) + "; chosen columns standardised" * bool(settings.get("standardize"))
+    order, said = _order(comparison), {name: _method_words(name, about) for name, about in methods.items()}
+    heads, figures, tables = [], [], []
+    for metric, name in metrics:
+        heads += ["Mean rank" if len(metrics) == 1 else f"Rank, {name}", f"Best {name}"]
+        curves, sizes = {method: about["curves"][metric] for method, about in methods.items()}, settings["n_features"]
+        about = f"Mean {name} of {len(methods)} methods over {settings['n_draws']} draws, by number of features."
+        with SvgFigure(f"curve-{metric}", f"{name} by number of features", about, height=320) as figure:
+            drawings.method_curves(figure.ax, curves, metric, figure.tell)  # means with 95 % bands; baselines are grey
+        figures.append((f"{name[0].upper()}{name[1:]}", figure))
+        rows = []
+        for method in order:
+            means = dict(zip(curves[method]["n_features"], curves[method]["mean"], strict=True))
+            means = dict.fromkeys(sizes, curves[method]["mean"][0]) if method == "all" else means
+            rows.append((said[method], ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
+        tables.append((f"Mean {name} by number of features", ["Method", *sizes], rows))
+    styles = curve_styles(methods).items()
+    return {
+        "words": f"{words}.",
+        "curves": figures,
+        "legend": [(said[name], colour, "" if style == "-" else "dashed") for name, (colour, style) in styles],
+        "heads": ["Method", *heads, "Seconds"],
+        "rows": [(said[name], _cells(methods[name], settings["metrics"])) for name in order],
+        "tables": tables,
+    }
+
+
+def _order(comparison: Summary) -> list[str]:
+    """Methods and baselines by their mean rank, best first."""
+    methods, metric = comparison["methods"], comparison["settings"]["metrics"][0]
+    return sorted(methods, key=lambda name: methods[name]["average_rank"][metric])
+
+
+def _method_words(name: str, about: Summary) -> str:
+    """The name of a method, and whether it is a baseline."""
+    return f"{_BASELINES.get(name, name)} (baseline)" if about["baseline"] else name
+
+
+def _cells(about: Summary, metrics: list[str]) -> list[str]:
+    cells = []
+    for metric in metrics:
+        curve = about["curves"][metric]
+        means = [number(value) for value in curve["mean"]]
+        best = min(means) if metric == "rmse" else max(means)
+        size = curve["n_features"][means.index(best)]
+        cells += [f"{about['average_rank'][metric]:.2f}", f"{best:.4g}\u00a0at\u00a0{size:,}"]
+    return [*cells, "–" if about["criterion"] is None else f"{about['seconds']:.3f}"]
+
+
+def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
+    """The best method; if it is a baseline, also the best method that is not a baseline."""
+    if not s["comparison"]:
+        return []
+    methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]
+    order = _order(s["comparison"])
+    full = _method_words(order[0], methods[order[0]])
+    words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
+    place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
+    if place:
+        words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
+    return [tile("Best method", printable(full, 28), words, f"{full}, {words}")]
+
+
+def ordinal(place: int) -> str:
+    """A position as an ordinal number.
+
+    Examples
+    --------
+    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def _lines_comparison(s: Summary, top: int) -> list[str]:
+    lines = []
+    for metric, best in s["comparison"]["best"].items() if s["comparison"] else ():
+        ranks = {name: about["average_rank"][metric] for name, about in s["comparison"]["methods"].items()}
+        order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
+        lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
+    return lines
+
+
+_parts = {"compute": _compute_comparison, "view": _view_comparison, "tiles": _tiles_comparison}
+COMPARISON = built_in("comparison", "Comparison of methods", **_parts, lines=_lines_comparison, label="Comparison")
+
+
+# -------------------------------------------------------------------- agreement between methods
+
+
+def _compute_agreement(case: Case) -> Summary:
+    """Rank correlations and common features of the method and other methods on the same data."""
+    m, criterion = case.problem.n_features, case.criterion
+    if m < 3:
+        return {"note": "Agreement between methods needs at least three features."}
+    k = min(case.n_selected, m)
+    found = {short_text(criterion): (case.scores, case.selector.order_, criterion.is_set, criterion.greater_is_better)}
+    for name, other in _others(case).items():
+        if repr(other) == repr(criterion) or name in found:
+            continue
+        if isinstance(other, Variance):
+            found[name] = case.variance, rank_features(case.variance, True), False, True
+            continue
+        try:
+            found[name] = _ranked(case, other, k)
+        except (ValueError, TypeError):
+            continue  # the method lacks its labels or pairs
+    if len(found) < 2:
+        return {"note": "No other method could be scored on these data."}
+    ranks = [
+        np.argsort(order) + 1.0 if is_set else mean_ranks(scores, up) for scores, order, is_set, up in found.values()
+    ]
+    chosen = [set(order[:k].tolist()) for _, order, _, _ in found.values()]
+    overlap = [[len(a & b) / k for b in chosen] for a in chosen]
+    return {"methods": list(found), "spearman": correlations(np.array(ranks)), "overlap": overlap, "k": k}
+
+
+def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
+    """Scores, order, whether only the order counts, as for sets, and whether large is good."""
+    problem = case.problem if "pairs" in criterion.uses else case.without_pairs
+    ranking = quiet(lambda: rank(criterion, problem, k))
+    return ranking.scores, ranking.order, ranking.shares is not None, criterion.greater_is_better
+
+
+def _others(case: Case) -> dict[str, Criterion]:
+    (n, m), comparison = case.problem.X.shape, case.comparison
+    if comparison is not None:
+        seconds = {name: about["seconds"] for name, about in comparison.summary()["methods"].items()}
+        formulas = {name: formula for name, formula in comparison.criteria.items() if formula and seconds[name] < 5}
+        return {name: made for name, formula in formulas.items() if (made := _parsed(name, formula)) is not None}
+    names = ["variance"]
+    if n * m <= SLOW_CELLS:
+        names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
+        names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
+        names += ["constraint"] * case.problem.supervision.has_pairs
+    return {name: METHODS[name]() for name in names}
+
+
+def _parsed(*texts: str) -> Criterion | None:
+    for text in texts:
+        try:
+            return as_criterion(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _view_agreement(s: Summary) -> Summary:
+    agreement = s["agreement"]
+    if "methods" not in agreement:
+        return {}
+    others = "the methods of the comparison" if s.get("comparison") else "other methods with their default parameters"
+    titles = {"spearman": "Rank correlation (Spearman)", "overlap": f"Common among the first {agreement['k']}"}
+    return {"others": others} | {key: _draw_agreement(agreement, key, title) for key, title in titles.items()}
+
+
+def _draw_agreement(agreement: Summary, key: str, title: str) -> SvgFigure:
+    """A map with one number for every two methods."""
+    methods, values = agreement["methods"], agreement[key]
+    pairs = [(i, j) for i in range(len(methods)) for j in range(i)]
+    short = [printable(name, 40) for name in methods]
+    about = "; ".join(f"{short[i]} and {short[j]}: {number(values[i][j]):.2f}" for i, j in pairs)
+    with SvgFigure(key, title, about, height=min(max(40 * len(methods) + 110, 230), 420)) as figure:
+        ax, middle = figure.ax, np.arange(len(methods)) + 0.5
+        drawings.squares(ax, values, methods, tell=figure.tell)
+        drawings.cell_numbers(ax, values)
+        ax.set_xticks(middle, [printable(name, 16) for name in methods])
+        ax.set_yticks(middle, [printable(name, 22) for name in methods])
+        if len(methods) > 4 or max(map(len, methods)) > 9:
+            for label in ax.get_xticklabels():
+                label.set(rotation=32, ha="right", rotation_mode="anchor")
+    return figure
+
+
+AGREEMENT = built_in("agreement", "Agreement between methods", _compute_agreement, _view_agreement, label="Agreement")
