@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data.delimited import BLANKS, existing
+from .data.columns import Column, checked, frame_columns, read_column
+from .data.contents import Contents, Request
 from .data.formats import FORMATS, file_format, read_contents
-from .data.frames import Column, frame_columns, number_column, read_column
 from .data.memory import physical_bytes
 from .data.scaling import uneven_columns
 from .data.source import Source
-from .data.tables import Contents, Request
+from .data.text import BLANKS, existing
 from .selection.screens import noise_remark
 from .validation import is_sparse
 from .words import html_table, printable, to_frame
@@ -291,7 +291,7 @@ def _columns_of(contents: Contents) -> list[Column]:
     else:
         names = [f"x{j}" for j in range(X.shape[1])] if names is None else names
         X = X.tocsc() if is_sparse(X) else X
-        columns = [number_column(name, _dense(X, j)) for j, name in enumerate(names)]
+        columns = [checked(Column(name, "number", _dense(X, j))) for j, name in enumerate(names)]
     if contents.row_ids is not None:
         columns.insert(0, read_column("", list(contents.row_ids)))
     return columns

@@ -81,7 +81,7 @@ def reader(request, monkeypatch):
     """Both ways to read a CSV."""
     if request.param == "polars":
         pytest.importorskip("polars")
-        monkeypatch.setattr("fiedler.data.delimited._SMALL", 0)
+        monkeypatch.setattr("fiedler.data.text._SMALL", 0)
     else:
         monkeypatch.setitem(sys.modules, "polars", None)
     return request.param

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse as sp
 
 from fiedler import KNN, LaplacianScore, SpectralSelector
-from fiedler.data import delimited
+from fiedler.data import text as delimited
 from fiedler.data.progress import counting
 from fiedler.engine.threads import for_each
 from fiedler.evaluate import compare, significance, stability

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..data.atomic import replacing
+from ..data.contents import Table, check_infinite, fill_missing, position
 from ..data.features import Prepared
 from ..data.formats import read_table
 from ..data.label_files import is_known, read_pairs
-from ..data.tables import Table, check_infinite, fill_missing, position
 from ..data.write import ranking_text, write_ranking
 from ..methods import SmoothSubset
 from ..problem import Problem

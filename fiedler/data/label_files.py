@@ -12,9 +12,9 @@ import numpy as np
 
 from ..distinct import Distinct
 from ..words import did_you_mean
-from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
 from .files import open_npy
 from .memory import TEXT_BYTES, check_size
+from .text import MISSING, existing, in_some_encoding, open_text, plain_rows
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
 _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}

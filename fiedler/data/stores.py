@@ -16,10 +16,7 @@ import numpy as np
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean, first_line
-from .files import ArrayFile, SparseFile, sparse_layout
-from .memory import TEXT_BYTES, check_size
-from .source import Source
-from .tables import (
+from .contents import (
     Contents,
     Request,
     Table,
@@ -31,6 +28,9 @@ from .tables import (
     position,
     without_column,
 )
+from .files import ArrayFile, SparseFile, sparse_layout
+from .memory import TEXT_BYTES, check_size
+from .source import Source
 
 # -------------------------------------------------------------------- opened
 

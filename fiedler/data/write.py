@@ -13,7 +13,7 @@ import numpy as np
 
 from ..validation import check_choice, require
 from .atomic import replacing
-from .columns import save_arrow, save_sheet
+from .tables import save_arrow, save_sheet
 
 
 def write_ranking(

@@ -1,0 +1,579 @@
+"""Text files: opened, their layout guessed, and their cells read once, as numbers where they are numbers.
+
+If polars is installed, it reads plain UTF-8 in pieces into one buffer, so that the peak memory is X plus a piece of the
+file. A reader in plain Python reads all other files: other encodings, decimal commas, runs of blanks, rows of unequal
+length, words among numbers, and files so small that importing polars would take longer. Its errors name line and
+column. A warning states what was guessed about a file (a header, a decimal comma, an encoding).
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import re
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..words import did_you_mean
+from .memory import TEXT_BYTES, allocation_limit, check_size
+from .progress import counting
+
+_USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
+_TRUTH = {"true": 1.0, "false": 0.0}
+_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
+
+_PIECE = 2**25  # bytes of text parsed at once
+_SMALL = 2**20  # smaller files are read in Python, because importing polars takes longer
+_COUNTED = 2**20  # characters of lines between two reports of the position
+_LINE_COST = 16  # largest number of bytes per character while a line is split into cells
+_SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
+_MOST_TITLES = 10  # lines above a table
+_HEAD = 2**15  # cells of the first rows, which show the columns that hold no numbers
+BLANKS = " "  # the delimiter for runs of blanks and tabs
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a delimited file is laid out."""
+
+    names: list[str]
+    delimiter: str
+    header: bool
+    decimal_comma: bool = False
+    encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
+    skip: int = 0  # lines above the table
+    words: dict[int, tuple[int, str]] = field(default_factory=dict)  # columns with a word in the sample: line and word
+
+
+class NotUTF8(ValueError):  # noqa: N818
+    """Text in an unknown encoding other than UTF-8."""
+
+
+def existing(path: str | os.PathLike, folder: bool = False) -> Path:
+    """The path of an existing file, or folder if allowed; the error names the most similar file in its folder."""
+    path = Path(path)
+    if path.exists() and (path.is_file() or folder):
+        return path
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give a file.")
+    try:
+        siblings = [p.name for p in path.parent.iterdir()]
+    except OSError:
+        siblings = []
+    hint = did_you_mean(path.name, siblings, 0.7)
+    raise FileNotFoundError(f"there is no file {path}" + (f"; {hint.rstrip()}" if hint else "."))
+
+
+def opener(path: Path) -> Callable[..., Any]:
+    """The function that opens a file: that of gzip for gzipped files."""
+    return gzip.open if path.suffix.lower() == ".gz" else open
+
+
+@contextmanager
+def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Iterator[BoundedLines]:
+    """An open text file, unzipped if necessary, in UTF-8, UTF-16 with a mark, or the given encoding; errors name it."""
+    try:
+        with opener(path)(path, "rb") as stored:
+            encoding = encoding or ("utf-16" if stored.peek(2)[:2] in UTF16 else "utf-8-sig")
+            with io.TextIOWrapper(stored, encoding, newline="") as file:
+                yield BoundedLines(file, path, kept)
+    except UnicodeDecodeError as error:
+        if error.encoding.startswith("utf-16"):
+            raise ValueError(f"{path} is not complete UTF-16 text: {error.reason}.") from None
+        raise NotUTF8(
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x} at {error.start}); convert it first, "
+            "for example with iconv."
+        ) from None
+    except UnicodeError as error:
+        raise ValueError(f"{path} is not text: {error}.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is not a complete gzip file: {str(error).rstrip('.')}.") from None
+
+
+class BoundedLines:
+    """The lines of a file, limited by memory, because a gzipped line can have any length.
+
+    ``kept`` is the number of bytes that the reader keeps in memory per byte it reads. The active run is told how many
+    bytes of the file have been read.
+    """
+
+    def __init__(self, file: Any, path: Path, kept: float = 0):
+        self._file, self._path, self._kept, self._read = file, path, kept, 0
+        self._limit = allocation_limit()
+        self._longest = int(self._limit / _LINE_COST)
+        # The count is not entered, because a reader may leave a file early, and no other loop counts meanwhile.
+        self._size = path.stat().st_size
+        self._count, self._next = counting("bytes", self._size), _COUNTED
+
+    def readline(self) -> Any:
+        """The next line, or an empty line at the end."""
+        line = self._file.readline(self._longest + 1)
+        if len(line) > self._longest:
+            check_size(self._path, f"a line of more than {self._longest} characters", _LINE_COST * len(line))
+        self._read += len(line)
+        if self._kept * self._read > self._limit:
+            check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
+        if not line or self._read >= self._next:
+            self._next = self._read + _COUNTED
+            self._tell(self._position() if line else self._size)
+        return line
+
+    def read(self, size: int) -> Any:
+        """``size`` bytes or characters, or fewer at the end."""
+        before, piece = self._position(), self._file.read(size)
+        self._tell(before if piece else self._size)  # the caller has yet to process this piece
+        return piece
+
+    def _position(self) -> int:
+        """The position in the stored file, which may be behind a decoder and a decompressor."""
+        stored = getattr(self._file, "buffer", self._file)
+        return int(getattr(stored, "fileobj", stored).tell())
+
+    def _tell(self, position: int) -> None:
+        self._count.reach(0)  # reported once, before any other position
+        self._count.reach(position)
+
+    def __iter__(self) -> Iterator[Any]:
+        while line := self.readline():
+            yield line
+
+
+def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
+    """``read(encoding)`` in UTF-8, otherwise in an encoding of Windows or old files, and a note about it."""
+    try:
+        return read(None), []
+    except NotUTF8 as error:
+        with opener(path)(path, "rb") as file:
+            if b"\0" in file.read(2**12):
+                raise ValueError(f"{path} is not text: it holds zero bytes; check its suffix.") from None
+        said = f"{str(error).partition(';')[0]}, so it is read as {{}}; convert it if names or labels look wrong."
+    try:
+        return read("cp1252"), [said.format("Windows-1252")]
+    except NotUTF8:
+        return read("latin-1"), [said.format("Latin-1")]
+
+
+def some(names: list[str]) -> str:
+    """The number of columns and the names of the first five, as text."""
+    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    return f"{len(names)} column{'s' * (len(names) > 1)} ({shown})"
+
+
+# -------------------------------------------------------------------- what is guessed
+
+
+def sniff(
+    path: Path,
+    header: bool | None = None,
+    named: Iterable[str] = (),
+    encoding: str | None = None,
+    skip: int | None = None,
+) -> tuple[Dialect, list[str]]:
+    """Names, delimiter, decimal mark, whether there is a header, and notes about what was guessed.
+
+    A header with one cell fewer than the rows (as R writes it) gets an unnamed first column. ``skip`` is the number of
+    lines above the table; by default lines of at most one cell above a table are titles.
+    """
+    numbered = _first_lines(path, encoding, skip or 0)
+    if not numbered:
+        raise ValueError(f"{path} is empty.")
+    lines, notes, titles = [line for _, line in numbered], list[str](), 0
+    tabs_first = {".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set()
+    if skip is None:
+        titles = _titles(lines, tabs_first)
+        skip = numbered[titles][0] if titles else 0
+        lines = lines[titles:]
+        if titles:
+            notes.append(title_note(path, skip))
+    delimiter = _delimiter(lines, tabs_first)
+    reader = _split(lines, delimiter)
+    try:
+        rows = [(numbered[titles + reader.line_num - 1][0] + 1, row) for row in reader if row]
+    except csv.Error as error:
+        raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
+    first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
+    comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
+    if comma:
+        notes.append(comma_note(path, comma))
+    if header is None and set(named) & set(first):
+        header = True
+    if header is None:
+        quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
+        header, note = guess_header(first, others, quoted, comma is not None)
+        notes += [f"{path}: {note}"] * bool(note)
+    if not header:
+        first = [f"x{j}" for j in range(len(first))]
+    elif others and len(others[0]) == len(first) + 1:
+        first = ["", *first]
+    words: dict[int, tuple[int, str]] = {}
+    for line, row in rows[header:]:
+        for j, cell in enumerate(row):
+            if to_number(cell, comma is not None) is None and not any(map(str.isdigit, cell)):
+                words.setdefault(j, (line, cell))
+    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words), notes
+
+
+def title_note(path: Path, skip: int) -> str:
+    """The note about lines above a table."""
+    what = "line is a title and is" if skip == 1 else f"{skip} lines are a title and are"
+    return f"{path}: the first {what} skipped; use skip_rows=0 if this belongs to the table."
+
+
+def _titles(lines: list[str], tabs_first: bool) -> int:
+    """The number of lines of a sample above a table: the lines before a table that hold one cell, or only a text.
+
+    The sample must be a table below them, of at least two columns, and must not be one as it is.
+    """
+    for count in range(min(len(lines) - 1, _MOST_TITLES)):
+        delimiter = _delimiter(lines[count:], tabs_first)
+        rows = _cells(lines[count:], delimiter)
+        if delimiter != BLANKS and rows and _is_table(rows):
+            filled = [[cell for cell in row if cell.strip()] for row in (_cells(lines[:count], delimiter) or [])]
+            if any(len(cells) > 1 for cells in filled):
+                return 0
+            if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
+                return 0  # R writes one name less than there are columns
+            while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
+                rows, count = rows[1:], count + 1
+            return count
+    return 0
+
+
+def _is_title(row: list[str]) -> bool:
+    filled = [cell for cell in row if cell.strip()]
+    return len(filled) == 1 and to_number(filled[0], False) is None
+
+
+def guess_header(
+    first: list[str], others: list[list[str]], quoted: bool = False, decimal_comma: bool = False
+) -> tuple[bool, str]:
+    """Whether the first line holds names, and a note; it is data if it holds numbers where the next lines do.
+
+    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes.
+
+    Examples
+    --------
+    >>> guess_header(["5.1", "3.5", "setosa"], [["4.9", "3.0", "setosa"]])
+    (False, 'the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names.')
+    >>> guess_header(["length", "width", "kind"], [["4.9", "3.0", "setosa"]])
+    (True, '')
+    """
+    number = lambda cell: to_number(cell, decimal_comma) is not None  # noqa: E731
+    like = {j for j, cell in enumerate(first) if any(map(str.isdigit, cell)) and number(cell)}
+    if not like or not others or len(others[0]) != len(first):
+        return True, ""
+    numeric = [
+        j
+        for j, cells in enumerate(zip(*others, strict=False))
+        if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))
+    ]
+    heads = [first[j] for j in numeric if j in like]
+    whole = [int(cell) for cell in heads if cell.isdecimal()]
+    counted = 1 < len(heads) == len(whole) and all(a < b for a, b in pairwise(whole))
+    gaps = [j for j in numeric if j not in like and first[j] in MISSING and (first[j] or j > 0)]
+    if heads and len(heads) + len(gaps) == len(numeric) and not counted and not quoted:
+        return False, (
+            "the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names."
+        )
+    if 2 * len(heads) > len(numeric) and not (counted and first[0] == ""):
+        some_of = "is all" if len(like) == len(first) else "has"
+        return True, f"the first line {some_of} numbers and is used as names; if it is data, use header=False."
+    return True, ""
+
+
+def _first_lines(path: Path, encoding: str | None, skip: int = 0) -> list[tuple[int, str]]:
+    """The first lines that are not empty, after those that are skipped, with the number of lines before each.
+
+    There are two of them, or more if they are short.
+    """
+    lines: list[tuple[int, str]] = []
+    size = number = 0
+    with open_text(path, encoding) as file:
+        while (len(lines) < 2 or size < _SAMPLE[0]) and len(lines) < _SAMPLE[1] and (line := file.readline()):
+            size += len(line)
+            if line.strip() and number >= skip:
+                lines.append((number, line))
+            number += 1
+    return lines
+
+
+def _delimiter(lines: list[str], tabs_first: bool) -> str:
+    """The delimiter that gives equally many cells in the first lines; otherwise the most frequent one in the first."""
+    order = ("\t", ",", ";", "|") if tabs_first else (",", "\t", ";", "|")
+    tables = {d: _cells(lines, d) for d in order if d in lines[0]}
+    fitting = {d: rows for d, rows in tables.items() if rows and _is_table(rows)}
+    if "," in fitting and ";" in fitting:
+        with_comma = [c for row in fitting[";"] for c in row if "," in c]
+        if with_comma and all(map(_COMMA.fullmatch, with_comma)):
+            return ";"
+    if fitting:
+        return max(fitting, key=lambda d: len(fitting[d][0]))
+    blanks = _cells(lines, BLANKS)
+    if len(lines) > 1 and blanks and _is_table(blanks) and not any(d in lines[0] for d in ",;|"):
+        return BLANKS
+    return max(order[:3], key=lines[0].count)
+
+
+def _is_table(rows: list[list[str]]) -> bool:
+    width = len(rows[0])
+    return width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
+
+
+def _cells(lines: Iterable[str], delimiter: str) -> list[list[str]] | None:
+    try:
+        return [row for row in _split(lines, delimiter) if row]
+    except csv.Error:
+        return None
+
+
+def _split(lines: Iterable[str], delimiter: str) -> Any:
+    """A reader of lines; blanks and tabs at the ends of a line are ignored."""
+    if delimiter == BLANKS:
+        return csv.reader((line.replace("\t", " ").strip() for line in lines), delimiter=" ", skipinitialspace=True)
+    return csv.reader(lines, delimiter=delimiter)
+
+
+# -------------------------------------------------------------------- rows
+
+
+def data_rows(path: Path, dialect: Dialect, even: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """``(line, cells)`` of the rows after the header; empty lines are skipped.
+
+    With ``even`` a row that is longer or shorter than the first line is an error.
+    """
+    width, skip = len(dialect.names), dialect.header
+    with open_text(path, dialect.encoding) as file:
+        for _ in range(dialect.skip):
+            file.readline()
+        reader = _split(file, dialect.delimiter)
+        try:
+            for row in reader:
+                if row and not skip:
+                    if even and len(row) != width:
+                        head = "header" if dialect.header else "first line"
+                        line = f"line {dialect.skip + reader.line_num}"
+                        raise ValueError(f"{path}: {line} has {len(row)} cells, but the {head} has {width}.")
+                    yield dialect.skip + reader.line_num, row
+                skip = skip and not row
+        except csv.Error as error:
+            raise ValueError(f"{path}: line {dialect.skip + reader.line_num} cannot be read: {error}.") from None
+
+
+def to_number(cell: str, decimal_comma: bool) -> float | None:
+    """The number in a cell: NaN if it is missing, None if it is not a number."""
+    cell = cell.strip()
+    if cell in MISSING:
+        return np.nan
+    if decimal_comma:
+        cell = "." if "." in cell else cell.replace(",", ".")
+    try:
+        if "_" not in cell:  # Python reads 1_000, tables do not mean it
+            return float(cell)
+    except ValueError:
+        pass
+    return _TRUTH.get(cell.lower())
+
+
+class Gathered(NamedTuple):
+    """The cells of some columns: the columns of numbers as one matrix, the others as they are."""
+
+    X: np.ndarray
+    numeric: list[int]  # which columns are those of X
+    cells: dict[int, list[Any]]
+    odd: dict[int, tuple[int, Any]]  # for each column that was expected to hold numbers, its first other cell
+
+
+def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered:
+    """The cells of a CSV file; read by polars if the file is large and plain."""
+    comma, found = dialect.decimal_comma, None
+    plain = not comma and dialect.delimiter != BLANKS and not dialect.encoding
+    if plain and path.stat().st_size > _SMALL and len(dialect.names) > 1:
+        found = _read_by_polars(path, dialect, numeric, texts)
+    rows = lambda: data_rows(path, dialect, even=True)  # noqa: E731
+    return found or gather(path, rows, numeric, texts, lambda cell: to_number(cell, comma), not comma)
+
+
+def shows_decimal_commas(dialect: Dialect, odd: dict[int, tuple[int, Any]]) -> bool:
+    """Whether some cells that are not numbers have a decimal comma, although the first lines have none."""
+    if dialect.delimiter == "," or dialect.decimal_comma:
+        return False
+    return any(_COMMA.fullmatch(cell) for _, cell in odd.values())
+
+
+def comma_note(path: Path, cell: str) -> str:
+    """The note about decimal commas."""
+    return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
+
+
+def gather(
+    path: Path,
+    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    numeric: list[int],
+    texts: list[int],
+    number: Callable[[Any], float | None],
+    plain: bool = False,
+) -> Gathered:
+    """The numbers of some columns, row by row in one buffer, and the cells of all other wanted columns, as they are.
+
+    ``number`` gives None for a cell that is not a number. The first rows show which columns hold such cells; the rows
+    are read a second time only if another one is found below them. If the cells are ``plain`` text, ``float`` is first
+    tried on all of them.
+    """
+    numbers, cells, late = array("d"), {j: list[Any]() for j in texts}, list[int]()
+    odd: dict[int, tuple[int, Any]] = {}
+    stream, limit, n_rows = iter(rows()), allocation_limit(), 0
+
+    def floats(picked: Sequence[Any]) -> Any:
+        """An array of numbers, or a list that may contain None."""
+        try:
+            if plain and "_" not in "".join(picked):  # Python reads 1_000, tables do not mean it
+                return array("d", map(float, picked))
+        except ValueError:
+            pass
+        return [number(cell) for cell in picked]
+
+    head: list[tuple[int, Sequence[Any]]] = []
+    while (not head or len(head) * len(head[0][1]) < _HEAD) and (found := next(stream, None)):
+        head.append(found)
+    columns = {j: floats([row[j] for _, row in head]) for j in numeric}
+    for j, values in columns.items():
+        if isinstance(values, list) and None in values:
+            odd[j] = head[values.index(None)][0], head[values.index(None)][1][j]
+            cells[j] = []
+    numeric = [j for j in numeric if j not in odd]
+    numbers.frombytes(np.array([columns[j] for j in numeric], dtype=np.float64).T.tobytes())
+    for j, column in cells.items():
+        column += [row[j] for _, row in head]
+    n_rows = len(head)
+    del head, columns
+    take = _taker(numeric)
+    _check_memory(path, numbers, cells, numeric, n_rows)
+    for line, row in stream:
+        picked = take(row)
+        values = floats(picked)
+        if isinstance(values, list) and None in values:
+            new = {j: (line, cell) for j, cell, v in zip(numeric, picked, values, strict=True) if v is None}
+            kept = [k for k, j in enumerate(numeric) if j not in new]
+            before = np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric))
+            numbers = array("d", before[:, kept].tobytes())
+            numeric, values, odd, late = [numeric[k] for k in kept], [values[k] for k in kept], odd | new, [*late, *new]
+            take = _taker(numeric)
+        numbers.extend(values)
+        n_rows += 1
+        for j, column in cells.items():
+            column.append(row[j])
+        if 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows > limit:
+            _check_memory(path, numbers, cells, numeric, n_rows)
+    if late:
+        cells |= {j: [] for j in late}
+        _check_memory(path, numbers, cells, numeric, n_rows)
+        for _, row in rows():
+            for j in late:
+                cells[j].append(row[j])
+    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
+
+
+def _taker(columns: list[int]) -> Callable[[Sequence[Any]], Any]:
+    return itemgetter(*columns) if len(columns) > 1 else lambda row: [row[j] for j in columns]
+
+
+def _check_memory(path: Path, numbers: array, cells: dict[int, Any], numeric: list[int], n_rows: int) -> None:
+    size = 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows
+    check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
+
+
+def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered | None:
+    """As :func:`gather`, by polars; None if the file needs the reader in Python."""
+    try:
+        import polars as pl
+    except ImportError:
+        return None
+    odd = {j: dialect.words[j] for j in numeric if j in dialect.words}
+    numeric = [j for j in numeric if j not in odd]
+    schema: dict[str, Any] = dict.fromkeys(map(str, range(len(dialect.names))), pl.String)
+    schema |= {str(j): pl.Float64 for j in numeric}
+    options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
+    numbers, cells, n_rows = array("d"), {j: list[Any]() for j in (*texts, *odd)}, 0
+    try:
+        for piece in _pieces(path, dialect):
+            try:
+                frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
+            except pl.exceptions.PolarsError:
+                frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a long list slows polars down
+            # Polars silently fills short rows, and the end of the piece may split a quoted cell.
+            if b'"' not in piece:
+                ragged = piece.count(dialect.delimiter.encode()) != frame.height * (frame.width - 1)
+            else:
+                ragged = piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
+            if ragged:
+                return None
+            numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
+            for j, column in cells.items():
+                column += frame[str(j)].to_list()
+            n_rows += frame.height
+            _check_memory(path, numbers, cells, numeric, n_rows)
+    except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
+        return None
+    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
+
+
+class _ByHand(Exception):  # noqa: N818
+    """The file is UTF-16, or has unusual line ends, and needs the reader in Python."""
+
+
+def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """The file after its header in pieces that end with a line."""
+    with opener(path)(path, "rb") as opened:
+        if opened.peek(2)[:2] in UTF16:
+            raise _ByHand
+        file = BoundedLines(opened, path)
+        for _ in range(dialect.skip):
+            file.readline()
+        skip = dialect.header
+        while skip:
+            line = file.readline()
+            if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
+                raise _ByHand  # lines end with CR only, or a name contains a line end
+            skip = not line.removeprefix(codecs.BOM_UTF8).strip()
+        while piece := file.read(_PIECE):
+            piece = (piece + file.readline()).rstrip(b"\r\n")
+            if piece:
+                yield piece.removeprefix(codecs.BOM_UTF8)
+
+
+# -------------------------------------------------------------------- small files
+
+
+def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """``(line, cells)`` of a small file of labels or pairs, and notes about it.
+
+    Cells are separated by tabs, commas, semicolons (or blanks). Empty lines are rows only if ``empty`` is set.
+    """
+
+    def read(encoding: str | None) -> str:
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
+            return "".join(file)
+
+    text, notes = in_some_encoding(path, read)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = next((d for d in ("\t", ",", ";") if d in first), " " if blanks else "\t")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
+    return [(line, cells) for line, cells in rows if empty or any(cells)], notes
