@@ -96,6 +96,8 @@ class ReadOnce(os.PathLike):
     def __fspath__(self) -> str:
         return self._path
 
+    __str__ = __fspath__
+
     def cells(self, request: Request, read: Callable[[Request], Cells]) -> Cells:
         """The cells of the file; they are read again if the request implies another layout of the file."""
         layout = request.header, request.sheet, request.skip_rows, request.transpose
@@ -216,26 +218,22 @@ class Table:
 class Cells:
     """The columns of a file, read once.
 
-    ``X`` are the columns of kind "number" as one matrix, in the order of the file. ``again(j)`` reads the cells of such
-    a column, as they are in the file, and ``shown`` makes labels and row ids of cells.
+    ``X`` are the columns of kind "number" as one matrix, in the order of the file. ``again(places)`` reads the cells of
+    such columns, as they are in the file, and ``shown`` makes labels and row ids of cells.
     """
 
     columns: list[Column]
     X: np.ndarray
-    again: Callable[[int], list[Any]]
+    again: Callable[[list[int]], dict[int, list[Any]]]
     shown: Callable[[Any], Any] | None = None
     first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
     layout: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def raw(self, j: int) -> list[Any]:
-        """The cells of a column."""
-        column = self.columns[j]
-        return self.again(j) if column.kind == "number" else list(column.cells)
-
-    def texts(self, j: int) -> list[Any]:
-        """The cells of a column, as labels or row ids."""
-        return self.raw(j) if self.shown is None else [self.shown(cell) for cell in self.raw(j)]
+    def raw(self, wanted: list[int]) -> dict[int, list[Any]]:
+        """The cells of some columns, as they are in the file."""
+        again = [j for j in wanted if self.columns[j].kind == "number"]
+        return {j: list(self.columns[j].cells) for j in wanted} | (self.again(again) if again else {})
 
     def numbers(self, wanted: list[int]) -> np.ndarray:
         """Some columns of numbers."""
@@ -266,7 +264,7 @@ def read_cells(
         kind = "number" if j in place else "cells"
         values = found.X[:, place[j]] if j in place else np.empty(0)
         columns.append(Column(name, kind, values, cells=found.cells.get(j, ()), odd=odd))
-    return Cells(columns, found.X, lambda j: gather([], [j]).cells[j], shown, first_names_rows)
+    return Cells(columns, found.X, lambda places: gather([], places).cells, shown, first_names_rows)
 
 
 def arrange(request: Request, found: Cells) -> Contents:
@@ -277,7 +275,9 @@ def arrange(request: Request, found: Cells) -> Contents:
     columns, names = found.columns, [column.name for column in found.columns]
     features, target, ids = roles(names, request, found.first_names_rows)
     codes = codes_among(names, features, request)
-    y, row_ids = None if target is None else found.texts(target), found.texts(ids[0]) if ids else None
+    raw = found.raw([j for j in (target, *ids[:1], *codes) if j is not None])
+    texts = raw if found.shown is None else {j: list(map(found.shown, cells)) for j, cells in raw.items()}
+    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
     odd = {j: columns[j].odd for j in features if columns[j].kind != "number" and j not in codes}
     out, notes = left_out(names, request), list(found.notes)
     if request.numeric_only:
@@ -286,7 +286,7 @@ def arrange(request: Request, found: Cells) -> Contents:
     layout = found.layout | {"features": features, "left_out": out}
     if not odd and not codes:
         return Contents(found.numbers(features), [names[j] for j in features], y, row_ids, layout, notes)
-    typed = {j: _typed(found, j, j in codes) for j in features}
+    typed = {j: _typed(columns[j], raw[j] if j in codes else None) for j in features}
     wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j])}
     if request.lenient:
         typed |= {j: typed[j]._replace(kind="wrong") for j in wrong}
@@ -333,15 +333,15 @@ def not_a_number(cell: Any) -> str:
     return f"{str(cell)[:40]!r} is {'a date, not a number' if a_date else 'not a number'}"
 
 
-def _typed(found: Cells, j: int, code: bool) -> Column:
-    """A column with its kind; cells such as NA are missing."""
-    column = found.columns[j]
+def _typed(column: Column, codes: list[Any] | None) -> Column:
+    """A column with its kind, or a category of codes; cells such as NA are missing."""
     if column.kind not in ("number", "cells"):
         return column
-    if column.kind == "number" and not code:
+    if column.kind == "number" and codes is None:
         return checked(column._replace(values=np.asarray(column.values, dtype=np.float64)))
-    cells = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in found.raw(j)]
-    return category_column(column.name, cells) if code else read_column(column.name, cells)
+    cells = column.cells if codes is None else codes
+    cells = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in cells]
+    return read_column(column.name, cells) if codes is None else category_column(column.name, cells)
 
 
 def _holds_numbers(column: Column) -> bool:

@@ -168,7 +168,7 @@ def _format_of(path: str | os.PathLike) -> Format | None:
 
 
 def read_table(
-    path: str | Path,
+    path: str | os.PathLike,
     *,
     target: str | int | None = None,
     id_column: str | int | Iterable[str | int] | None = None,
@@ -388,7 +388,7 @@ def check_output(path: str | Path, force: bool = False) -> None:
     check_writable(path, force, described is not None and described.folder)
 
 
-def file_format(path: str | Path) -> str:
+def file_format(path: str | os.PathLike) -> str:
     """The format of a file, by its name.
 
     Parameters

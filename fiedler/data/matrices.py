@@ -221,11 +221,9 @@ def _converted(path: Path, folder: Path) -> dict[str, Any]:
         raise ValueError("it is damaged")
     arrays: dict[str, Any] = {}
     for k, name in enumerate(json.loads((folder / "names.json").read_text(encoding="utf-8"))):
-        file = next(folder.glob(f"{k}.np?"), None)
-        sparse = file is not None and file.suffix == ".npz"
-        arrays[name] = (
-            _checked(sp.load_npz(file)) if sparse else file and np.load(file, mmap_mode="r", allow_pickle=False)
-        )
+        dense, sparse = folder / f"{k}.npy", folder / f"{k}.npz"
+        arrays[name] = np.load(dense, mmap_mode="r", allow_pickle=False) if dense.exists() else None
+        arrays[name] = _checked(sp.load_npz(sparse)) if sparse.exists() else arrays[name]
     return arrays
 
 

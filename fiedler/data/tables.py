@@ -194,7 +194,7 @@ def read_arrow(request: Request) -> Contents:
     for j in others:
         read = arrow_column if j not in codes else lambda name, column: category_column(name, column.to_pylist())
         columns[j] = read(names[j], load([j]).column(0))._replace(odd=odd.get(j, ""))
-    return arrange(request, Cells(columns, X, lambda j: load([j]).column(0).to_pylist()))
+    return arrange(request, Cells(columns, X, lambda _: {}))
 
 
 def arrow_column(name: str, column: Any) -> Column:

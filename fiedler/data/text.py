@@ -434,7 +434,6 @@ def gather(
     tried on all of them.
     """
     numbers, cells, late = array("d"), {j: list[Any]() for j in texts}, list[int]()
-    odd: dict[int, tuple[int, Any]] = {}
     stream, limit, n_rows = iter(rows()), allocation_limit(), 0
 
     def floats(picked: Sequence[Any]) -> Any:
@@ -449,11 +448,16 @@ def gather(
     head: list[tuple[int, Sequence[Any]]] = []
     while (not head or len(head) * len(head[0][1]) < _HEAD) and (found := next(stream, None)):
         head.append(found)
-    columns = {j: floats([row[j] for _, row in head]) for j in numeric}
-    for j, values in columns.items():
+    words = {
+        j: next(((line, row[j]) for line, row in head[: _SAMPLE[1]] if number(row[j]) is None), None) for j in numeric
+    }
+    columns = {j: floats([row[j] for _, row in head]) for j in numeric if words[j] is None}
+    for j in numeric:
+        values = columns.get(j, [])
         if isinstance(values, list) and None in values:
-            odd[j] = head[values.index(None)][0], head[values.index(None)][1][j]
-            cells[j] = []
+            words[j] = head[values.index(None)][0], head[values.index(None)][1][j]
+    odd = {j: word for j, word in words.items() if word is not None}
+    cells |= {j: [] for j in odd}
     numeric = [j for j in numeric if j not in odd]
     numbers.frombytes(np.array([columns[j] for j in numeric], dtype=np.float64).T.tobytes())
     for j, column in cells.items():
