@@ -448,15 +448,9 @@ def gather(
     head: list[tuple[int, Sequence[Any]]] = []
     while (not head or len(head) * len(head[0][1]) < _HEAD) and (found := next(stream, None)):
         head.append(found)
-    words = {
-        j: next(((line, row[j]) for line, row in head[: _SAMPLE[1]] if number(row[j]) is None), None) for j in numeric
-    }
-    columns = {j: floats([row[j] for _, row in head]) for j in numeric if words[j] is None}
-    for j in numeric:
-        values = columns.get(j, [])
-        if isinstance(values, list) and None in values:
-            words[j] = head[values.index(None)][0], head[values.index(None)][1][j]
-    odd = {j: word for j, word in words.items() if word is not None}
+    columns = {j: floats([row[j] for _, row in head]) for j in numeric}
+    first = {j: values.index(None) for j, values in columns.items() if isinstance(values, list) and None in values}
+    odd = {j: (head[at][0], head[at][1][j]) for j, at in first.items()}
     cells |= {j: [] for j in odd}
     numeric = [j for j in numeric if j not in odd]
     numbers.frombytes(np.array([columns[j] for j in numeric], dtype=np.float64).T.tobytes())
