@@ -5,5 +5,4 @@
 
 from .data.contents import Contents, Request, Table, fill_missing
 from .data.formats import FORMATS, Format, file_format, read_table, register_format, write_table
-from .data.label_files import as_labels, read_labels, read_pairs
-from .data.write import write_ranking
+from .data.labels import as_labels, read_labels, read_pairs, write_ranking

@@ -9,7 +9,7 @@ from scipy import sparse as sp
 
 from fiedler import KNN, LaplacianScore, SpectralSelector
 from fiedler.data import text as delimited
-from fiedler.data.progress import counting
+from fiedler.data.work import counting
 from fiedler.engine.threads import for_each
 from fiedler.evaluate import compare, significance, stability
 from fiedler.io import read_table

@@ -14,13 +14,12 @@ import click
 import numpy as np
 
 from ..criteria import Criterion
-from ..data.atomic import replacing
+from ..data.columns import Prepared
 from ..data.contents import ReadOnce, Table, check_infinite, fill_missing, position
-from ..data.features import Prepared
 from ..data.formats import read_table
-from ..data.label_files import is_known, read_pairs
+from ..data.labels import is_known, ranking_text, read_pairs, write_ranking
 from ..data.memory import allocation_limit, memory_limit
-from ..data.write import ranking_text, write_ranking
+from ..data.work import replacing
 from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.screens import ALPHA, noise_remark

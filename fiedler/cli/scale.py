@@ -127,8 +127,8 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 @contextmanager
 def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
     """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
-    from ..data.keep import Run
     from ..data.source import Source
+    from ..data.work import Run
 
     if not isinstance(job.X, Source):
         with screen.watching(text):

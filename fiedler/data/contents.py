@@ -21,7 +21,6 @@ from ..errors import ParameterError
 from ..validation import is_sparse
 from ..words import did_you_mean
 from .columns import Column, Groups, Prepared, category_column, checked, encode, notes_on, read_column, sentences
-from .label_files import is_known
 from .source import Source
 from .text import MISSING, Gathered, some, to_number
 
@@ -207,7 +206,11 @@ class Table:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        labels = "no labels" if self.y is None else f"{int(is_known(self.y).sum())} of {n} labels known"
+        labels = (
+            "no labels"
+            if self.y is None
+            else f"{sum(v is not None and v == v for v in self.y.tolist())} of {n} labels known"
+        )
         return f"Table({n} rows x {m} features, {labels}, source={str(self.source)!r})"
 
 

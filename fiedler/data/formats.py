@@ -33,13 +33,13 @@ from ..errors import ParameterError, ParameterWarning
 from ..validation import require
 from ..words import first_line
 from . import matrices, stores, tables
-from .atomic import check_writable, replacing
 from .contents import Contents, ReadOnce, Request, Table, flipped, position
 from .files import ParquetFile, open_mapped
-from .label_files import as_labels, read_labels, read_names
+from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
 from .text import existing
+from .work import check_writable, replacing
 
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import is_sparse, require
-from ..words import first_line
 from .contents import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
-from .files import no_array, open_npy, starts_fit
+from .files import named_damage, no_array, open_npy, starts_fit
 from .memory import DEFLATE, allocation_limit, check_size
 from .stores import members, open_hdf5
 from .text import BoundedLines, open_text, opener
@@ -184,7 +183,7 @@ _SECONDS = 60.0, 1e-6  # longest time of a conversion, and more of it per byte
 def read_mat(request: Request) -> Contents:
     """X and Y of a MATLAB file in the layout of the ASU repository; version 7.3 is HDF5."""
     path = request.path
-    try:
+    with named_damage(path, "a MATLAB file"):
         with open(path, "rb") as file:
             head = file.read(128)
         if 2 in head[124:126] and head[126:] in (b"IM", b"MI"):
@@ -195,12 +194,6 @@ def read_mat(request: Request) -> Contents:
             wanted = arrays[matrix_name(arrays, path)], *beside(arrays, request)[:2]
             X, y, names = (part if part is None or is_sparse(part) else np.array(part) for part in wanted)
             return Contents(X, flat(names), y)
-    except (ImportError, PermissionError):
-        raise
-    except Exception as error:  # h5py raises many kinds of errors for a damaged file
-        if str(error).startswith(str(path)):
-            raise
-        raise ValueError(f"{path} is not a MATLAB file: {first_line(error) or type(error).__name__}") from None
 
 
 def _converted(path: Path, folder: Path) -> dict[str, Any]:
@@ -358,18 +351,16 @@ def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
 def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
     from scipy.io import mmread
 
-    try:
+    with named_damage(path, "Matrix Market", "."):
         _check_market_head(path)
-        with _lines_that_end(path) as file:
-            X = mmread(file, **_as_arrays(mmread))
+        # Older versions of scipy lack the option, and return sparse matrices.
+        options: dict[str, Any] = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
+        try:
+            with _lines_that_end(path) as file:
+                X = mmread(file, **options)
+        except (EOFError, zlib.error):
+            raise ValueError("it is cut short or damaged") from None
         return X if isinstance(X, np.ndarray) else sp.csc_array(X)
-    except PermissionError:
-        raise
-    except Exception as error:  # scipy raises many kinds of errors for a damaged file
-        if str(error).startswith(str(path)):
-            raise
-        why = "it is cut short or damaged" if isinstance(error, (EOFError, zlib.error)) else first_line(error)
-        raise ValueError(f"{path} is not Matrix Market: {why or type(error).__name__}.") from None
 
 
 def _check_market_head(path: Path) -> None:
@@ -430,8 +421,3 @@ class _Ended:
             self._ended = True
             return b"\n"
         return data
-
-
-def _as_arrays(reader: Callable[..., Any]) -> dict[str, Any]:
-    """The option with which a reader of scipy returns sparse arrays; empty for old versions, which lack it."""
-    return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..validation import is_sparse, require
-from ..words import did_you_mean, first_line
-from .contents import (
-    Contents,
-    Request,
-    Table,
-    beside,
-    flat,
-    kept_columns,
-    matrix_name,
-    named_arrays,
-    position,
-    without_column,
-)
-from .files import ArrayFile, SparseFile, sparse_layout
+from ..words import did_you_mean
+from .contents import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
+from .contents import position as position_of
+from .files import ArrayFile, SparseFile, named_damage, sparse_layout
 from .memory import TEXT_BYTES, check_size
 from .source import Source
 
@@ -38,30 +29,22 @@ from .source import Source
 def open_zarr(path: Path) -> Any:
     """A Zarr array or group; raises an error if reading it would run code."""
     zarr = require("zarr", "zarr", path)
-    try:
+    with named_damage(path, "a Zarr store"):
         store = zarr.open(str(path), mode="r")
-    except PermissionError:
-        raise
-    except Exception as error:  # Zarr raises many kinds of errors for damaged metadata
-        raise ValueError(f"{path} is not a Zarr store: {first_line(error) or type(error).__name__}") from None
-    _refuse_pickles(store, path)
+    # The pickle codec of Zarr runs code when a chunk is read.
+    arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
+    if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
+        raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
     return store
 
 
 def open_hdf5(path: Path, extra: str = "io") -> Any:
     """An HDF5 file; raises an error if it refers to other files. ``extra`` is the extra that installs h5py."""
     h5py = require("h5py", extra, path)
-    what = "h5ad" if extra == "anndata" else "HDF5"
-    file = None
-    try:
-        file = h5py.File(path, "r")
+    with named_damage(path, f"an {'h5ad' if extra == 'anndata' else 'HDF5'} file"), ExitStack() as stack:
+        file = stack.enter_context(h5py.File(path, "r"))
         _refuse_other_files(file, path, h5py)
-    except Exception as error:  # h5py raises many kinds of errors for broken links
-        if file is not None:
-            file.close()
-        if isinstance(error, PermissionError) or str(error).startswith(str(path)):
-            raise
-        raise ValueError(f"{path} is not an {what} file: {first_line(error) or type(error).__name__}") from None
+        stack.pop_all()  # it stays open
     return file
 
 
@@ -106,11 +89,8 @@ def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error
         found = None if hasattr(item, "dtype") else sparse_layout(item)
         if found is None and not hasattr(item, "dtype"):
             raise ValueError(f"{label} is a group, not a matrix; choose one of {', '.join(sorted(item))} with key.")
-        source = (
-            ArrayFile(item, label, missing_chunks=missing_chunks)
-            if found is None
-            else SparseFile(item, *found, label, missing_chunks=missing_chunks)
-        )
+        made: Any = partial(ArrayFile, item) if found is None else partial(SparseFile, item, *found)
+        source: Source = made(label, missing_chunks=missing_chunks)
     except Exception:
         if hasattr(store, "close"):  # close HDF5, because the traceback would keep the file open
             store.close()
@@ -151,13 +131,6 @@ def _get(store: Any, name: str) -> Any:
         return store[name]
     except (KeyError, OSError, RuntimeError):  # missing, or a broken link
         return None
-
-
-def _refuse_pickles(store: Any, path: Path) -> None:
-    """Raise an error for arrays with the pickle codec of Zarr, which runs code when a chunk is read."""
-    arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
-    if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
-        raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
 
 
 # -------------------------------------------------------------------- read
@@ -224,7 +197,7 @@ def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any])
     X = _matrix(request, key)
     y = None
     if request.target is not None:
-        y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
+        y = obs.iloc[:, position_of(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
     return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": request.layer})
 
 
@@ -236,18 +209,15 @@ def _matrix(request: Request, key: str | None) -> Any:
 
 def _check_declared(item: Any, path: Path) -> None:
     """Check the memory of an array, or of all arrays of a group; text is counted as objects."""
-    arrays = [(item.name, item)] if hasattr(item, "dtype") else list(_arrays_in(item))
-    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for _, a in arrays)
+    arrays = [item] if hasattr(item, "dtype") else list(_arrays_in(item))
+    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for a in arrays)
     shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
     check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
 
 
-def _arrays_in(group: Any) -> Iterator[tuple[str, Any]]:
-    for name, item in members(group):
-        if hasattr(item, "dtype"):
-            yield name, item
-        else:
-            yield from _arrays_in(item)
+def _arrays_in(group: Any) -> Iterator[Any]:
+    for _, item in members(group):
+        yield from [item] if hasattr(item, "dtype") else _arrays_in(item)
 
 
 # -------------------------------------------------------------------- written

@@ -28,10 +28,10 @@ from . import text
 from .columns import Column, category_column, coded_column, read_column
 from .contents import Cells, Contents, Request, Table, arrange, codes_among, dropped_columns, read_cells, roles, usable
 from .contents import not_a_number as _what
-from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
+from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number, named_damage
 from .memory import TEXT_BYTES, check_size
-from .progress import counting
 from .text import Gathered, gather
+from .work import counting
 
 _COLUMNS_AT_ONCE = 512
 _TITLES = 10  # rows above the table of a sheet
@@ -227,8 +227,7 @@ def is_parquet(path: Path) -> bool:
 
 def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[int]], Any]]:
     """Column names, column types, the number of rows, and a function that loads the columns at given positions."""
-    pa = require("pyarrow", "io", path)
-    try:
+    with named_damage(path, f"a {path.suffix[1:].lower()} file"):
         if is_parquet(path):
             file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
             schema, n_rows = file.schema_arrow, file.metadata.num_rows
@@ -236,8 +235,6 @@ def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[i
         else:
             table = require("pyarrow.feather", "io", path).read_table(path, memory_map=True)
             schema, n_rows, load = table.schema, table.num_rows, table.select
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{path} has several columns with the same name; rename them first.")
     return schema.names, schema.types, n_rows, load
@@ -388,14 +385,13 @@ def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
     with _open_sheet(table.source, table.layout["sheet"]) as rows:
-        kept = (row for line, row in rows if line > table.layout.get("skip", 0))
+        kept: Iterable[list[Any]] = (row for line, row in rows if line > table.layout.get("skip", 0))
         if table.layout.get("transposed"):
-            for j, row in enumerate(row for row in kept if row):
-                if j not in gone:
-                    sheet.append(row)
+            kept = (row for j, row in enumerate(filter(None, kept)) if j not in gone)
         else:
-            for row in kept:
-                sheet.append([cell for j, cell in enumerate(row) if j not in gone])
+            kept = ([cell for j, cell in enumerate(row) if j not in gone] for row in kept)
+        for row in kept:
+            sheet.append(row)
     with open(path, "wb") as file:
         book.save(file)
 
@@ -406,9 +402,8 @@ def save_sheet(path: Path, columns: dict[str, Any], named: str | Path) -> None:
     control = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
     values = [np.asarray(column).tolist() for column in columns.values()]
     if values and len(values[0]) >= _MOST_ROWS:
-        raise ValueError(
-            f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are {len(values[0]) + 1}; use .csv."
-        )
+        there = len(values[0]) + 1
+        raise ValueError(f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are {there}; use .csv.")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
 
@@ -431,26 +426,14 @@ def save_sheet(path: Path, columns: dict[str, Any], named: str | Path) -> None:
 def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
     """The numbered rows of a sheet, without empty cells at their ends; errors of openpyxl become a ValueError."""
     openpyxl = require("openpyxl", "io", path)
-    book = None
-    try:
+    with named_damage(path, "a readable Excel file", "."), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
         _check_parts(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)) as book:
             sheet = _sheet(book, wanted, path)
             sheet.reset_dimensions()  # the size that a file declares may be wrong
             with closing(sheet.iter_rows(values_only=True)) as rows:  # the iterator keeps the file open
                 yield _rows(rows, path)
-    except ImportError:
-        raise
-    except Exception as error:  # openpyxl raises many kinds of errors for a damaged file
-        if str(error).startswith(str(path)):
-            raise
-        why = first_line(error) or type(error).__name__
-        raise ValueError(f"{path} is not a readable Excel file: {why}.") from None
-    finally:
-        if book is not None:
-            book.close()
 
 
 def _check_parts(path: Path) -> None:

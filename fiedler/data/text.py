@@ -28,7 +28,7 @@ import numpy as np
 
 from ..words import did_you_mean
 from .memory import TEXT_BYTES, allocation_limit, check_size
-from .progress import counting
+from .work import counting
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
