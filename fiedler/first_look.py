@@ -306,8 +306,8 @@ def _judged(
     if odd:
         shown = _first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
         remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
-    few = [column for column, line in both if line.role in ("feature", "copy") and 3 <= line.levels <= _CODES]
-    codes = [repr(str(column.name)) for column in few if _holds_whole_numbers(column)]
+    few = [c for c, line in both if line.role in ("feature", "copy") and 3 <= line.levels <= _CODES]
+    codes = [repr(str(c.name)) for c in few if c.kind == "number" and (np.floor(c.values) == c.values)[c.known].all()]
     if codes:
         remarks.append(
             f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({_first(codes)}): if they are codes "
@@ -317,7 +317,8 @@ def _judged(
         if any(column.kind in ("number", "date", "ordered") for column in used):
             remarks.append("numeric columns are standardised, because the table has categories")
     elif used:
-        X = np.column_stack([_filled(column.values) for column in used])
+        filled = [column.values[column.known].mean() if column.known.any() else 0.0 for column in used]
+        X = np.column_stack([np.where(c.known, c.values, mean) for c, mean in zip(used, filled, strict=True)])
         uneven = uneven_columns(X, _UNEVEN)
         if uneven is not None:
             guesses["scale"] = "standard"
@@ -397,16 +398,6 @@ def _is_odd(column: Column) -> bool:
     digits = sum(sum(map(str.isdigit, level)) >= 2 * sum(map(str.isalpha, level)) + 1 for level in some)
     signs = sum(any(sign in level for sign in "%$€£,/") for level in some)
     return column.kind == "text" and 2 * min(digits, signs) > len(some)
-
-
-def _filled(values: np.ndarray) -> np.ndarray:
-    known = values[~np.isnan(values)]
-    return np.where(np.isnan(values), known.mean() if len(known) else 0.0, values)
-
-
-def _holds_whole_numbers(column: Column) -> bool:
-    known = column.values[column.known]
-    return column.kind == "number" and bool((known == np.floor(known)).all())
 
 
 def _plural(role: str, number: int) -> str:

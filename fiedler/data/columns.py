@@ -109,7 +109,8 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
     seen = Distinct(list(cells))
     missing = [is_missing(value) for value in seen.values]
     values = [value for value, gone in zip(seen.values, missing, strict=True) if not gone]
-    for kind, read in (("boolean", _truth), ("date", _days), ("number", _number)):
+    truth = lambda value: float(value) if isinstance(value, (bool, np.bool_)) else None  # noqa: E731
+    for kind, read in (("boolean", truth), ("date", _days), ("number", _number)):
         found = [read(value) for value in values]
         if values and None not in found:
             known = iter(found)
@@ -191,10 +192,6 @@ def _from_polars(name: Any, X: Any, j: int) -> Column:
     if str(series.dtype).partition("(")[0] in ("Date", "Datetime", "Duration"):
         return checked(Column(name, "date", _since_first(_stamps(series.to_numpy()))))
     return read_column(name, series.to_list())
-
-
-def _truth(value: Any) -> float | None:
-    return float(value) if isinstance(value, (bool, np.bool_)) else None
 
 
 def _number(value: Any) -> float | None:

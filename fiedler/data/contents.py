@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -255,10 +255,9 @@ def read_cells(
     first_names_rows: bool = False,
 ) -> Cells:
     """The columns that a request needs, or all of them if another request may follow, by ``gather(numeric, texts)``."""
-    features, target, ids = roles(names, request, first_names_rows)
-    codes = codes_among(names, features, request)
-    texts = [] if request.kept else [j for j in (target, *ids[:1], *codes) if j is not None]
-    numeric = list(range(len(names))) if request.kept else [j for j in features if j not in codes]
+    role = roles(names, request, first_names_rows)
+    texts = [] if request.kept else role.texts
+    numeric = list(range(len(names))) if request.kept else [j for j in role.features if j not in role.codes]
     found, what = gather(numeric, texts), what or not_a_number
     place, columns = {j: k for k, j in enumerate(found.numeric)}, list[Column]()
     for j, name in enumerate(names):
@@ -276,16 +275,15 @@ def arrange(request: Request, found: Cells) -> Contents:
     A column that holds mostly numbers, and no category, is an error: some of its cells are wrong.
     """
     columns, names = found.columns, [column.name for column in found.columns]
-    features, target, ids = roles(names, request, found.first_names_rows)
-    codes = codes_among(names, features, request)
-    raw = found.raw([j for j in (target, *ids[:1], *codes) if j is not None])
+    role = roles(names, request, found.first_names_rows)
+    features, codes, out, notes = role.features, role.codes, role.dropped, list(found.notes)
+    raw = found.raw(role.texts)
     texts = raw if found.shown is None else {j: list(map(found.shown, cells)) for j, cells in raw.items()}
-    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
+    y, row_ids = (None if j is None else texts[j] for j in (role.target, role.row_ids))
     odd = {j: columns[j].odd for j in features if columns[j].kind != "number" and j not in codes}
-    out, notes = left_out(names, request), list(found.notes)
     if request.numeric_only:
-        features, out, said = usable(request, names, features, odd)
-        notes, odd = notes + said, {}
+        features, said = usable(request, names, features, odd)
+        out, notes, odd = sorted([*out, *odd]), notes + said, {}
     layout = found.layout | {"features": features, "left_out": out}
     if not odd and not codes:
         return Contents(found.numbers(features), [names[j] for j in features], y, row_ids, layout, notes)
@@ -306,17 +304,14 @@ def arrange(request: Request, found: Cells) -> Contents:
     return made
 
 
-def usable(
-    request: Request, names: list[str], features: list[int], bad: dict[int, str]
-) -> tuple[list[int], list[int], list[str]]:
-    """The features without columns that hold no numbers, all columns left out, and notes for the user.
+def usable(request: Request, names: list[str], features: list[int], bad: dict[int, str]) -> tuple[list[int], list[str]]:
+    """The features without columns that hold no numbers, and notes for the user.
 
     ``bad`` describes the content of each such column. An error that lists all of them is raised if they must not be
     left out.
     """
-    out = sorted([*left_out(names, request), *bad])
     if not bad:
-        return features, out, []
+        return features, []
     gone = [names[j] for j in sorted(bad)]
     if not request.numeric_only or len(bad) == len(features):
         told = "; ".join([bad[j] for j in sorted(bad)][:_LISTED])
@@ -328,7 +323,7 @@ def usable(
             parameter="drop",
             way_out={f"drop={gone}": ("drop", gone), "numeric_only=True": ("numeric_only", True)},
         )
-    return [j for j in features if j not in bad], out, [f"{request.path}: {some(gone)} skipped: not numeric."]
+    return [j for j in features if j not in bad], [f"{request.path}: {some(gone)} skipped: not numeric."]
 
 
 def not_a_number(cell: Any) -> str:
@@ -357,42 +352,41 @@ def _holds_numbers(column: Column) -> bool:
     return column.kind in ("category", "text") and rare and 2 * int(numbers[codes].sum()) >= len(codes)
 
 
-def roles(
-    names: list[str], request: Request, first_names_rows: bool = False
-) -> tuple[list[int], int | None, list[int]]:
-    """Positions of the features, of the target and of the ids among named columns."""
-    target = None if request.target is None else position(request.target, names, request.path)
-    ids = [position(column, names, request.path) for column in request.ids] or [0] * first_names_rows
-    # R and pandas write row names in a column without a name.
-    ids = ids or [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
-    ids = [j for j in ids if j != target]
-    others = {target, *ids, *left_out(names, request)}
-    features = [j for j in range(len(names)) if j not in others]
-    if not features:
-        raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
-    return features, target, ids
+class Roles(NamedTuple):
+    """What the columns of a table are for, by their positions."""
+
+    features: list[int]
+    target: int | None
+    row_ids: int | None
+    codes: list[int]  # features that the caller declares as categories
+    dropped: list[int]
+
+    @property
+    def texts(self) -> list[int]:
+        """The columns whose cells are needed as they are."""
+        return [j for j in (self.target, self.row_ids, *self.codes) if j is not None]
 
 
-def codes_among(names: list[str], features: list[int], request: Request) -> list[int]:
-    """Positions of the features that the caller declares as categories."""
-    if request.categories == ["all"] and "all" not in names:
-        return features
-    places = {position(column, names, request.path) for column in request.categories}
-    others = sorted(places - set(features))
-    if others:
-        raise ValueError(f"{request.path}: column {names[others[0]]!r} is named as a category, but is no feature.")
-    return sorted(places)
-
-
-def left_out(names: list[str], request: Request) -> list[int]:
-    """Positions of the columns that the caller leaves out; the target and ids are not allowed."""
-    kept = [c for c in (request.target, *request.ids) if c is not None]
-    places = {position(column, names, request.path) for column in kept} if request.drop else set()
-    dropped = sorted({position(column, names, request.path) for column in request.drop})
-    both = next((j for j in dropped if j in places), None)
+def roles(names: list[str], request: Request, first_names_rows: bool = False) -> Roles:
+    """The roles of named columns; the first id column names the rows, and the others are not used."""
+    place = lambda column: position(column, names, request.path)  # noqa: E731
+    target = None if request.target is None else place(request.target)
+    ids, dropped = [place(column) for column in request.ids], sorted({place(column) for column in request.drop})
+    both = next((j for j in dropped if j == target or j in ids), None)
     if both is not None:
         raise ValueError(f"{request.path}: column {names[both] or both!r} is in drop, and named as target or id.")
-    return dropped
+    # R and pandas write row names in a column without a name.
+    unnamed = [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
+    ids = [j for j in ids or [0] * first_names_rows or unnamed if j != target]
+    features = [j for j in range(len(names)) if j not in {target, *ids, *dropped}]
+    if not features:
+        raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
+    every = request.categories == ["all"] and "all" not in names
+    codes = features if every else sorted({place(column) for column in request.categories})
+    other = next((j for j in codes if j not in features), None)
+    if other is not None:
+        raise ValueError(f"{request.path}: column {names[other]!r} is named as a category, but is no feature.")
+    return Roles(features, target, ids[0] if ids else None, codes, dropped)
 
 
 def position(column: str | int, names: list[str], path: Path) -> int:
@@ -441,9 +435,16 @@ def beside(arrays: dict[str, Any], request: Request) -> tuple[Any, Any, Any]:
     return y, arrays.get("feature_names"), arrays.get("row_ids")
 
 
-def flat(names: Any) -> list[str] | None:
-    """Names from an array of text."""
-    return None if names is None else [str(name).strip() for name in np.asarray(names).ravel().tolist()]
+def of_arrays(
+    arrays: dict[str, Any], request: Request, load: Callable[[Any], Any], X: Any = None, ids: bool = True
+) -> Contents:
+    """The contents of named arrays, of which only those that are needed are loaded; X may be loaded already."""
+    X = load(arrays[matrix_name(arrays, request.path)]) if X is None else X
+    y, *named = (None if item is None else load(item) for item in beside(arrays, request))
+    names, row_ids = (
+        None if texts is None else [str(text).strip() for text in np.asarray(texts).ravel().tolist()] for texts in named
+    )
+    return Contents(X, names, y, row_ids if ids else None)
 
 
 def without_column(X: Any, request: Request) -> Contents:

@@ -158,7 +158,7 @@ def from_source(source: Source) -> DaskSource:
 
     (n, m), by_rows = source.shape, source.by_rows
     spans_ = source.row_slabs() if by_rows else source.slabs()
-    meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
+    meta = (sp.csc_array if source.sparse else np.empty)((0, 0), dtype=source.dtype)
     read = delayed(_read_elsewhere, pure=True)
     blocks = []
     version = source.fingerprint()  # a file that was changed gets another version
@@ -172,23 +172,18 @@ def from_source(source: Source) -> DaskSource:
 
 
 def _read_elsewhere(reopen: Callable[[], Source], version: str, span: slice, by_rows: bool) -> Part:
+    """Rows or columns of a source, which is opened once in every process, and again if the file has changed."""
     try:
-        source = _reopened(reopen, version)
-        return source[span] if by_rows else source[:, span]
+        key = pickle.dumps(reopen)
+        if _open.get(key, ("", None))[0] != version:
+            _open[key] = (version, reopen())
+        return _open[key][1][span] if by_rows else _open[key][1][:, span]
     except Exception as error:
         error.add_note(_NAMED)
         raise
 
 
 _open: dict[bytes, tuple[str, Source]] = {}
-
-
-def _reopened(reopen: Callable[[], Source], version: str) -> Source:
-    """The source, opened once in every process, and again if the file has changed."""
-    key = pickle.dumps(reopen)
-    if _open.get(key, ("", None))[0] != version:
-        _open[key] = (version, reopen())
-    return _open[key][1]
 
 
 class _Block:
@@ -219,11 +214,9 @@ class _Block:
 def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """Pairs (block, result) in the order of completion, from the active client or from threads."""
     client = _client()
-    if client is None:
-        for task, block in zip(tasks, blocks, strict=True):
-            yield block, _computed(task.compute, block, shape)
-        return
-    for place, result in _by_client(client, tasks, lambda result, place: _computed(result, blocks[place], shape)):
+    taken = lambda result, place: _computed(result, blocks[place], shape)  # noqa: E731
+    by_threads = ((place, taken(task.compute, place)) for place, task in enumerate(tasks))
+    for place, result in by_threads if client is None else _by_client(client, tasks, taken):
         yield blocks[place], result
 
 

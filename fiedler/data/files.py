@@ -28,16 +28,19 @@ _WIDE_PARQUET = 20_000  # with more columns, the metadata of a Parquet file cost
 
 
 @contextmanager
-def named_damage(path: str | os.PathLike, what: str, end: str = "") -> Iterator[None]:
+def named_damage(path: str | os.PathLike, what: str = "", end: str = "") -> Iterator[None]:
     """Errors of other libraries about a damaged file, of any kind, as one that names the file and what it is not."""
     try:
         yield
     except (ImportError, PermissionError):
         raise
     except Exception as error:
-        if str(error).startswith(os.fspath(path)):
+        if str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error)):
             raise
-        raise ValueError(f"{path} is not {what}: {first_line(error) or type(error).__name__}{end}") from None
+        why = first_line(error) or type(error).__name__
+        if isinstance(error, MemoryError):
+            raise MemoryError(f"{path} does not fit into memory, or is damaged: {why}.") from error
+        raise ValueError(f"{path} {f'is not {what}' if what else 'cannot be read'}: {why}{end}") from error
 
 
 class FileSource(Source):
@@ -178,6 +181,7 @@ class ParquetFile(FileSource):
     """The numeric columns of a Parquet file; more suitable for tall tables than for wide ones."""
 
     def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
+        require("pyarrow", "io", path)
         with named_damage(path, "a Parquet file"):
             self._file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
         schema, meta = self._file.schema_arrow, self._file.metadata

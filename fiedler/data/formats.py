@@ -20,8 +20,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -31,10 +30,9 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
-from ..words import first_line
 from . import matrices, stores, tables
 from .contents import Contents, ReadOnce, Request, Table, flipped, position
-from .files import ParquetFile, open_mapped
+from .files import ParquetFile, named_damage, open_mapped
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
@@ -296,7 +294,7 @@ def read_table(
 
 def read_contents(kind: str, request: Request) -> Contents:
     """What a file of one format holds, with samples as rows."""
-    with _damage_named(request.path):
+    with named_damage(request.path, end="."):
         found = FORMATS[kind].read(request)
         return flipped(found, request.path) if request.transpose and "transposed" not in found.layout else found
 
@@ -340,7 +338,7 @@ def open_source(
     if described is None or described.open is None:
         blocks = ", ".join(f".{suffix}" for known in FORMATS.values() if known.open for suffix in known.suffixes)
         raise ValueError(f"{path}: only {blocks} can be read in blocks.")
-    with memory_limit(allocation_limit()), _damage_named(path):
+    with memory_limit(allocation_limit()), named_damage(path, end="."):
         return described.open(path, key, columns, missing_chunks)
 
 
@@ -414,21 +412,6 @@ def file_format(path: str | os.PathLike) -> str:
             f"{path}: the format {Path(path).suffix or 'without a suffix'!r} is unknown; use {known_ones}."
         )
     return found.name
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Convert errors of other libraries about a damaged file to errors that name the file."""
-    try:
-        yield
-    except (ImportError, FileNotFoundError, PermissionError):
-        raise
-    except MemoryError as error:
-        raise MemoryError(f"{path} does not fit into memory, or is damaged: {first_line(error)}.") from error
-    except Exception as error:
-        if str(path) in str(error):
-            raise
-        raise ValueError(f"{path} cannot be read: {first_line(error) or type(error).__name__}.") from error
 
 
 def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]:

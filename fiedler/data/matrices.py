@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import is_sparse, require
-from .contents import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
+from .contents import Contents, Request, Table, kept_columns, named_arrays, of_arrays, without_column
 from .files import named_damage, no_array, open_npy, starts_fit
 from .memory import DEFLATE, allocation_limit, check_size
 from .stores import members, open_hdf5
@@ -59,17 +59,13 @@ def read_npz(request: Request) -> Contents:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             heads = {name: _head(archive, name) for name in archive.files}
-            X: Any
-            if {"shape", "data"} <= heads.keys() and heads.keys() & {"format", "indptr"}:
-                X = _sparse_of_npz(archive, heads, path)
-            else:
-                X = _load(archive, heads[matrix_name(heads, path)], path)
-            y, names, row_ids = (head and _load(archive, head, path) for head in beside(heads, request))
+            sparse = {"shape", "data"} <= heads.keys() and heads.keys() & {"format", "indptr"}
+            X = _sparse_of_npz(archive, heads, path) if sparse else None
+            return of_arrays(heads, request, lambda head: archive[_check_member(archive, head, path).name], X)
     except PermissionError:
         raise
     except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for a damaged file
         raise error if str(error).startswith(str(path)) else ValueError(no_array(path, error)) from None
-    return Contents(X, flat(names), y, flat(row_ids))
 
 
 class _Head(NamedTuple):
@@ -98,14 +94,10 @@ def _head(archive: Any, name: str) -> _Head:
     return _Head(name, shape, dtype, len(shape))
 
 
-def _load(archive: Any, head: _Head, path: Path) -> np.ndarray:
-    _check_member(archive, head, path)
-    return archive[head.name]
-
-
-def _check_member(archive: Any, head: _Head, path: Path) -> None:
+def _check_member(archive: Any, head: _Head, path: Path) -> _Head:
     info = archive.zip.getinfo(f"{head.name}.npy")
     check_size(path, f"{head.name} of shape {head.shape}", info.file_size, info.compress_size)
+    return head
 
 
 def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_array | sp.csc_array:
@@ -191,9 +183,7 @@ def read_mat(request: Request) -> Contents:
         _check_variables(path)
         with tempfile.TemporaryDirectory() as folder:
             arrays = _converted(path, Path(folder))
-            wanted = arrays[matrix_name(arrays, path)], *beside(arrays, request)[:2]
-            X, y, names = (part if part is None or is_sparse(part) else np.array(part) for part in wanted)
-            return Contents(X, flat(names), y)
+            return of_arrays(arrays, request, lambda part: part if is_sparse(part) else np.array(part), ids=False)
 
 
 def _converted(path: Path, folder: Path) -> dict[str, Any]:
@@ -246,6 +236,8 @@ def _read_mat73(request: Request) -> Contents:
     h5py = require("h5py", "io", request.path)
 
     def load(item: Any) -> Any:
+        if is_sparse(item):
+            return item
         parts = [item[part] for part in ("ir", "jc", "data")] if isinstance(item, h5py.Group) else [item]
         name = item.name.lstrip("/")
         what = f"{name} with {parts[2].size} values" if len(parts) > 1 else f"{name} of shape {item.shape[::-1]}"
@@ -262,11 +254,7 @@ def _read_mat73(request: Request) -> Contents:
                 arrays[name] = item
             elif isinstance(item, h5py.Group) and "MATLAB_sparse" in item.attrs:
                 arrays[name] = load(item)
-        X, y, names = (
-            item if item is None or is_sparse(item) else load(item)
-            for item in (arrays[matrix_name(arrays, request.path)], *beside(arrays, request)[:2])
-        )
-    return Contents(X, flat(names), y)
+        return of_arrays(arrays, request, load, ids=False)
 
 
 def write_mat(path: Path, table: Table, selected: np.ndarray) -> None:

@@ -17,8 +17,17 @@ import numpy as np
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean
-from .contents import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
-from .contents import position as position_of
+from .contents import (
+    Contents,
+    Request,
+    Table,
+    kept_columns,
+    matrix_name,
+    named_arrays,
+    of_arrays,
+    position,
+    without_column,
+)
 from .files import ArrayFile, SparseFile, named_damage, sparse_layout
 from .memory import TEXT_BYTES, check_size
 from .source import Source
@@ -151,15 +160,13 @@ def read_hdf5(request: Request) -> Contents:
         sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else matrix_name(arrays, request.path)
         X = _matrix(request, name)
-        # Read only if needed, because it may be large.
         rest = {key: item for key, item in arrays.items() if key != name}
-        y, names, row_ids = (_values(item, request) for item in beside(rest, request))
-    return Contents(X, flat(names), y, flat(row_ids))
+        return of_arrays(rest, request, lambda item: _values(item, request), X)
 
 
 def _values(item: Any, request: Request) -> Any:
     """Labels or names; text is decoded."""
-    if item is None or not hasattr(item, "dtype"):
+    if not hasattr(item, "dtype"):
         return item
     _check_declared(item, request.path)
     return item.asstr()[()] if hasattr(item, "asstr") and item.dtype.kind in "OS" else item[...]
@@ -176,9 +183,9 @@ def read_zarr(request: Request) -> Contents:
     arrays = dict(store.attrs) | dict(store.arrays())
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
-    X = _matrix(request, name)
-    y, names, row_ids = (_values(item, request) for item in beside(arrays, request))
-    return Contents(X, flat(names), None if y is None else np.asarray(y), flat(row_ids))
+    found = of_arrays(arrays, request, lambda item: _values(item, request), _matrix(request, name))
+    found.y = None if found.y is None else np.asarray(found.y)
+    return found
 
 
 def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any]) -> Contents:
@@ -197,7 +204,7 @@ def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any])
     X = _matrix(request, key)
     y = None
     if request.target is not None:
-        y = obs.iloc[:, position_of(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
+        y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), request.path)].to_numpy(dtype=object)
     return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": request.layer})
 
 

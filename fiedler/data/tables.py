@@ -26,7 +26,7 @@ from ..validation import require
 from ..words import did_you_mean, first_line
 from . import text
 from .columns import Column, category_column, coded_column, read_column
-from .contents import Cells, Contents, Request, Table, arrange, codes_among, dropped_columns, read_cells, roles, usable
+from .contents import Cells, Contents, Request, Table, arrange, dropped_columns, read_cells, roles, usable
 from .contents import not_a_number as _what
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number, named_damage
 from .memory import TEXT_BYTES, check_size
@@ -162,15 +162,15 @@ def read_arrow(request: Request) -> Contents:
     """Parquet or Feather, a group of columns at a time into one matrix; a large Parquet file stays where it is."""
     path = request.path
     names, types, n_rows, load = _open_arrow(path)
-    features, target, ids = roles(names, request)
-    codes = codes_among(names, features, request)
+    role = roles(names, request)
+    features, codes = role.features, role.codes
     odd = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
     if 8.0 * n_rows * len(features) > request.memory:  # a file that is read in blocks has no categories
         usable(request, names, features, odd | dict.fromkeys(codes, ""))
         request, codes = replace(request, categories=[]), []
     numeric = [j for j in features if j not in odd and j not in codes]
     others = [j for j in (*odd, *codes) if j in codes or not request.numeric_only]
-    texts = [j for j in (target, *ids[:1]) if j is not None]
+    texts = [j for j in (role.target, role.row_ids) if j is not None]
     kind, cells = arrow_dtype([types[j] for j in numeric]), TEXT_BYTES * n_rows * (len(texts) + len(others))
     size = n_rows * len(numeric) * np.dtype(kind).itemsize
     check_size(path, f"{n_rows} labels or ids", cells)
@@ -227,6 +227,7 @@ def is_parquet(path: Path) -> bool:
 
 def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[int]], Any]]:
     """Column names, column types, the number of rows, and a function that loads the columns at given positions."""
+    require("pyarrow", "io", path)
     with named_damage(path, f"a {path.suffix[1:].lower()} file"):
         if is_parquet(path):
             file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
@@ -300,12 +301,12 @@ def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
 
 
 def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any]) -> Contents:
-    features, target, ids = roles(names, request)
+    role = roles(names, request)
     # A cell that is not written is 0, which for a nominal attribute means its first value.
     zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
-    wanted, bad = set(features), dict[int, str]()
+    wanted, bad = set(role.features), dict[int, str]()
     rows, columns, values = array("q"), array("q"), array("d")
-    texts: dict[int, list[Any]] = {j: [] for j in [*([] if target is None else [target]), *ids[:1]]}
+    texts: dict[int, list[Any]] = {j: [] for j in (role.target, role.row_ids) if j is not None}
     n_rows = 0
     for i, row in enumerate(content["data"]):
         n_rows = i + 1
@@ -321,10 +322,10 @@ def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any
             cells.append(row.get(j, zero[j]))
         if i % 256 == 0:
             check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
-    features, out, notes = usable(request, names, features, bad)
+    features, notes = usable(request, names, role.features, bad)
     X = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(n_rows, len(names))))[:, features]
-    layout = {"features": features, "left_out": out}
-    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
+    layout = {"features": features, "left_out": sorted([*role.dropped, *bad])}
+    y, row_ids = (None if j is None else texts[j] for j in (role.target, role.row_ids))
     return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
 
 

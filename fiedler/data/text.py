@@ -247,15 +247,13 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
                 return 0
             if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
                 return 0  # R writes one name less than there are columns
-            while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
+            while len(rows) > 1 and len(rows[0]) > 2:  # a title may be in the first of several cells
+                first = [cell for cell in rows[0] if cell.strip()]
+                if len(first) != 1 or to_number(first[0], False) is not None:
+                    break
                 rows, count = rows[1:], count + 1
             return count
     return 0
-
-
-def _is_title(row: list[str]) -> bool:
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) == 1 and to_number(filled[0], False) is None
 
 
 def guess_header(
