@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tables import NAMES, X, Y
+from tables import NAMES, X, Y, turn
 
 from fiedler.io import fill_missing, read_table
 
@@ -125,8 +125,8 @@ def test_half_a_gzip_file(write, tmp_path, reader):
 
 def test_both_csv_readers_agree_on_many_pieces(tmp_path, monkeypatch, rng):
     pytest.importorskip("polars")
-    monkeypatch.setattr("fiedler.data.text._PIECE", 1000)
-    monkeypatch.setattr("fiedler.data.text._SMALL", 0)
+    turn(monkeypatch, "bytes of a piece", 1000)
+    turn(monkeypatch, "bytes read in Python", 0)
     values = rng.normal(size=(200, 7))
     path = tmp_path / "data.csv"
     rows = (",".join([*map(repr, row), "x" * (i % 3)]) for i, row in enumerate(values.tolist()))

@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from click.testing import CliRunner
-from tables import SHEET, rewrite_book
+from tables import SHEET, rewrite_book, turn
 
 from fiedler import Variance
 from fiedler.cli import main
@@ -126,7 +126,7 @@ def test_an_excel_file_of_cells_far_out(tmp_path, monkeypatch):
     rows = "".join(f'<row r="{i}"><c r="XFD{i}"><v>1</v></c></row>' for i in range(1, 400))
     rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(rows))
     refused(tmp_path / "t.xlsx", r"declares more than 13 rows with 212992 cells, which takes 8\.1 MB")
-    monkeypatch.setattr("fiedler.data.tables._MOST_ROWS", 1000)  # of 1048576, to be quick
+    turn(monkeypatch, "rows of a sheet", 1000)  # of 1048576, to be quick
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000000000"><c r="A2"><v>1</v></c></row>'
     rewrite_book(tmp_path / "t.xlsx", "xl/worksheets/sheet1.xml", SHEET.format(far))
     refused(tmp_path / "t.xlsx", "the sheet has a row beyond 1000, the largest row number in Excel")
@@ -146,7 +146,7 @@ def test_an_endless_cell(tmp_path, reader, suffix):
 
 
 def test_endless_rows(tmp_path, reader, monkeypatch):
-    monkeypatch.setattr("fiedler.data.text._PIECE", 2**18)
+    turn(monkeypatch, "bytes of a piece", 2**18)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"id,a\n" + b"x,2\n" * 2**18))
     refused(path, r"declares more than \d+ rows of 1 features", 2**18, drop="id")
