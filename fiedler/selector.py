@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .criteria.order import importances, ranks_of
-from .data.arrays import as_source
-from .data.containers import is_container, opened, with_text_names
+from .data.arrays import as_source, is_container, opened, with_text_names
 from .data.scaling import SCALES, check_scale, warn_if_uneven
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem

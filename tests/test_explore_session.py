@@ -834,7 +834,7 @@ def test_options_of_all_kinds_are_exported(tmp_path, monkeypatch):
     ]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     options = {"id_columns": ("id",), "drop": ("note",), "category": ("code",), "skip_rows": 1, "header": True}
-    from fiedler.data.features import Prepared
+    from fiedler.data.columns import Prepared
     from fiedler.io import read_table
 
     read = read_table("t.csv", id_column=["id"], drop=["note"], categories=["code"], skip_rows=1, header=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.write import ranking_text
+from ..data.labels import ranking_text
 from ..errors import ParameterError
 from ..syntax import short_text
 from ..version import __version__
@@ -147,7 +147,7 @@ def script_text(origin: Origin, known: Known, settings: Settings, names: list[st
         "import numpy as np",
         "",
         "from fiedler import Problem, SpectralSelector",
-        "from fiedler.data.features import Prepared",
+        "from fiedler.data.columns import Prepared",
         "from fiedler.io import as_labels, fill_missing, read_table",
         "",
         *reading,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..data.keep import Run
+from ..data.work import Run
 from ..errors import ParameterError
 from .answers import Known
 from .live import Live, Ranked, Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ..data.atomic import check_writable, whole
+from ..data.work import check_writable, whole
 from ..errors import ParameterError
 from .session import Session
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.atomic import replacing
+from ..data.work import replacing
 from ..evaluate.compare import Comparison
 from ..evaluate.pvalues import Significance
 from ..evaluate.stability import Stability

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..data.progress import Counting, counting
+from ..data.work import Counting, counting
 from ..engine.threads import one_blas_thread
 from .features import FeatureKernel
 from .kernel import Search, Steps, best

@@ -22,8 +22,8 @@ import numpy as np
 from ..criteria import Criterion, Rayleigh
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
 from ..data.arrays import Block, Matrix
-from ..data.progress import counting
 from ..data.source import Source
+from ..data.work import counting
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
 from ..engine.permuted import adjusted

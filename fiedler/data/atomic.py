@@ -1,1 +1,0 @@
-from .work import check_writable, replacing, whole  # noqa: F401

@@ -1,1 +1,0 @@
-from .columns import Groups, Prepared, group_labels, prepare  # noqa: F401

@@ -1,1 +1,0 @@
-from .columns import LEAST_KNOWN  # noqa: F401

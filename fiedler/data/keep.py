@@ -1,1 +1,0 @@
-from .work import Kept, Run, current_run  # noqa: F401

@@ -1,1 +1,0 @@
-from .work import Counting, counting  # noqa: F401

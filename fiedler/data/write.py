@@ -1,1 +1,0 @@
-from .labels import RANKING_SUFFIXES, ranking_text, write_ranking  # noqa: F401
