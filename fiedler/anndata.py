@@ -19,8 +19,7 @@ from sklearn.base import clone
 
 from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
-from .data.arrays import rows_of, validate_X
-from .data.containers import anndata_matrix
+from .data.arrays import anndata_matrix, rows_of, validate_X
 from .data.scaling import check_scale
 from .distinct import Distinct
 from .graphs import KNN, Graph, Precomputed

@@ -8,63 +8,29 @@ The roles are guesses from names and values. ``--auto`` of the command line uses
 
 from __future__ import annotations
 
+import os
 import shlex
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data.delimited import BLANKS, existing
+from .data.columns import Column, checked, frame_columns, read_column
+from .data.contents import Contents, ReadOnce, Request
 from .data.formats import FORMATS, file_format, read_contents
-from .data.frames import Column, frame_columns, number_column, read_column
-from .data.memory import physical_bytes
+from .data.memory import allocation_limit, memory_limit, physical_bytes
 from .data.scaling import uneven_columns
 from .data.source import Source
-from .data.tables import Contents, Request
+from .data.text import BLANKS, existing
 from .selection.screens import noise_remark
 from .validation import is_sparse
 from .words import html_table, printable, to_frame
 
-_TARGETS = frozenset(
-    [
-        "class",
-        "classes",
-        "target",
-        "label",
-        "labels",
-        "y",
-        "outcome",
-        "response",
-        "diagnosis",
-        "species",
-        "variety",
-        "status",
-        "survived",
-        "vote",
-        "churn",
-    ]
-)
-_IDS = frozenset(
-    [
-        "id",
-        "ids",
-        "index",
-        "row",
-        "rowid",
-        "rownames",
-        "sample",
-        "samples",
-        "sampleid",
-        "patient",
-        "patientid",
-        "subject",
-        "no",
-        "nr",
-        "key",
-    ]
-)
+_TARGETS = "class classes target label labels y outcome response diagnosis species variety status survived vote churn"
+_IDS = "id ids index row rowid rownames sample samples sampleid patient patientid subject no nr key"
 _FEW = 20  # levels of a category that may be the target
 _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
 _MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
@@ -76,6 +42,7 @@ _WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of
 # Ways out in Python and on the command line.
 _PYTHON = {"scale": "scale='standard'", "codes": "astype('category')", "noise": "screen='agreement'"}
 _OPTIONS = {"scale": "--scale standard", "codes": "--category COL", "noise": "--screen agreement"}
+_TITLES = ["column", "role", "kind", "missing", "levels", "spread"]
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", BLANKS: "blanks"}
 
 
@@ -148,9 +115,7 @@ class Look:
         lines = [f"{self.source}: {'; '.join(filter(None, (shape, self.layout)))}"]
         if self.rows_are == "features":
             lines.append("rows look like features and columns like samples: the command transposes the table")
-        counts: dict[str, int] = {}
-        for column in self.columns:
-            counts[column.role] = counts.get(column.role, 0) + 1
+        counts = Counter(column.role for column in self.columns)
         if counts:
             lines.append(", ".join(f"{number} {_plural(role, number)}" for role, number in counts.items()))
         missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
@@ -164,24 +129,20 @@ class Look:
         rows = []
         for column in self.columns:
             role = f"{column.role} of {column.note}" if column.role == "copy" else column.role
-            spread = "" if np.isnan(column.spread) else f"{column.spread:.3g}"
-            missing = str(column.missing or "")
-            rows.append([printable(column.name, _LONGEST) or "(no name)", role, column.kind, missing])
-            rows[-1] += [str(column.levels), spread]
+            spread, missing = "" if np.isnan(column.spread) else f"{column.spread:.3g}", str(column.missing or "")
+            name = printable(column.name, _LONGEST) or "(no name)"
+            rows.append([name, role, column.kind, missing, str(column.levels), spread])
         return rows
 
     def __repr__(self) -> str:
-        names = ["column", "role", "kind", "missing", "levels", "spread"]
-        rows = self._rows()
-        shown = [names, *rows[:_SHOWN]]
-        widths = [max(len(row[k]) for row in shown) for k in range(len(names))]
-        lines = self._header()
+        lines, rows = self._header(), self._rows()
         if rows:
+            shown = [_TITLES, *rows[:_SHOWN]]
+            widths = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
             lines.append("")
             for row in shown:
-                left = [cell.ljust(width) for cell, width in zip(row[:3], widths[:3], strict=True)]
-                right = [cell.rjust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
-                lines.append("  ".join([*left, *right]).rstrip())
+                cells = zip(row, widths, (str.ljust,) * 3 + (str.rjust,) * 3, strict=True)
+                lines.append("  ".join(placed(cell, width) for cell, width, placed in cells).rstrip())
             if len(rows) > _SHOWN:
                 lines.append(f"... and {len(rows) - _SHOWN} more columns")
         if self.remarks:
@@ -190,8 +151,7 @@ class Look:
 
     def _repr_html_(self) -> str:
         about = "".join(f"<p>{escape(line)}</p>" for line in self._header())
-        names = ["column", "role", "kind", "missing", "levels", "spread"]
-        table = html_table("columns", self._rows(), names) if self.columns else ""
+        table = html_table("columns", self._rows(), _TITLES) if self.columns else ""
         remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self.remarks)
         return f"{about}{table}{f'<ul>{remarks}</ul>' * bool(remarks)}<pre>{escape(self.command)}</pre>"
 
@@ -247,9 +207,10 @@ def look(
     Run this:
       SpectralSelector("subset", n_features_to_select="auto").fit(frame.drop(columns=['no', 'kind']), frame['kind'])
     """
-    if isinstance(table, (str, Path)):
+    if isinstance(table, (str, os.PathLike)):
         options = {"sheet": sheet, "header": header, "skip_rows": skip_rows, "transpose": transpose, "layer": layer}
-        return _look_at_file(Path(table), options)
+        with memory_limit(allocation_limit()):
+            return _look_at_file(table, options)
     if type(table).__module__.partition(".")[0] not in ("pandas", "polars"):
         raise TypeError(f"look takes a path, or a pandas or polars frame, got {type(table).__name__}.")
     table = table.collect() if type(table).__name__ == "LazyFrame" else table
@@ -261,48 +222,39 @@ def look(
 # -------------------------------------------------------------------- files
 
 
-def _look_at_file(path: Path, options: dict[str, Any]) -> Look:
-    kind = file_format(path)
-    path = existing(path, FORMATS[kind].folder)
-    request = Request(path, None, [], memory=physical_bytes() / 4, lenient=True, **options)
+def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
+    kind = file_format(file)
+    path = existing(file, FORMATS[kind].folder)
+    request = Request(path, memory=physical_bytes() / 4, lenient=True, **options)
+    request.kept = file if isinstance(file, ReadOnce) else None
     contents = read_contents(kind, request)
     columns = _columns_of(contents)
-    found, remarks, guesses = _judged(columns, contents.wrong, contents.X.shape[0], _OPTIONS)
     if not options["transpose"] and _rows_are_features(columns):
-        flipped = _look_at_file(path, options | {"transpose": True})
-        object.__setattr__(flipped, "rows_are", "features")
-        return flipped
+        return replace(_look_at_file(file, options | {"transpose": True}), rows_are="features")
+    n_rows, n_columns = contents.X.shape[0], len(columns) or contents.X.shape[1]
+    found, remarks, guesses = _judged(columns, contents.wrong, n_rows, _OPTIONS)
     if not columns:
         remarks = ("the matrix is large, so single columns are not shown",)
     guesses["transpose"] = options["transpose"]
-    n_columns = len(columns) or contents.X.shape[1]
-    command = _command(path, options, guesses)
-    layout = _layout(kind, contents, options)
-    return Look(str(path), contents.X.shape[0], n_columns, layout, "samples", found, remarks, guesses, command)
+    layout, command = _layout(kind, contents), _command(path, options, guesses)
+    return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, command)
 
 
 def _columns_of(contents: Contents) -> list[Column]:
     """All columns of a file, those that name the rows included; none for a matrix that is read in blocks."""
-    X, names = contents.X, contents.names
-    if contents.columns is not None:
-        columns = list(contents.columns)
-    elif isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS:
-        return []
-    else:
-        names = [f"x{j}" for j in range(X.shape[1])] if names is None else names
-        X = X.tocsc() if is_sparse(X) else X
-        columns = [number_column(name, _dense(X, j)) for j, name in enumerate(names)]
-    if contents.row_ids is not None:
-        columns.insert(0, read_column("", list(contents.row_ids)))
-    return columns
+    X, columns = contents.X, contents.columns
+    if columns is None:
+        if isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS:
+            return []
+        X, names = X.tocsc() if is_sparse(X) else X, contents.names or [f"x{j}" for j in range(X.shape[1])]
+        values = (X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j] for j in range(X.shape[1]))
+        values = (np.asarray(column, dtype=np.float64) for column in values)
+        columns = [checked(Column(name, "number", column)) for name, column in zip(names, values, strict=True)]
+    first = [] if contents.row_ids is None else [read_column("", list(contents.row_ids))]
+    return [*first, *columns]
 
 
-def _dense(X: Any, j: int) -> np.ndarray:
-    column = X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j]
-    return np.asarray(column, dtype=np.float64)
-
-
-def _layout(kind: str, contents: Contents, options: dict[str, Any]) -> str:
+def _layout(kind: str, contents: Contents) -> str:
     """Format, encoding, delimiter and header in words."""
     dialect = contents.layout.get("dialect")
     if dialect is None:
@@ -320,10 +272,10 @@ def _rows_are_features(columns: list[Column]) -> bool:
     if len(numbers) < _WIDE or len(numbers) < len(columns) - 1 or not first or not _is_unique_text(first[0]):
         return False
     X = np.column_stack([column.values for column in numbers])
-    if X.shape[0] < _TALL * X.shape[1] or np.isnan(X).any() or (X.std(axis=0) == 0).any():
+    spread = X.std(axis=0)
+    if X.shape[0] < _TALL * X.shape[1] or np.isnan(X).any() or (spread == 0).any():
         return False
     r = np.corrcoef(X, rowvar=False)[np.triu_indices(X.shape[1], 1)]
-    spread = X.std(axis=0)
     return bool(np.median(r) > _ALIKE and spread.max() < 10 * spread.min())
 
 
@@ -335,8 +287,7 @@ def _judged(
 ) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
     """A line per column, remarks, and the options that follow from them."""
     levels = [len(np.unique(column.values[column.known])) for column in columns]
-    target = _target(columns, levels)
-    seen: dict[bytes, str] = {}
+    target, seen = _target(columns, levels), dict[bytes, str]()
     found = tuple(
         _described(column, count, column is target, wrong, seen) for column, count in zip(columns, levels, strict=True)
     )
@@ -348,38 +299,39 @@ def _judged(
         "scale": None,
         "transpose": False,
     }
-    used = [column for column, line in zip(columns, found, strict=True) if line.role in ("feature", "copy")]
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
-    counted = {id(column): count for column, count in zip(columns, levels, strict=True)}
-    odd = [column for column, line in zip(columns, found, strict=True) if line.role == "text" and _is_odd(column)]
+    both = list(zip(columns, found, strict=True))
+    used = [column for column, line in both if line.role in ("feature", "copy")]
+    odd = [column for column, line in both if line.role == "text" and _is_odd(column)]
     if odd:
-        shown = ", ".join(f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd[:3]) + ", ..." * (
-            len(odd) > 3
-        )
+        shown = _first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
         remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
-    codes = [str(column.name) for column in used if 3 <= counted[id(column)] <= _CODES and _holds_whole_numbers(column)]
+    few = [c for c, line in both if line.role in ("feature", "copy") and 3 <= line.levels <= _CODES]
+    codes = [repr(str(c.name)) for c in few if c.kind == "number" and (np.floor(c.values) == c.values)[c.known].all()]
     if codes:
-        shown = ", ".join(map(repr, codes[:3])) + ", ..." * (len(codes) > 3)
         remarks.append(
-            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({shown}): if they are codes without an "
-            f"order, use {ways['codes']}"
+            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({_first(codes)}): if they are codes "
+            f"without an order, use {ways['codes']}"
         )
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):
             remarks.append("numeric columns are standardised, because the table has categories")
     elif used:
-        X = np.column_stack([_filled(column.values) for column in used])
+        filled = [column.values[column.known].mean() if column.known.any() else 0.0 for column in used]
+        X = np.column_stack([np.where(c.known, c.values, mean) for c, mean in zip(used, filled, strict=True)])
         uneven = uneven_columns(X, _UNEVEN)
         if uneven is not None:
             guesses["scale"] = "standard"
-            wide, narrow = uneven.wide[0][0], uneven.narrow[0][0]
-            remarks.append(
-                f"{str(used[wide].name)!r} spreads {uneven.factor:,.0f} times as much as {str(used[narrow].name)!r}; "
-                f"{ways['scale']} brings all columns to one scale"
-            )
+            wide, narrow = (str(used[which[0][0]].name) for which in (uneven.wide, uneven.narrow))
+            times = f"spreads {uneven.factor:,.0f} times as much as"
+            remarks.append(f"{wide!r} {times} {narrow!r}; {ways['scale']} brings all columns to one scale")
         noise = noise_remark(X, ways["noise"]) if len(used) > 2 and n_rows > 9 else None
         remarks += [noise] if noise else []
     return found, tuple(remarks), guesses
+
+
+def _first(words: list[str]) -> str:
+    return ", ".join(words[:3]) + ", ..." * (len(words) > 3)
 
 
 def _described(
@@ -389,8 +341,7 @@ def _described(
     role, note = "feature", ""
     key = column.values.tobytes() + column.kind.encode()
     if column.kind in ("wrong", "empty"):
-        role = {"wrong": "wrong cells", "empty": "empty"}[column.kind]
-        note = wrong.get(name, "")
+        role, note = {"wrong": "wrong cells"}.get(column.kind, "empty"), wrong.get(name, "")
     elif is_target:
         role = "target candidate"
     elif _is_id(column, levels):
@@ -411,18 +362,15 @@ def _target(columns: list[Column], levels: list[int]) -> Column | None:
     """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
     fitting = [column for column, count in zip(columns, levels, strict=True) if column.used and count > 1]
     names = {str(column.name).strip().casefold() for column in columns}
-    known = _TARGETS - {"y"} if {"x", "z"} & names else _TARGETS  # coordinates
+    known = set(_TARGETS.split()) - ({"y"} if {"x", "z"} & names else set())  # coordinates
     named = [column for column in fitting if str(column.name).strip().casefold() in known]
     if named:
         return named[0]
     ids = {id(column) for column, count in zip(columns, levels, strict=True) if _is_id(column, count)}
     features = [column for column in fitting if id(column) not in ids]
     categories = [column for column in features if column.kind == "category"]
-    if (
-        len(categories) != 1
-        or len(features) < 2
-        or not any(categories[0] is end for end in (features[0], features[-1]))
-    ):
+    ends = [column for column in categories if column is features[0] or column is features[-1]]
+    if len(categories) != 1 or len(features) < 2 or not ends:
         return None
     counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
     return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
@@ -436,7 +384,7 @@ def _is_id(column: Column, levels: int) -> bool:
         return True
     if name in ("", "__index_level_0__") and column.kind == "text":
         return True
-    called = name in _IDS or name.endswith(("_id", ".id", " id"))
+    called = name in _IDS.split() or name.endswith(("_id", ".id", " id"))
     return called and unique and len(column.values) > 9
 
 
@@ -450,16 +398,6 @@ def _is_odd(column: Column) -> bool:
     digits = sum(sum(map(str.isdigit, level)) >= 2 * sum(map(str.isalpha, level)) + 1 for level in some)
     signs = sum(any(sign in level for sign in "%$€£,/") for level in some)
     return column.kind == "text" and 2 * min(digits, signs) > len(some)
-
-
-def _filled(values: np.ndarray) -> np.ndarray:
-    known = values[~np.isnan(values)]
-    return np.where(np.isnan(values), known.mean() if len(known) else 0.0, values)
-
-
-def _holds_whole_numbers(column: Column) -> bool:
-    known = column.values[column.known]
-    return column.kind == "number" and bool((known == np.floor(known)).all())
 
 
 def _plural(role: str, number: int) -> str:

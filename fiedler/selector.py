@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .criteria.order import importances
-from .data.arrays import as_source
-from .data.containers import is_container, opened, with_text_names
+from .data.arrays import as_source, is_container, opened, with_text_names
 from .data.scaling import SCALES, check_scale, warn_if_uneven
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
@@ -257,16 +256,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if not choice.n_chosen:
             warnings.warn(self._nothing_passes(criterion, choice), stacklevel=2)
         groups = problem.groups if problem.groups is not None and problem.groups.named else None
-        return self._take(choice, criterion, seen, groups)
-
-    def _take(self, choice: Choice, criterion: Criterion, seen: SpectralSelector, groups: Any) -> SpectralSelector:
-        """Keep a choice, and the names of the columns that another selector has seen; the only change of a fit."""
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        for name in ("n_features_in_", "feature_names_in_"):
-            if name in vars(seen):
-                setattr(self, name, vars(seen)[name])
-        self.criterion_, self._choice, self._groups = criterion, choice, groups
-        return self
+        return set_choice(
+            self, choice, criterion, seen.n_features_in_, getattr(seen, "feature_names_in_", None), groups
+        )
 
     def _nothing_passes(self, criterion: Criterion, choice: Choice) -> ParameterWarning:
         """The warning that no feature is selected, with the best feature and the way out."""
@@ -485,6 +477,18 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False
         return tags
+
+
+def set_choice(
+    selector: SpectralSelector, choice: Choice, criterion: Criterion, n_columns: int, names: Any, groups: Any = None
+) -> SpectralSelector:
+    """Give a selector the result of a fit: its attributes are read from the choice."""
+    selector.criterion_, selector._choice, selector._groups = criterion, choice, groups
+    selector.n_features_in_ = n_columns
+    selector.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+    if names is not None:
+        selector.feature_names_in_ = np.asarray(names, dtype=object)
+    return selector
 
 
 def by_feature(selector: SpectralSelector) -> SpectralSelector:

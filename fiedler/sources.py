@@ -8,5 +8,5 @@ Zarr arrays, HDF5 datasets, backed AnnData matrices and Dask arrays may also be 
 
 from .data.arrays import as_source
 from .data.formats import open_source
-from .data.keep import Run
 from .data.source import Source
+from .data.work import Run

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from stored import KINDS, opened, problem
+from tables import turn
 
 from fiedler.datasets import load_paper_set
 from fiedler.sources import as_source
@@ -81,7 +82,7 @@ def reader(request, monkeypatch):
     """Both ways to read a CSV."""
     if request.param == "polars":
         pytest.importorskip("polars")
-        monkeypatch.setattr("fiedler.data.delimited._SMALL", 0)
+        turn(monkeypatch, "bytes read in Python", 0)
     else:
         monkeypatch.setitem(sys.modules, "polars", None)
     return request.param

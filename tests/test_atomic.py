@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from fiedler.cli import main
-from fiedler.data.atomic import replacing
+from fiedler.data.work import replacing
 from fiedler.io import read_table, write_ranking, write_table
 
 RANKING = {"feature": np.array(["a", "b, c"]), "score": np.array([0.1 + 0.2, np.nan]), "rank": np.array([1, 2])}
@@ -24,7 +24,7 @@ def test_nothing_is_replaced_or_left_behind(tmp_path, monkeypatch):
         def fail(*_, failure=failure):
             raise failure
 
-        monkeypatch.setattr("fiedler.data.write.ranking_text", fail)
+        monkeypatch.setattr("fiedler.data.labels.ranking_text", fail)
         with pytest.raises(failure):
             write_ranking(path, RANKING, force=True)
         assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
@@ -37,7 +37,7 @@ def test_a_full_disk_is_said_with_the_file(tmp_path, monkeypatch):
         def fail(*_, error=error):
             raise error
 
-        monkeypatch.setattr("fiedler.data.write.ranking_text", fail)
+        monkeypatch.setattr("fiedler.data.labels.ranking_text", fail)
         with pytest.raises(
             OSError, match=r"r\.csv cannot be written: .*[Nn]o space left.*; free some space, or choose"
         ):

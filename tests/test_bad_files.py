@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from stored import KINDS, write_hdf5, write_parquet, write_sparse, write_zarr
+from tables import turn
 
 from fiedler import KNN, LaplacianScore, SpectralSelector, Variance
-from fiedler.data import files as source_files
 from fiedler.sources import as_source, open_source
 
 SMALL = 0.004  # MiB of working memory: slabs of a few of the 40 columns below
@@ -292,7 +292,7 @@ def test_columns_of_parquet_that_cannot_be_features(tmp_path, monkeypatch):
     np.testing.assert_array_equal(open_source(path, columns=["b", "a"])[:, :], [[3, 1], [4, 2]])
     pq.write_table(pa.Table.from_arrays([pa.array([1.0, 2.0])] * 2, names=["a", "a"]), path)
     refused("has 2 columns named 'a'", path)
-    monkeypatch.setattr(source_files, "_WIDE_PARQUET", 3)
+    turn(monkeypatch, "columns of Parquet in blocks", 3)
     write_parquet(path, np.ones((2, 4)))
     refused("has 4 columns, more than the limit of 3 for reading Parquet .* convert it to Zarr or HDF5", path)
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from fiedler.data.delimited import guess_header
+from fiedler.data.text import guess_header
 from fiedler.io import read_labels, read_table, write_ranking, write_table
 
 DATA = "the first line looks like data, so columns are named x0, x1, .*; use header=True if it holds names"

@@ -563,7 +563,7 @@ def test_interrupted_while_writing(data, folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fiedler.data.write.ranking_text", interrupted)
+    monkeypatch.setattr("fiedler.data.labels.ranking_text", interrupted)
     code, out, err = run("rank", data, *common("-m", "fisher", "--out", "r.csv"))
     assert (code, out, err.strip()) == (130, "", "fiedler: interrupted")
     assert [p.name for p in folder.iterdir()] == ["data.csv"]

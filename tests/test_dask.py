@@ -12,6 +12,7 @@ from sklearn import config_context
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from stored import KINDS, fitted
+from tables import turn
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
 from fiedler.data.arrays import rows_of
@@ -24,7 +25,7 @@ Run = partial(UsualRun, keep_every=-1.0)  # every partial sum is kept at once
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-dask_sources = pytest.importorskip("fiedler.data.dask")
+pytest.importorskip("fiedler.data.dask")
 
 N, M = 34, 41
 CHUNKS = {"columns": (N, 7), "rows": (5, M), "tiles": (9, 11), "uneven": ((30, 1, 3), (1, 20, 20)), "one": (N, M)}
@@ -116,7 +117,7 @@ def test_parts(chunks, sparse):
 
 
 def test_rows_that_cannot_be_read_are_named(monkeypatch):
-    monkeypatch.setattr(dask_sources, "_BATCH", 1)
+    turn(monkeypatch, "blocks of a batch", 1)
 
     def explode(block, block_id):
         if block_id == (3, 0):
@@ -129,7 +130,7 @@ def test_rows_that_cannot_be_read_are_named(monkeypatch):
 
 
 def test_sums_are_merged_in_batches_which_are_told_and_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_sources, "_BATCH", 2)
+    turn(monkeypatch, "blocks of a batch", 2)
     X = problem("variance").X
     source, told = as_source(dask_array(X, (N, 3))), []
     with Run(lambda *step: told.append(step[:2])):

@@ -3,11 +3,13 @@
 import gzip
 import sys
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
-from tables import NAMES, X, Y
+from tables import NAMES, X, Y, turn
 
+from fiedler.data.contents import ReadOnce
 from fiedler.io import fill_missing, read_table
 
 
@@ -125,8 +127,8 @@ def test_half_a_gzip_file(write, tmp_path, reader):
 
 def test_both_csv_readers_agree_on_many_pieces(tmp_path, monkeypatch, rng):
     pytest.importorskip("polars")
-    monkeypatch.setattr("fiedler.data.delimited._PIECE", 1000)
-    monkeypatch.setattr("fiedler.data.delimited._SMALL", 0)
+    turn(monkeypatch, "bytes of a piece", 1000)
+    turn(monkeypatch, "bytes read in Python", 0)
     values = rng.normal(size=(200, 7))
     path = tmp_path / "data.csv"
     rows = (",".join([*map(repr, row), "x" * (i % 3)]) for i, row in enumerate(values.tolist()))
@@ -157,3 +159,55 @@ def test_name_files(write):
     assert table.feature_names.tolist() == ["left", "right"]
     with pytest.raises(ValueError, match=r"n\.txt has 3 names for 2 features"):
         read_table(path, header=False, names=write("a\nb\nc\n", "n.txt"))
+
+
+def test_a_word_far_below_the_first_rows(write, reader):
+    """Such a column is read once more, as text; what is above the word keeps its level."""
+    n = 20_000
+    rows = [f"{i}.5,{i % 3},{'b' if i == n - 1 else i % 2},k{i % 2}" for i in range(n)]
+    path = write("size,code,late,kind\n" + "\n".join(rows) + "\n")
+    with pytest.warns(UserWarning, match=r"Read as categories, each of them one feature: 'late', 'kind'"):
+        table = read_table(path, target="code")
+    assert table.feature_names.tolist() == ["size", "late", "kind"]
+    assert table.groups.levels == {1: ["0", "1", "b"], 2: ["k0", "k1"]}
+    assert table.X[:, 1:4].sum(axis=0).tolist() == [n / 2, n / 2 - 1, 1]
+    assert table.y.tolist() == [i % 3 for i in range(n)]
+    np.testing.assert_array_equal(read_table(path, drop=["late", "kind"]).X[:, 0], np.arange(n) + 0.5)
+
+
+def test_a_decimal_comma_far_below_the_first_rows(write, reader):
+    path = write("a;b\n" + "1;2\n" * 20_000 + "3;4,5\n")
+    with pytest.warns(UserWarning, match=r"cells such as '4,5' are read as numbers with a decimal comma"):
+        assert read_table(path).X[-1].tolist() == [3.0, 4.5]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.arff", "data.xlsx"])
+def test_a_file_that_is_read_once_gives_the_tables_of_a_file_that_is_read_often(write, tmp_path, name):
+    rows = [["id", "n", "code", "kind"], *([f"r{i}", i / 4, i % 3, "ab"[i % 2]] for i in range(12))]
+    path = write("\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    if name == "data.arff":
+        head = (
+            "@relation r\n@attribute id string\n@attribute n numeric\n@attribute code numeric\n@attribute kind {a,b}\n"
+        )
+        path = write(head + "@data\n" + "\n".join(",".join(map(str, row)) for row in rows[1:]) + "\n", name)
+    elif name == "data.xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(path := tmp_path / name)
+    once, roles = (
+        ReadOnce(path),
+        [{}, {"target": "kind", "id_column": "id"}, {"target": "code", "drop": ["id", "kind"]}],
+    )
+    roles += [{"categories": ["code"], "id_column": "id"}, {"numeric_only": True, "id_column": "n"}]
+    for options in roles:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            again, plain = read_table(once, **options), read_table(path, **options)
+        np.testing.assert_array_equal(again.X, plain.X)
+        assert again.feature_names.tolist() == plain.feature_names.tolist()
+        for part in ("y", "row_ids"):
+            found, expected = (getattr(table, part) for table in (again, plain))
+            assert (None if found is None else found.tolist()) == (None if expected is None else expected.tolist())
+        for part in ("features", "left_out"):
+            assert again.layout[part] == plain.layout[part]

@@ -12,6 +12,7 @@ import pytest
 from problems import CRITERIA, make
 from sklearn import config_context
 from stored import KINDS, fitted
+from tables import turn
 
 from fiedler import KNN, METHODS, LaplacianScore, SpectralSelector, Variance
 from fiedler.engine.blocks import fold_rows
@@ -214,8 +215,8 @@ def test_finished_blocks_are_kept_when_one_fails(client, tmp_path):
 
 
 def test_a_cluster_without_workers_is_said_and_not_waited_for(monkeypatch):
-    monkeypatch.setattr("fiedler.data.dask._PATIENCE", 2)
-    monkeypatch.setattr("fiedler.data.dask._SECONDS_BETWEEN_LOOKS", 0.5)
+    turn(monkeypatch, "seconds without workers", 2)
+    turn(monkeypatch, "seconds between looks", 0.5)
     X = da.ones((N, M), chunks=(N, 11))
     cluster = distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL)
     with cluster, distributed.Client(cluster):

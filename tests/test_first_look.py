@@ -477,3 +477,19 @@ def test_what_a_page_exports_reads_the_file_in_the_same_way(tmp_path, monkeypatc
         exec(session.handle({"type": "export", "what": "script"})["text"], space)
     ranked = pd.read_csv("ranking.csv")["feature"].tolist()
     assert space["selected"] == ranked[: len(space["selected"])]
+
+
+@pytest.mark.parametrize("target", [[], ["--target", "weight"]])
+def test_auto_reads_the_file_and_the_free_memory_once(csv, monkeypatch, target):
+    """The look and the table share the cells; only a target or an id of numbers is fetched as text once more."""
+    opened, usual = [], open
+
+    def counting_open(file, *args, **options):
+        opened.append(str(file))
+        return usual(file, *args, **options)
+
+    monkeypatch.setattr("builtins.open", counting_open)
+    monkeypatch.setattr("io.open", counting_open)
+    assert run("rank", csv, "--auto", *target).exit_code == 0
+    assert 2 <= opened.count(str(csv)) <= 3
+    assert opened.count("/proc/meminfo") <= 1

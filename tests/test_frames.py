@@ -7,7 +7,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fiedler.data.frames import encode, frame_columns, is_missing, is_mixed_frame, read_column, standardised
+from fiedler.data.columns import (
+    encode,
+    frame_columns,
+    is_missing,
+    is_mixed_frame,
+    notes_on,
+    read_column,
+    standardised,
+)
 
 N = 12
 
@@ -86,26 +94,27 @@ def test_ordered_levels_keep_their_distance():
 
 def test_a_category_has_one_column_per_level_and_a_hole_in_all_of_them():
     frame = pd.DataFrame({"c": ["x", "z", None, "y", "x", "x"]})
-    encoded = encode(frame_columns(frame))
-    np.testing.assert_array_equal(encoded.X[:4], [[1, 0, 0], [0, 0, 1], [np.nan] * 3, [0, 1, 0]])
-    assert encoded.owner.tolist() == [0, 0, 0]
+    encoded, groups = encode(frame_columns(frame))
+    np.testing.assert_array_equal(encoded[:4], [[1, 0, 0], [0, 0, 1], [np.nan] * 3, [0, 1, 0]])
+    assert groups.owner.tolist() == [0, 0, 0]
+    assert groups.levels == {0: ["x", "y", "z"]}
 
 
 def test_levels_that_do_not_occur_have_no_column():
     frame = pd.DataFrame({"c": pd.Categorical(["b", "a"] * 5, categories=["z", "b", "a", "unused"])})
     column = frame_columns(frame)[0]
     assert column.levels == ["a", "b"]
-    assert encode([column]).X.shape == (10, 2)
+    assert encode([column])[0].shape == (10, 2)
 
 
 def test_numbers_are_standardised_in_mixed_tables_only():
     numbers = pd.DataFrame({"a": np.arange(10.0), "t": [True, False] * 5})
-    np.testing.assert_array_equal(encode(frame_columns(numbers)).X, numbers.to_numpy(dtype=float))
-    mixed = encode(frame_columns(numbers.assign(c=["x", "y"] * 5)))
-    assert mixed.X.shape == (10, 5)  # the number, two columns of the truth value, two of the category
-    assert mixed.X[:, 0].mean() == pytest.approx(0.0)
-    assert mixed.X[:, 0].std() == pytest.approx(1.0)
-    assert set(mixed.X[:, 1:].ravel()) == {0.0, 1.0}
+    np.testing.assert_array_equal(encode(frame_columns(numbers))[0], numbers.to_numpy(dtype=float))
+    mixed, _ = encode(frame_columns(numbers.assign(c=["x", "y"] * 5)))
+    assert mixed.shape == (10, 5)  # the number, two columns of the truth value, two of the category
+    assert mixed[:, 0].mean() == pytest.approx(0.0)
+    assert mixed[:, 0].std() == pytest.approx(1.0)
+    assert set(mixed[:, 1:].ravel()) == {0.0, 1.0}
 
 
 def test_standardising_is_exact_at_large_offsets_and_for_constants():
@@ -116,9 +125,9 @@ def test_standardising_is_exact_at_large_offsets_and_for_constants():
 
 def test_many_levels_are_left_out_and_said():
     names = [f"row {i}" for i in range(N)]
-    encoded = encode(frame_columns(pd.DataFrame({"name": names, "c": ["x", "y"] * 6, "n": np.arange(N) ** 2.0})))
-    assert encoded.owner.tolist() == [1, 1, 2]
-    assert "not used: 'name' (12 different texts)" in encoded.notes
+    columns = frame_columns(pd.DataFrame({"name": names, "c": ["x", "y"] * 6, "n": np.arange(N) ** 2.0}))
+    assert encode(columns)[1].owner.tolist() == [1, 1, 2]
+    assert "not used: 'name' (12 different texts)" in notes_on(columns)
     assert read_column("c", [f"level {i % 51}" for i in range(1000)]).kind == "text"
     assert read_column("c", [f"level {i % 50}" for i in range(1000)]).kind == "category"
 
@@ -128,7 +137,7 @@ def test_a_column_that_numbers_the_rows_is_noticed():
     assert counting.counts_rows
     assert not read_column("x", [*range(1, 30), 40]).counts_rows
     assert not read_column("x", [0.5 + i for i in range(30)]).counts_rows
-    notes = encode([counting, read_column("c", ["x", "y"] * 15)]).notes
+    notes = notes_on([counting, read_column("c", ["x", "y"] * 15)])
     assert any("may be an id" in note and "'id'" in note for note in notes)
 
 

@@ -26,7 +26,7 @@ from fiedler import (
 )
 from fiedler.criteria.energy import noise_value
 from fiedler.criteria.scorer import effective_columns
-from fiedler.data.features import Groups, group_labels
+from fiedler.data.columns import Groups, group_labels
 from fiedler.evaluate import accuracy_curve, compare, stability
 from fiedler.selection.redundancy import prune
 from fiedler.sets.forward import forward

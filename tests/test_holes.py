@@ -30,7 +30,7 @@ from fiedler import (
     Variance,
 )
 from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
-from fiedler.data.features import Groups
+from fiedler.data.columns import Groups
 from fiedler.engine import holes
 from fiedler.engine.holes import filled, holes_of, known_neighbors
 from fiedler.evaluate import accuracy_curve, compare, missing_values, neighborhood_jaccard, stability

@@ -8,7 +8,7 @@ import pytest
 from sklearn import config_context
 
 from fiedler import KNN, Anchors, LaplacianScore, SpectralSelector, SSelect
-from fiedler.data import keep as running
+from fiedler.data import work as running
 from fiedler.sources import Run as UsualRun
 from fiedler.sources import open_source
 

@@ -1,15 +1,17 @@
 """Long work counts its items: the counts never fall, reach the total, and change no result."""
 
+import gzip
 import itertools
 import threading
 
 import numpy as np
 import pytest
 from scipy import sparse as sp
+from tables import turn
 
 from fiedler import KNN, LaplacianScore, SpectralSelector
-from fiedler.data import delimited
-from fiedler.data.progress import counting
+from fiedler.data.text import open_text
+from fiedler.data.work import counting
 from fiedler.engine.threads import for_each
 from fiedler.evaluate import compare, significance, stability
 from fiedler.io import read_table
@@ -163,11 +165,11 @@ def test_cells_of_a_comparison_are_counted(X, told, watched):
 def test_bytes_of_a_text_file_are_counted_while_it_is_read(tmp_path, rng, told, watched, monkeypatch, suffix, reader):
     if reader == "polars":
         pytest.importorskip("polars")
-        monkeypatch.setattr(delimited, "_SMALL", 0)
-    monkeypatch.setattr(delimited, "_PIECE", 2**12)
-    monkeypatch.setattr(delimited, "_COUNTED", 2**12)
+        turn(monkeypatch, "bytes read in Python", 0)
+    turn(monkeypatch, "bytes of a piece", 2**12)
+    turn(monkeypatch, "characters between reports", 2**12)
     path = tmp_path / f"X{suffix}"
-    with delimited.opener(path)(path, "wt") as file:
+    with (gzip.open if suffix.endswith(".gz") else open)(path, "wt") as file:
         np.savetxt(file, rng.normal(size=(4000, 60)), "%.4f", delimiter=",")
     with watched:
         read = read_table(path, header=False).X
@@ -185,7 +187,7 @@ def test_a_file_that_is_left_early_does_not_count_later_loops(tmp_path, told, wa
     path = tmp_path / "x.txt"
     path.write_text("a\n" * 10)
     with watched:
-        with delimited.open_text(path) as file:
+        with open_text(path) as file:
             file.readline()
         with counting("items", 1) as count:
             count()

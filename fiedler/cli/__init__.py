@@ -610,7 +610,7 @@ def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> Non
     from importlib.util import find_spec
 
     from ..data.formats import check_output
-    from ..data.write import RANKING_SUFFIXES
+    from ..data.labels import RANKING_SUFFIXES
 
     if options["target"] is not None and options["labels"] is not None:
         raise click.UsageError("--target and --labels both give the labels; choose one.")

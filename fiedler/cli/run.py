@@ -14,12 +14,12 @@ import click
 import numpy as np
 
 from ..criteria import Criterion
-from ..data.atomic import replacing
-from ..data.features import Prepared
+from ..data.columns import Prepared
+from ..data.contents import ReadOnce, Table, check_infinite, fill_missing, position
 from ..data.formats import read_table
-from ..data.label_files import is_known, read_pairs
-from ..data.tables import Table, check_infinite, fill_missing, position
-from ..data.write import ranking_text, write_ranking
+from ..data.labels import is_known, ranking_text, read_pairs, write_ranking
+from ..data.memory import allocation_limit, memory_limit
+from ..data.work import replacing
 from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.screens import ALPHA, noise_remark
@@ -87,13 +87,18 @@ class Job:
 
 def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     """Read the table, its labels and its pairs."""
+    with memory_limit(allocation_limit()):
+        return _load(ReadOnce(data), options, screen)
+
+
+def _load(file: ReadOnce, options: dict[str, Any], screen: Screen) -> Job:
     if options["auto"]:
-        _guess(data, options, screen)
+        _guess(file, options, screen)
     marker = options["unlabeled"]
     keep_all = marker is not None and marker.lower() == "none"
-    with screen.watching(f"reading {with_size(data)}"):
+    with screen.watching(f"reading {with_size(file)}"):
         table = read_table(
-            data,
+            file if options["auto"] else str(file),
             target=options["target"],
             id_column=options["id_columns"] or None,
             labels=options["labels"],
@@ -120,19 +125,19 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     return Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
 
 
-def with_size(data: str) -> str:
+def with_size(data: str | os.PathLike) -> str:
     """The name of a file, and its size if reading may take a while: not every format tells how far it is."""
     size = os.path.getsize(data) / 1e6 if os.path.isfile(data) else 0.0
-    return f"{data} ({size:.0f} MB)" if size >= _LARGE else data
+    return f"{data} ({size:.0f} MB)" if size >= _LARGE else str(data)
 
 
-def _guess(data: str, options: dict[str, Any], screen: Screen) -> None:
+def _guess(data: ReadOnce, options: dict[str, Any], screen: Screen) -> None:
     """Fill in what the user has not said by the guesses of a first look, and say so."""
     from ..first_look import flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
     with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the file is read again below
+        warnings.simplefilter("ignore")  # what is to be said is said when the table is made
         guesses = look(data, **layout).guesses
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
     if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:

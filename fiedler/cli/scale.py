@@ -55,7 +55,7 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     """The stated memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
 
-    from ..data.memory import give_back_at_once, memory_limit
+    from ..data.memory import allocation_limit, give_back_at_once, memory_limit
 
     working, workers = get_config()["working_memory"], options.get("workers")
     if options.get("memory"):
@@ -63,7 +63,8 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
         working = (_each(options) - _BASE) / _SHARE / 2**20
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
-    with config_context(working_memory=working), memory_limit(options.get("memory")), _cluster(options, screen):
+    most = options.get("memory") or allocation_limit()  # read from the system once
+    with config_context(working_memory=working), memory_limit(most), _cluster(options, screen):
         yield
 
 
@@ -126,8 +127,8 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 @contextmanager
 def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
     """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
-    from ..data.keep import Run
     from ..data.source import Source
+    from ..data.work import Run
 
     if not isinstance(job.X, Source):
         with screen.watching(text):

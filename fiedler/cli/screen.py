@@ -200,7 +200,7 @@ class Screen:
     @contextmanager
     def watching(self, text: str) -> Iterator[None]:
         """Show the progress of everything that the library counts inside the block."""
-        from ..data.keep import Run
+        from ..data.work import Run
 
         with self.progress(text, in_steps=True) as move, Run(move):
             yield
@@ -221,7 +221,7 @@ class Screen:
     def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
         """Columns as a table in a terminal, as CSV in a pipe."""
         if not sys.stdout.isatty():
-            from ..data.write import ranking_text
+            from ..data.labels import ranking_text
 
             click.echo(ranking_text(columns), nl=False)
             return

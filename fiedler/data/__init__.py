@@ -1,11 +1,16 @@
 """Reading and writing of data: arrays, files read as a whole or in blocks, Dask arrays, rankings and reduced tables.
 
-This room may import ``validation``, ``errors``, ``words`` and other modules that import no room.
+This room may import ``validation``, ``errors``, ``words``, ``distinct`` and other modules that import no room. A file
+of named columns takes one way: file -> cells, read once -> columns -> matrix.
 
-- ``arrays``    validation of X in any storage; blocks of its columns and rows
-- ``source``    matrices that are not in memory, and views of them: ``files``, ``dask``
-- ``memory``    memory limits for slabs and for sizes that files declare
-- ``formats``   the table of file formats; ``columns`` ``matrices`` ``matlab`` ``stores``  read and write them
-- ``tables``    requests to a file and its contents; ``delimited`` text, ``label_files`` labels and pairs
-- ``write``     rankings; ``atomic`` complete files or none, ``keep`` stored results of interrupted work
+- ``arrays``     X out of its container and checked once, in any storage; blocks of its columns and rows
+- ``columns``    named columns of any kind; ``encode``, which makes a matrix of them; groups; the one entrance for X
+- ``scaling``    columns brought to one scale on request; ``memory`` limits for slabs and for sizes that files declare
+- ``source``     matrices that are not in memory, and views of them; ``files`` and ``dask`` are the kinds of sources
+- ``work``       counts of long loops, finished parts of interrupted work, files written whole or not at all
+- ``contents``   what is asked of a file and what it holds; ``arrange`` gives columns their roles and makes a table
+- ``text``       text files: encoding, delimiter, header, cells; ``labels`` files of labels, names and pairs; rankings
+- ``formats``    the table of file formats, ``read_table`` and ``write_table``; the formats are read and written by
+  ``tables`` (CSV, Excel, ARFF, Arrow), ``matrices`` (NPY, NPZ, MATLAB, svmlight, Matrix Market) and ``stores`` (Zarr,
+  HDF5, h5ad)
 """

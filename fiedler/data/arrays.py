@@ -1,7 +1,8 @@
-"""X in memory or in a source: it is checked once, and then read in float64 as blocks of columns or as some rows.
+"""X in memory or in a source: it is taken out of its container, checked once, and then read in float64.
 
 X is an ndarray, a ``csc_array`` or a :class:`Source`, in its original dtype. A block is a C-ordered float64 ndarray of
-shape (n, b), or a float64 ``csc_array`` if X is sparse.
+shape (n, b), or a float64 ``csc_array`` if X is sparse. Containers (AnnData, xarray, lazy frames) are recognised by the
+module of their class, so none of their libraries is imported.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from ..validation import is_sparse
-from .containers import opened
 from .dask import DaskSource
 from .files import ArrayFile, SparseFile
 from .memory import check_size
@@ -22,6 +22,95 @@ from .source import Part, Source, check_finite, column_name
 Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
 Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in float64
 Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
+
+
+# -------------------------------------------------------------------- containers
+
+
+def opened(X: Any) -> tuple[Any, Any]:
+    """The matrix inside a container, and an object from which scikit-learn reads names and number of columns.
+
+    The matrix of an AnnData is its X; other objects than AnnData, DataArray and lazy frames are returned unchanged.
+    """
+    home, kind = _home(X), type(X).__name__
+    if home == "anndata" and hasattr(X, "obs_names"):
+        inside = anndata_matrix(X)
+        if inside is None:
+            layers = ", ".join(X.layers) or "there are none"
+            raise ValueError(f"the AnnData has no X; pass one of its layers: {layers}.")
+        return inside, _named(X.var_names, X.n_vars)
+    if home == "mudata":
+        raise TypeError(f"X is a whole {kind}; pass one of its modalities, for example mdata['rna'].")
+    if home == "xarray":
+        if kind != "DataArray" or X.ndim != 2:
+            raise TypeError(f"X is an xarray {kind}; pass a DataArray with two dimensions, samples and features.")
+        return X.data, _named(X.coords[X.dims[1]].values if X.dims[1] in X.coords else (), X.shape[1])
+    if home == "polars" and kind == "LazyFrame":
+        X = X.collect()
+    names = number_names(X)
+    return X, X if names is None else _named(names, len(names))
+
+
+def number_names(X: Any) -> list[str] | None:
+    """The names of a pandas frame whose columns are numbers, such as wavelengths, as text.
+
+    None for all other objects, and for columns that are numbered 0, 1, 2, ..., which says nothing about them.
+    """
+    if _home(X) != "pandas" or type(X).__name__ != "DataFrame":
+        return None
+    names = X.columns.tolist()
+    numbers = all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names)
+    return [str(name) for name in names] if names and numbers and names != list(range(len(names))) else None
+
+
+def with_text_names(X: Any) -> Any:
+    """X with text in place of names that are numbers; the values are not copied."""
+    names = number_names(X)
+    if names is None:
+        return X
+    X = X.copy(deep=False)
+    X.columns = names
+    return X
+
+
+def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
+    """X or a layer of an AnnData; raises a clear error for a view of a file that anndata cannot read."""
+    try:
+        matrix = adata.X if layer is None else adata.layers[layer]
+        # anndata 0.13 loses a row of such a view without a word.
+        if matrix is not None and tuple(matrix.shape) != tuple(adata.shape):
+            raise ValueError(f"the matrix has shape {matrix.shape}, but the AnnData {adata.shape}")
+        return matrix
+    except Exception as error:
+        if not (adata.isbacked and adata.is_view):
+            raise
+        raise ValueError(
+            f"this view of the backed AnnData {adata.filename} cannot be read, because anndata reads no rows or "
+            "columns backwards from a file; choose them by number, as in adata[np.arange(adata.n_obs)[::-1]]."
+        ) from error
+
+
+def is_container(X: Any) -> bool:
+    """Whether X holds more than a matrix and its names, and all of it can be sliced by columns."""
+    home = _home(X)
+    return (home == "anndata" and hasattr(X, "obs_names")) or (home == "xarray" and type(X).__name__ == "DataArray")
+
+
+def _home(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def _named(names: Any, n_columns: int) -> Any:
+    """A frame without rows if the names are text; pandas is available, as AnnData and xarray require it."""
+    names = list(names)
+    if not names or not all(isinstance(name, str) for name in names):
+        return np.empty((0, n_columns))
+    from pandas import DataFrame
+
+    return DataFrame(columns=[str(name) for name in names], index=range(0))  # scikit-learn accepts only type str
+
+
+# -------------------------------------------------------------------- checked once
 
 
 def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matrix:
@@ -42,7 +131,13 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     names = column_names if column_names is not None else getattr(named, "columns", None)
     source = as_source(X)  # before its values are read
     if source is not None:
-        return _validate_source(source, names)
+        n, m = source.shape
+        if n < 2 or m < 1:
+            raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
+        # At least one vector per row and per column is needed.
+        check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))
+        source.names = source.names if names is None else names
+        return source
     if np.ma.is_masked(X):
         X = X.astype(np.float64).filled(np.nan)  # masked values are missing values, which are reported below
     try:
@@ -55,21 +150,16 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
         culprit = _text_column(X)
         if culprit is None:
             raise
-        j, value = culprit
-        raise type(error)(
-            f"X must be numeric, but column {column_name(names, j)} holds {value!r} ({error}); "
-            "encode or drop that column."
-        ) from error
+        where = f"column {column_name(names, culprit[0])} holds {culprit[1]!r}"
+        raise type(error)(f"X must be numeric, but {where} ({error}); encode or drop that column.") from error
     if is_sparse(checked):
         checked = sp.csc_array(checked)
         if not checked.has_canonical_format:
             checked = checked.copy()  # the arrays may be shared with the caller
             checked.sum_duplicates()
-    if missing and not is_sparse(checked) and checked.dtype.kind == "f":
-        check_finite(checked, "X", names, nan=True)
-        return checked
-    more = ", for example with sklearn.impute.SimpleImputer in a Pipeline"
-    check_finite(checked, "X", names, more=more)
+    holes = missing and not is_sparse(checked) and checked.dtype.kind == "f"
+    more = "" if holes else ", for example with sklearn.impute.SimpleImputer in a Pipeline"
+    check_finite(checked, "X", names, more=more, nan=holes)
     return checked
 
 
@@ -88,7 +178,7 @@ def as_source(X: Any) -> Source | None:
     """
     if isinstance(X, Source):
         return X
-    home = type(X).__module__.partition(".")[0]
+    home = _home(X)
     if home in ("dask", "dask_expr"):
         from dask.array import Array
 
@@ -103,6 +193,27 @@ def as_source(X: Any) -> Source | None:
         label = f"{X.group.file.filename}::{X.group.name.lstrip('/')}" if hasattr(X.group, "file") else "the AnnData X"
         return SparseFile(X.group, X.format, X.shape, label)
     return None
+
+
+def _text_column(X: Any) -> tuple[int, Any] | None:
+    """The first column that cannot be read as numbers, with its first invalid value."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        cells = [np.asarray(X[c], dtype=object) for c in columns]
+    else:
+        cells = list(np.asarray(X, dtype=object).T) if not is_sparse(X) and np.ndim(X) == 2 else []
+    for j, column in enumerate(cells):
+        for value in column:
+            if isinstance(value, complex):
+                return None  # scikit-learn has a clear message for complex data
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return j, value
+    return None
+
+
+# -------------------------------------------------------------------- rows and blocks
 
 
 def rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
@@ -136,32 +247,3 @@ def dense(F: Block) -> np.ndarray:
 def take_rows(F: Block, rows: np.ndarray) -> np.ndarray:
     """The given rows of a block, as an ndarray."""
     return F.tocsr()[rows].toarray() if is_sparse(F) else F[rows]
-
-
-def _validate_source(source: Source, column_names: Any) -> Source:
-    n, m = source.shape
-    if n < 2 or m < 1:
-        raise ValueError(f"{source.label} has shape {source.shape}; at least 2 rows and 1 column are required.")
-    # At least one vector per row and per column is needed.
-    check_size(source.label, f"{n} rows and {m} columns", 16.0 * (n + m))
-    if column_names is not None:
-        source.names = column_names
-    return source
-
-
-def _text_column(X: Any) -> tuple[int, Any] | None:
-    """The first column that cannot be read as numbers, with its first invalid value."""
-    columns = getattr(X, "columns", None)
-    if columns is not None:
-        cells = [np.asarray(X[c], dtype=object) for c in columns]
-    else:
-        cells = list(np.asarray(X, dtype=object).T) if not is_sparse(X) and np.ndim(X) == 2 else []
-    for j, column in enumerate(cells):
-        for value in column:
-            if isinstance(value, complex):
-                return None  # scikit-learn has a clear message for complex data
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                return j, value
-    return None

@@ -1,700 +1,508 @@
-"""Tables of named columns, including target and ids: CSV, Parquet, Feather, ARFF, Excel.
+"""Named columns of any kind, the one function that makes a numeric matrix of them, and the one entrance for X.
 
-Each format is read by an established library. The roles of columns and the treatment of columns without numbers are
-common to all formats.
+    frame or file -> list of Column -> encode(columns) -> Prepared(X, groups)
+
+    number, boolean    one column
+    ordered category   one column with the positions 0, 1, 2, ... of its levels
+    category, text     one 0/1 column per level; together they form one feature
+    date, duration     one column, in days since the earliest date
+    many levels        left out: names, ids and free text
+    empty              left out: fewer than five known values
+
+A table that holds a category is *mixed*. In a mixed table every column of numbers is standardised, because the 0/1
+columns have no unit that could be compared with it; the 0/1 columns are never standardised. A missing cell is NaN in
+every column of its feature. Frames are recognised by the module of their class, so none of their libraries is imported.
+
+A feature is one column, the 0/1 columns of a category, or a group of columns that the user names. Scores, rankings and
+choices are per feature.
 """
 
 from __future__ import annotations
 
-import csv
-import math
 import re
 import warnings
-import zipfile
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import replace
-from datetime import date, time, timedelta
-from functools import partial
-from itertools import chain, islice
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import ParameterError
-from ..validation import require
-from ..words import did_you_mean, first_line
-from .delimited import (
-    BLANKS,
-    MISSING,
-    Cells,
-    Dialect,
-    comma_note,
-    data_rows,
-    guess_header,
-    in_some_encoding,
-    open_text,
-    opener,
-    read_cells,
-    read_numbers,
-    shows_decimal_commas,
-    sniff,
-    some,
-    title_note,
-    to_number,
-)
-from .features import Groups, sentences
-from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number
-from .frames import Column, category_column, encode, notes_on, number_column, ordered_column, read_column
-from .memory import TEXT_BYTES, check_size
-from .progress import counting
-from .tables import Contents, Request, Table, codes_among, dropped_columns, left_out, roles
+from ..distinct import Distinct
+from ..errors import ParameterError, TableWarning
+from ..validation import is_sparse
+from ..words import did_you_mean, printable
+from .arrays import Matrix, opened, validate_X
+from .source import Source
 
-_COLUMNS_AT_ONCE = 512
-_REPEATED = 3  # how often a value of a category occurs on average, if it is a number
-_TOP = 20  # rows of a text file that show which columns hold words
-_TITLES = 10  # rows above the table of a sheet
-_LISTED = 10  # columns that an error describes
-_NUMBER_BYTES = 40  # bytes of a number in a Python list
-_XML_COST = 25  # measured bytes of memory that openpyxl takes per byte of XML
-_PIECE = 2**18  # bytes of a sheet that are scanned at a time
-_MOST_ROWS = 2**20  # largest number of rows of a sheet in Excel
-
-# -------------------------------------------------------------------- the shared path
+MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
+LEAST_KNOWN = 5  # a column with fewer known values is left out
+_FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
+_NAMED = 5  # columns named in a note
+_ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
+_DAY = 86400.0
+_NO_VALUES = np.empty(0)
 
 
-def usable(
-    request: Request, names: list[str], features: list[int], bad: dict[int, str]
-) -> tuple[list[int], list[int], list[str]]:
-    """The features without columns that hold no numbers, all columns left out, and notes for the user.
+class Column(NamedTuple):
+    """One column of a table.
 
-    ``bad`` describes the content of each such column. An error that lists all of them is raised if they must not be
-    left out.
+    ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty" and "wrong" for columns that are
+    not used; "cells" as long as only its cells are read. ``values`` are numbers, positions of the levels, or days, and
+    NaN where a value is missing. ``levels`` are those of a category or a text, in the order of their positions.
+    ``cells`` are the cells of the file, if they are not numbers, and ``odd`` says which of them is none.
     """
-    out = sorted([*left_out(names, request), *bad])
-    if not bad:
-        return features, out, []
-    bad_names = [names[j] for j in sorted(bad)]
-    if not request.numeric_only or len(bad) == len(features):
-        told = [bad[j] for j in sorted(bad)]
-        more = f"; and {len(told) - _LISTED} more columns" if len(told) > _LISTED else ""
-        raise ParameterError(
-            f"{request.path}: {'; '.join(told[:_LISTED])}{more}. {_way_out(bad_names)}.",
-            parameter="drop",
-            way_out={f"drop={bad_names}": ("drop", bad_names), "numeric_only=True": ("numeric_only", True)},
-        )
-    note = f"{request.path}: {some(bad_names)} skipped: not numeric."
-    return [j for j in features if j not in bad], out, [note]
+
+    name: Any
+    kind: str
+    values: np.ndarray = _NO_VALUES
+    levels: Sequence[str] = ()
+    cells: Sequence[Any] = ()
+    odd: str = ""
+
+    @property
+    def known(self) -> np.ndarray:
+        """Mask of the rows whose value is known."""
+        return ~np.isnan(self.values)
+
+    @property
+    def used(self) -> bool:
+        """Whether the column becomes a feature."""
+        return self.kind in ("number", "boolean", "ordered", "category", "date")
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the column numbers the rows: different whole numbers without a gap."""
+        if self.kind != "number" or len(self.values) < _FEW_ROWS or not self.known.all():
+            return False
+        steps = np.diff(np.sort(self.values))
+        return bool((steps == 1.0).all() and self.values[0] == np.floor(self.values[0]))
 
 
-def _way_out(names: list[str]) -> str:
-    """Advice for columns that hold no numbers."""
-    which, it = ("this column is no feature", "it") if len(names) == 1 else ("these columns are no features", "them")
-    return (
-        f"Correct the cells, or, if {which}, name {it} as the target or as an id column, or leave {it} out with "
-        f"drop={names} or numeric_only=True"
-    )
+# -------------------------------------------------------------------- columns
 
 
-def _what(cell: Any) -> str:
-    a_date = isinstance(cell, (date, time, timedelta))
-    return f"{str(cell)[:40]!r} is {'a date, not a number' if a_date else 'not a number'}"
+def is_mixed_frame(X: Any) -> bool:
+    """Whether X is a pandas or polars frame in which some column holds neither numbers nor truth values."""
+    home = _home(X)
+    if home == "pandas":
+        return any(getattr(t, "kind", "O") not in "biuf" or hasattr(t, "categories") for t in X.dtypes)
+    return home == "polars" and any(not (dtype.is_numeric() or str(dtype) == "Boolean") for dtype in X.dtypes)
 
 
-def read_columns(
-    request: Request,
-    names: list[str],
-    read: Callable[[list[int], list[int]], Cells],
-    text: Callable[[Any], Any] = lambda cell: cell,
-    what: Callable[[Any], str] = _what,
-    line: str = "row",
-    seen: dict[int, tuple[int, Any]] | None = None,
-) -> Contents:
-    """A table from ``read(features, wanted)``, which is called again for columns that do not hold numbers.
+def frame_columns(X: Any) -> list[Column]:
+    """The columns of a pandas or polars frame."""
+    read = _from_pandas if _home(X) == "pandas" else _from_polars
+    return [read(name, X, j) for j, name in enumerate(X.columns)]
 
-    ``seen`` are cells of columns that are known to hold no numbers, which saves a call.
+
+def read_column(name: Any, cells: Sequence[Any]) -> Column:
+    """A column from its cells: numbers, truth values, dates or texts; None, NaN and "" are missing.
+
+    Examples
+    --------
+    >>> from fiedler.data.columns import read_column
+    >>> [read_column("a", cells).kind for cells in (["x", "y"] * 5, ["1.5", None] * 5, ["2020-01-31"] * 5, [True] * 5)]
+    ['category', 'number', 'date', 'boolean']
     """
-    features, target, ids = roles(names, request)
-    wanted = [j for j in (target, *ids[:1]) if j is not None]
-    declared = codes_among(names, features, request)
-    tell = lambda j, at, cell: f"{line} {at}, column {names[j]!r}: {what(cell)}"  # noqa: E731
-    out, notes, others = left_out(names, request), list[str](), dict[int, str]()
-    if not request.numeric_only:
-        others = {j: tell(j, *cell) for j, cell in (seen or {}).items() if j in features}
-    others |= dict.fromkeys(declared, "")
-    while isinstance(found := read([j for j in features if j not in others], [*wanted, *others]), dict):
-        bad = {j: tell(j, *cell) for j, cell in found.items()}
-        if request.numeric_only:
-            features, out, notes = usable(request, names, features, bad)
-        else:
-            others |= bad
-    numbers, cells = found
-    kept = ([text(cell) for cell in column] for column in cells[: len(wanted)])
-    texts = dict(zip(wanted, kept, strict=True))
-    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
-    numeric = [j for j in features if j not in others]
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(-1 if numeric else len(cells[0]), len(numeric))
-    if not others:
-        return Contents(X, [names[j] for j in features], y, row_ids, {"features": features, "left_out": out}, notes)
-    columns = {j: number_column(names[j], X[:, k]) for k, j in enumerate(numeric)}
-    for k, j in enumerate(others):
-        known = [None if _is_gap(cell) else cell for cell in cells[len(wanted) + k]]
-        columns[j] = category_column(names[j], known) if j in declared else read_column(names[j], known)
-    return mixed(request, names, columns, others, y, row_ids)
+    seen = Distinct(list(cells))
+    missing = [is_missing(value) for value in seen.values]
+    values = [value for value, gone in zip(seen.values, missing, strict=True) if not gone]
+    truth = lambda value: float(value) if isinstance(value, (bool, np.bool_)) else None  # noqa: E731
+    for kind, read in (("boolean", truth), ("date", _days), ("number", _number)):
+        found = [read(value) for value in values]
+        if values and None not in found:
+            known = iter(found)
+            numbers = seen.spread([np.nan if gone else next(known) for gone in missing], np.float64)
+            return checked(Column(name, kind, _since_first(numbers) if kind == "date" else numbers))
+    return category_column(name, seen)
 
 
-def _is_gap(cell: Any) -> bool:
-    return isinstance(cell, str) and cell.strip() in MISSING
+def category_column(name: Any, cells: Sequence[Any] | Distinct) -> Column:
+    """A column whose cells are levels of a category, also if they are numbers; a text if there are too many."""
+    seen = cells if isinstance(cells, Distinct) else Distinct(list(cells))
+    texts = ["" if is_missing(value) else str(value).strip() for value in seen.values]
+    levels = sorted({text for text in texts if text})
+    place = {text: float(at) for at, text in enumerate(levels)}
+    return checked(Column(name, "category", seen.spread([place.get(t, np.nan) for t in texts], np.float64), levels))
 
 
-def mixed(
-    request: Request, names: list[str], columns: dict[int, Column], bad: dict[int, str], y: Any, row_ids: Any
-) -> Contents:
-    """A table with categories, dates or texts; ``bad`` describes why a column is not numeric.
-
-    A column that holds mostly numbers, and no category, is an error: some of its cells are wrong. The description of a
-    column that the caller declares as a category is empty.
-    """
-    wrong = {j: bad[j] for j in bad if bad[j] and _holds_numbers(columns[j])}
-    if request.lenient:
-        columns = {j: column._replace(kind="wrong") if j in wrong else column for j, column in columns.items()}
-    else:
-        usable(request, names, sorted(columns), wrong)
-    places = [j for j in sorted(columns) if columns[j].used]
-    everything = [columns[j] for j in sorted(columns)]
-    said = notes_on(everything)
-    if not places and not request.lenient:
-        raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
-    notes = [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
-    encoded = encode([columns[j] for j in places])
-    groups = Groups(encoded.owner, np.arange(len(places)), levels=encoded.levels)
-    layout = {"features": places, "left_out": sorted({*left_out(names, request), *columns} - set(places))}
-    found = Contents(encoded.X, [names[j] for j in places], y, row_ids, layout, notes, columns=everything)
-    found.wrong = {names[j]: bad[j] for j in wrong}
-    if len(encoded.owner) != len(places):
-        found.groups = groups
-    return found
+def coded_column(name: Any, codes: np.ndarray, categories: Sequence[Any], ordered: bool) -> Column:
+    """A category from the positions of its levels, in which NaN is missing."""
+    if ordered:  # the distance between two levels counts the levels between them, also those that do not occur
+        return checked(Column(name, "ordered", codes, [str(level) for level in categories]))
+    known = ~np.isnan(codes)
+    present = np.unique(codes[known]).astype(np.intp)  # levels that do not occur are left out
+    levels = [str(categories[code]) for code in present]
+    order = sorted(range(len(levels)), key=levels.__getitem__)
+    place, values = np.full(len(categories), np.nan), np.full(len(codes), np.nan)
+    place[present[order]] = np.arange(len(levels))
+    values[known] = place[codes[known].astype(np.intp)]
+    return checked(Column(name, "category", values, [levels[at] for at in order]))
 
 
-def _holds_numbers(column: Column) -> bool:
-    """Whether a column holds mostly numbers, and is no category: its values are many, or occur hardly three times."""
-    if column.kind == "number":  # Python reads 1_000 and decimal points, tables may not mean it
+def checked(column: Column) -> Column:
+    """The column, or one that is left out: with too few known values, or with too many levels."""
+    n_known, n_levels = int(column.known.sum()), len(column.levels)
+    if n_known < min(LEAST_KNOWN, len(column.values)):
+        return column._replace(kind="empty")
+    nearly_unique = n_known >= _FEW_ROWS and n_levels > n_known / 2
+    if column.kind == "category" and (n_levels > MOST_LEVELS or nearly_unique):
+        return column._replace(kind="text")
+    return column
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, NaT, pandas NA or an empty text."""
+    if value is None or (isinstance(value, str) and not value.strip()):
         return True
-    numbers = np.array([to_number(level, False) is not None for level in column.levels])
-    codes = column.values[column.known].astype(np.intp)
-    rare = column.kind == "text" or len(codes) < _REPEATED * len(numbers)
-    return column.kind in ("category", "text") and rare and 2 * int(numbers[codes].sum()) >= len(codes)
-
-
-def read_rows(
-    request: Request,
-    names: list[str],
-    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
-    text: Callable[[Any], Any] = lambda cell: cell,
-) -> Contents:
-    """A table from rows of cells that a library has read."""
-    read = lambda features, wanted: read_cells(request.path, rows(), features, wanted, as_number)  # noqa: E731
-    return read_columns(request, names, read, text)
-
-
-def as_number(cell: Any) -> float | None:
-    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
-    if cell is None:
-        return np.nan
-    if isinstance(cell, str):
-        return to_number(cell, False)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
     try:
-        return float(cell)
-    except OverflowError:  # an integer of more than 308 digits
-        return np.inf if cell > 0 else -np.inf
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _home(X: Any) -> str:
+    home = type(X).__module__.partition(".")[0]
+    return home if home in ("pandas", "polars") and type(X).__name__ == "DataFrame" else ""
+
+
+def _from_pandas(name: Any, X: Any, j: int) -> Column:
+    series = X.iloc[:, j]
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        codes = np.asarray(series.cat.codes, dtype=np.float64)
+        codes[codes < 0] = np.nan
+        return coded_column(name, codes, list(dtype.categories), bool(dtype.ordered))
+    kind = getattr(dtype, "kind", "O")
+    if kind in "iuf":
+        return checked(Column(name, "number", series.to_numpy(dtype=np.float64, na_value=np.nan)))
+    if kind in "Mm" and not hasattr(dtype, "freq"):
+        return checked(Column(name, "date", _since_first(_stamps(series.to_numpy()))))
+    return read_column(name, series.astype(object).tolist())
+
+
+def _from_polars(name: Any, X: Any, j: int) -> Column:
+    series = X.to_series(j)
+    if series.dtype.is_numeric():
+        return checked(Column(name, "number", series.cast(float).to_numpy().astype(np.float64)))
+    if str(series.dtype).partition("(")[0] in ("Date", "Datetime", "Duration"):
+        return checked(Column(name, "date", _since_first(_stamps(series.to_numpy()))))
+    return read_column(name, series.to_list())
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
     except (TypeError, ValueError):
         return None
 
 
-# -------------------------------------------------------------------- CSV, TSV
+def _days(value: Any) -> float | None:
+    """Days since 1970, or the length of a duration in days."""
+    if isinstance(value, timedelta):
+        return value.total_seconds() / _DAY
+    if isinstance(value, str):
+        dotted = _DOTTED.fullmatch(value.strip())
+        value = value.strip() if dotted is None else f"{dotted[3]}-{dotted[2]}-{dotted[1]}"
+        if not _ISO.fullmatch(value):
+            return None
+        try:
+            year, month, day, *clock = re.split(r"[-/ T:Z]", value.rstrip("Z"))
+            seconds = sum(float(part) * unit for part, unit in zip(clock, (3600, 60, 1), strict=False))
+            return (date(int(year), int(month), int(day)) - date(1970, 1, 1)).days + seconds / _DAY
+        except ValueError:
+            return None
+    if isinstance(value, datetime):
+        return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds() / _DAY
+    if isinstance(value, date):
+        return float((value - date(1970, 1, 1)).days)
+    return float(_stamps(np.array([value]))[0]) if isinstance(value, (np.datetime64, np.timedelta64)) else None
 
 
-def read_csv(request: Request) -> Contents:
-    """Read CSV or TSV; the notes state what was guessed about the file."""
-    found, said = in_some_encoding(request.path, lambda encoding: _read_csv(request, encoding))
-    found.notes += said
-    return found
+def _stamps(values: np.ndarray) -> np.ndarray:
+    """Dates or durations in days; NaN for NaT."""
+    if values.dtype.kind not in "Mm":  # dates with a time zone
+        return np.array([np.nan if is_missing(value) else _days(value) for value in values], dtype=np.float64)
+    days = values.astype(f"{values.dtype.str[1]}8[us]").astype(np.int64) / (_DAY * 1e6)
+    return np.where(np.isnat(values), np.nan, days)
 
 
-def _read_csv(request: Request, encoding: str | None) -> Contents:
-    path = request.path
-    dialect, notes = sniff(path, request.header, request.named, encoding, request.skip_rows)
-    if request.transpose:
-        return _read_transposed_csv(request, dialect, notes)
-
-    def read(features: list[int], wanted: list[int]) -> Cells:
-        nonlocal dialect
-        found = read_numbers(path, dialect, features, wanted)
-        if isinstance(found, dict) and shows_decimal_commas(dialect, found):
-            other = replace(dialect, decimal_comma=True)
-            again = read_numbers(path, other, features, wanted)
-            left = set(again) if isinstance(again, dict) else set()
-            if left < set(found):
-                solved = next(cell for j, (_, cell) in found.items() if j not in left)
-                notes.append(comma_note(path, solved))
-                dialect, found = other, again
-        return found
-
-    def what(cell: str) -> str:
-        return _what(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
-
-    found = read_columns(request, dialect.names, read, what=what, line="line", seen=_words_at_the_top(path, dialect))
-    if not len(found.X):
-        raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    found.layout["dialect"], found.notes = dialect, notes + found.notes
-    return found
+def _since_first(days: np.ndarray) -> np.ndarray:
+    return days - np.nanmin(days) if not np.isnan(days).all() else days
 
 
-def _words_at_the_top(path: Path, dialect: Dialect) -> dict[int, tuple[int, str]]:
-    """For columns that hold a word in one of the first rows, its line and the word; decimal commas are no words."""
-    found: dict[int, tuple[int, str]] = {}
-    for line, row in islice(data_rows(path, dialect), _TOP):
-        for j, cell in enumerate(row):
-            if to_number(cell, dialect.decimal_comma) is None and not any(map(str.isdigit, cell)):
-                found.setdefault(j, (line, cell))
-    return found
+# -------------------------------------------------------------------- features
 
 
-def _read_transposed_csv(request: Request, dialect: Dialect, notes: list[str]) -> Contents:
-    """A file with one feature per row: its rows become columns, and its first column holds their names."""
-    rows = [row for _, row in data_rows(request.path, dialect)]
-    rows = [dialect.names, *rows] if dialect.header else rows
-    check_size(request.path, f"{len(rows)} rows of text", TEXT_BYTES * sum(map(len, rows)))
-    found = read_transposed(request, rows, lambda cell: to_number(cell, dialect.decimal_comma))
-    found.layout["dialect"], found.notes = dialect, notes + found.notes
-    return found
+class Groups:
+    """Which columns of a matrix form which feature.
 
+    Parameters
+    ----------
+    owner : ndarray of int, shape (p,)
+        The feature of each column of the matrix.
+    of_input : ndarray of int, shape (n_inputs,)
+        The feature of each column of the user's table. Without named groups it is 0, 1, 2, ...
+    names : list of str, optional
+        Names of the features, if the user named groups.
+    of_column : ndarray of int, shape (p,), optional
+        The column of the user's table that each column of the matrix comes from; by default as ``owner``.
+    levels : dict of int -> list of str, optional
+        For each feature that is a category the names of its levels, in the order of its columns.
 
-def read_transposed(
-    request: Request, rows: list[list[Any]], number: Callable[[Any], float | None], text: Callable[[Any], Any] = str
-) -> Contents:
-    """A table from rows of cells that hold one feature each, with its name in the first cell."""
-    width = {len(row) for row in rows}
-    if len(width) > 1:
-        raise ValueError(f"{request.path}: rows have {min(width)} to {max(width)} cells; all need the same number.")
-    names = [text(row[0]).strip() for row in rows]
-    cells = [list(column) for column in zip(*rows, strict=True)][1:]
-    if not cells:
-        raise ValueError(f"{request.path} has one column; a table with one feature per row needs more.")
-    if not request.ids:
-        request = replace(request, ids=[0])  # what the header holds are the names of the rows
-
-    def read(features: list[int], wanted: list[int]) -> Cells:
-        return read_cells(request.path, enumerate(cells), features, wanted, number)
-
-    found = read_columns(request, names, read, text, line="column")
-    found.layout["transposed"] = True
-    return found
-
-
-def write_csv(path: Path, table: Table, selected: np.ndarray) -> None:
-    dialect, gone = table.layout["dialect"], dropped_columns(table, selected)
-    if table.layout.get("transposed"):
-        rows = [row for _, row in data_rows(table.source, dialect)]
-        rows = [dialect.names, *rows] if dialect.header else rows
-        with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
-            out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
-            out.writerows(row for j, row in enumerate(rows) if j not in gone)
-        return
-    kept = [j for j in range(len(dialect.names)) if j not in gone]
-    with opener(path)(path, "wt", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, delimiter=_delimiter(path, table), lineterminator="\n")
-        if dialect.header:
-            out.writerow(dialect.names[j] for j in kept)
-        out.writerows([row[j] for j in kept] for _, row in data_rows(table.source, dialect))
-
-
-def _delimiter(path: Path, table: Table) -> str:
-    """The delimiter of the suffix; .csv keeps the semicolons of its source, and uses them with decimal commas.
-
-    Runs of blanks become tabs, because an empty cell between blanks could not be recognised.
+    Attributes
+    ----------
+    n_features : int
+        Number of features; some may have no columns, because they are not used.
+    sizes : ndarray of int, shape (n_features,)
+        Number of columns of each feature.
     """
-    dialect, suffixes = table.layout["dialect"], _suffixes(path)
-    if suffixes & {".tsv", ".tab"}:
-        return "\t"
-    if ".csv" not in suffixes:
-        return "\t" if dialect.delimiter == BLANKS else dialect.delimiter
-    return ";" if dialect.decimal_comma or (dialect.delimiter == ";" and ".csv" in _suffixes(table.source)) else ","
+
+    def __init__(
+        self,
+        owner: np.ndarray,
+        of_input: np.ndarray,
+        names: list[str] | None = None,
+        of_column: np.ndarray | None = None,
+        levels: dict[int, list[str]] | None = None,
+    ):
+        self.levels = {} if levels is None else levels
+        self.owner, self.of_input, self.names = owner, of_input, names
+        self.of_column = owner if of_column is None else of_column
+        self.n_features = int(of_input.max(initial=-1)) + 1
+        self.sizes = np.bincount(owner, minlength=self.n_features)
+        self._order = np.argsort(owner, kind="stable")
+        p = len(owner)
+        self._member = sp.csr_array((np.ones(p), owner, np.arange(p + 1)), shape=(p, self.n_features))
+        self._starts = np.r_[0, np.cumsum(self.sizes)]
+
+    @property
+    def indicators(self) -> np.ndarray:
+        """Mask of the 0/1 columns of categories: the columns that share a column of the user's table."""
+        return np.bincount(self.of_column)[self.of_column] > 1
+
+    def columns(self, feature: int) -> np.ndarray:
+        """The columns of one feature."""
+        return self._order[self._starts[feature] : self._starts[feature + 1]]
+
+    def columns_of(self, features: np.ndarray) -> np.ndarray:
+        """The columns of some features, in the order of the features."""
+        found = [self.columns(int(feature)) for feature in features]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the columns of each feature, along the last axis; 0 for a feature without columns."""
+        return values @ self._member
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Means over the columns of each feature, along the last axis; 0 for a feature without columns."""
+        return self.sum(values) / np.maximum(self.sizes, 1)
+
+    def take(self, features: np.ndarray) -> Groups:
+        """The groups of some features, for the matrix of their columns."""
+        owner = np.repeat(np.arange(len(features)), self.sizes[features])
+        levels = {k: self.levels[int(j)] for k, j in enumerate(features) if int(j) in self.levels}
+        return Groups(owner, np.arange(len(features)), levels=levels)
+
+    @property
+    def named(self) -> bool:
+        """Whether the user's columns were grouped, so that a feature is not one column of the user's table."""
+        return len(self.of_input) != self.n_features
 
 
-def _suffixes(path: Path) -> set[str]:
-    return {suffix.lower() for suffix in path.suffixes}
+class Prepared(NamedTuple):
+    """X as a numeric matrix, and its features if they are not its columns."""
+
+    X: Matrix
+    groups: Groups | None
 
 
-# -------------------------------------------------------------------- Parquet, Feather
+def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
+    """The matrix of columns of any kind, and which of its columns belong to which of them.
 
-
-def read_arrow(request: Request) -> Contents:
-    """Parquet or Feather, a group of columns at a time into one matrix."""
-    names, types, n_rows, load = _open_arrow(request.path)
-    features, target, ids = roles(names, request)
-    bad = {j: f"column {names[j]!r} holds {types[j]}, not numbers" for j in features if not is_arrow_number(types[j])}
-    bad |= dict.fromkeys(codes_among(names, features, request), "")
-    if bad and not request.numeric_only and 8.0 * n_rows * len(features) <= request.memory:
-        return _mixed_arrow(request, names, n_rows, load, bad)
-    features, out, notes = usable(request, names, features, bad)
-    texts = TEXT_BYTES * n_rows * ((target is not None) + bool(ids))
-    check_size(request.path, f"{n_rows} labels or ids", texts)
-    y = None if target is None else load([target]).column(0).to_pylist()
-    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
-    layout = {"features": features, "left_out": out}
-    found = Contents(None, [names[j] for j in features], y, row_ids, layout, notes)
-    kind = arrow_dtype([types[j] for j in features])
-    size = n_rows * len(features) * np.dtype(kind).itemsize
-    if is_parquet(request.path) and size > request.memory:
-        found.X = ParquetFile(request.path, found.names)
-        return found
-    check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + size)
-    found.X = np.empty((n_rows, len(features)), dtype=kind, order="F")
-    with counting("columns", len(features)) as count:
-        for start in range(0, len(features), _COLUMNS_AT_ONCE):
-            part = load(features[start : start + _COLUMNS_AT_ONCE])
-            for j, column in enumerate(part.columns):
-                name = f"{request.path}: column {names[features[start + j]]!r}"
-                found.X[:, start + j] = as_floats(column, name)
-            count.reach(start + len(part.columns))
-    return found
-
-
-def _mixed_arrow(
-    request: Request, names: list[str], n_rows: int, load: Callable[[list[int]], Any], bad: dict[int, str]
-) -> Contents:
-    """A table of Arrow columns of which some hold no numbers."""
-    features, target, ids = roles(names, request)
-    texts = TEXT_BYTES * n_rows * (len(bad) + (target is not None) + bool(ids))
-    check_size(request.path, f"{n_rows} rows of {len(features)} features", texts + 8.0 * n_rows * len(features))
-    y = None if target is None else load([target]).column(0).to_pylist()
-    row_ids = load(ids[:1]).column(0).to_pylist() if ids else None
-    columns = {}
-    for j in features:
-        column = load([j]).column(0)
-        if j in bad:
-            read = arrow_column if bad[j] else lambda name, column: category_column(name, column.to_pylist())
-            columns[j] = read(names[j], column)
+    This is the only place where a kind of column becomes numbers. In a mixed table numbers are standardised, and truth
+    values are categories; a column that is not used has no column in the matrix.
+    """
+    mixed = any(column.kind == "category" for column in columns)
+    parts, levels = list[np.ndarray](), dict[int, list[str]]()
+    for j, column in enumerate(columns):
+        values, known = column.values[:, None], column.known[:, None]
+        if not column.used:
+            parts.append(np.empty((len(values), 0)))
+        elif column.kind == "category" or (mixed and column.kind == "boolean"):
+            present = np.unique(column.values[column.known])
+            parts.append(np.where(known, values == present, np.nan))
+            if len(present) > 1:
+                names = column.levels or ["False", "True"]  # truth values have no names
+                levels[j] = [names[int(at)] for at in present]
         else:
-            values = np.asarray(as_floats(column, f"{request.path}: column {names[j]!r}"), dtype=np.float64)
-            columns[j] = number_column(names[j], values)
-    return mixed(request, names, columns, bad, y, row_ids)
+            parts.append(standardised(column.values)[:, None] if mixed else values)
+    owner = np.repeat(np.arange(len(columns)), [part.shape[1] for part in parts])
+    X = np.hstack(parts) if parts else np.empty((0, 0))
+    return X, Groups(owner, np.arange(len(columns)), levels=levels)
 
 
-def arrow_column(name: str, column: Any) -> Column:
-    """An Arrow column of any type; an ordered dictionary is an ordered category."""
-    if getattr(column.type, "ordered", False):
-        coded = column.unify_dictionaries().combine_chunks()
-        codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.float64)
-        return ordered_column(name, codes, [str(level) for level in coded.dictionary.to_pylist()])
-    return read_column(name, column.to_pylist())
+def standardised(values: np.ndarray) -> np.ndarray:
+    """A column with mean 0 and standard deviation 1 over its known values; a constant column becomes 0."""
+    known = values[~np.isnan(values)]
+    centred = values - known[0]  # a large offset would cost digits
+    centred -= np.nanmean(centred)
+    spread = float(np.sqrt(np.nanmean(centred**2)))
+    return centred / spread if spread > 0 and known.max() > known.min() else np.where(np.isnan(values), np.nan, 0.0)
 
 
-def write_arrow(path: Path, table: Table, selected: np.ndarray) -> None:
-    names, _, _, load = _open_arrow(table.source)
-    gone = dropped_columns(table, selected)
-    save_arrow(load([j for j in range(len(names)) if j not in gone]), path)
+def notes_on(columns: Iterable[Column]) -> list[str]:
+    """What was done with the columns that are no plain numbers."""
+    columns, notes = list(columns), []
+    of = lambda *kinds: [column for column in columns if column.kind in kinds]  # noqa: E731
+    out, dates, categories = [column for column in columns if not column.used], of("date"), of("category")
+    if out:
+        notes.append(f"not used: {_named(out, _why)}")
+    if dates:
+        notes.append(f"read as days since the earliest date: {_named(dates)}")
+    if categories:
+        notes.append(f"read as categories, each of them one feature: {_named(categories)}")
+        if of("number", "ordered", "date"):
+            notes.append("numeric columns are standardised, because the table has categories")
+    counting = [column for column in columns if column.counts_rows]
+    if counting and (out or dates or categories):
+        notes.append(f"numbers the rows and may be an id, drop it in that case: {_named(counting)}")
+    return notes
 
 
-def save_arrow(table: Any, path: Path) -> None:
-    """An Arrow table as Parquet or Feather, by suffix."""
-    if is_parquet(path):
-        require("pyarrow.parquet", "io", path).write_table(table, path)
+def sentences(notes: list[str]) -> str:
+    return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
+
+
+def _why(column: Column) -> str:
+    known = f"{int(column.known.sum())} known values"
+    return f" ({known if column.kind == 'empty' else f'{len(column.levels)} different texts'})"
+
+
+def _named(columns: list[Column], more: Any = lambda column: "") -> str:
+    shown = [f"{printable(column.name, 40)!r}{more(column)}" for column in columns[:_NAMED]]
+    return ", ".join(shown) + (f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else "")
+
+
+# -------------------------------------------------------------------- the entrance
+
+
+def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
+    """X of any supported form as a numeric matrix, in which NaN marks a missing value.
+
+    Parameters
+    ----------
+    X : array-like, frame, sparse matrix, source, AnnData or DataArray
+        The data. Categories, texts and dates of a frame are encoded.
+    column_names : array-like of str, optional
+        Names of the columns for messages; frames have their own.
+    groups : sequence of labels or mapping, optional
+        One label per column, where equal labels form one feature; or names of features with their columns, by name or
+        number. A column without a label is a feature of its own.
+
+    Returns
+    -------
+    prepared : Prepared
+        The matrix and its features.
+    """
+    if isinstance(X, Prepared):  # a table of a file
+        names = column_names
+        if X.groups is not None and names is not None:
+            names = [names[j] for j in X.groups.of_column]
+        return Prepared(validate_X(X.X, names, missing=True), X.groups)
+    inside, named = opened(X)
+    names = column_names if column_names is not None else getattr(named, "columns", None)
+    if is_mixed_frame(inside):
+        columns = frame_columns(inside)
+        encoded, found = encode(columns)
+        notes = notes_on(columns)
+        if not encoded.shape[1]:
+            raise ParameterError(
+                f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "
+                "categories with few levels.",
+                parameter="X",
+            )
+        if notes:
+            message = f"the table is not purely numeric. {sentences(notes)}"
+            warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
+        # Names of the encoded columns for messages: those of the columns they come from.
+        matrix = validate_X(encoded, None if names is None else [names[j] for j in found.owner], missing=True)
+        if groups is None:
+            return Prepared(matrix, found)
+        owner, n_inputs = found.owner, len(columns)
     else:
-        require("pyarrow.feather", "io", path).write_feather(table, str(path))
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether the file name means Parquet; otherwise it is Feather."""
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[int]], Any]]:
-    """Column names, column types, the number of rows, and a function that loads the columns at given positions."""
-    pa = require("pyarrow", "io", path)
-    try:
-        if is_parquet(path):
-            file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
-            schema, n_rows = file.schema_arrow, file.metadata.num_rows
-            load = lambda columns: file.read(columns=[schema.names[j] for j in columns])  # noqa: E731
-        else:
-            table = require("pyarrow.feather", "io", path).read_table(path, memory_map=True)
-            schema, n_rows, load = table.schema, table.num_rows, table.select
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} is not a {path.suffix[1:].lower()} file: {first_line(error)}") from None
-    if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"{path} has several columns with the same name; rename them first.")
-    return schema.names, schema.types, n_rows, load
-
-
-# -------------------------------------------------------------------- ARFF
-
-
-def read_arff(request: Request) -> Contents:
-    """Dense or sparse ARFF through liac-arff."""
-    with _open_arff(request.path) as (content, sparse):
-        names = [name for name, _ in content["attributes"]]
-        if sparse:
-            return _read_sparse_arff(request, names, content)
-    return read_rows(request, names, lambda: _rows_of_arff(request.path))
-
-
-def _rows_of_arff(path: Path) -> Iterator[tuple[int, list[Any]]]:
-    with _open_arff(path) as (content, _):
-        yield from enumerate(content["data"])
-
-
-def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
-    arff = require("arff", "io", table.source)
-    gone = dropped_columns(table, selected)
-    with _open_arff(table.source) as (content, sparse):
-        kept = [j for j in range(len(content["attributes"])) if j not in gone]
-        new = {j: k for k, j in enumerate(kept)}
-        content["attributes"] = [content["attributes"][j] for j in kept]
-        content["data"] = [
-            {new[j]: v for j, v in row.items() if j in new} if sparse else [row[j] for j in kept]
-            for row in content["data"]
-        ]
-    with opener(path)(path, "wt", encoding="utf-8") as file:
-        arff.dump(content, file)
-
-
-@contextmanager
-def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
-    """The content from liac-arff, with rows as an iterator, and whether rows are sparse; errors name the line."""
-    arff = require("arff", "io", path)
-    with open_text(path) as file:
-        sparse = _is_sparse_arff(file)
-    line = 0
-
-    def lines(file: Iterable[str]) -> Iterator[str]:
-        nonlocal line
-        for line, text in enumerate(file, 1):  # noqa: B007
-            # liac-arff would truncate 2.7 to 2 if the attribute is declared as integer
-            yield re.sub(r"(?i)^(\s*@attribute\s.*\s)integer\s*$", r"\1numeric", text)
-
-    try:
-        with open_text(path) as file:
-            yield arff.load(lines(file), return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN), sparse
-    except arff.ArffException as error:
-        error.line = line  # liac-arff does not set it for an iterator of rows
-        raise ValueError(f"{path}: {first_line(error)[:200]}") from None
-
-
-def _is_sparse_arff(lines: Iterable[str]) -> bool:
-    data = False
-    for line in lines:
-        text = line.strip()
-        if data and text and text[0] != "%":
-            return text[0] == "{"
-        data = data or text[:5].lower() == "@data"
-    return False
-
-
-def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any]) -> Contents:
-    features, target, ids = roles(names, request)
-    # A cell that is not written is 0, which for a nominal attribute means its first value.
-    zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
-    wanted, bad = set(features), dict[int, str]()
-    rows, columns, values = array("q"), array("q"), array("d")
-    texts: dict[int, list[Any]] = {j: [] for j in [*([] if target is None else [target]), *ids[:1]]}
-    n_rows = 0
-    for i, row in enumerate(content["data"]):
-        n_rows = i + 1
-        for j, cell in row.items():
-            value = as_number(cell) if j in wanted else np.nan
-            if value is None:
-                bad.setdefault(j, f"row {i}, column {names[j]!r}: {_what(cell)}")
-            elif j in wanted:
-                rows.append(i)
-                columns.append(j)
-                values.append(value)
-        for j, cells in texts.items():
-            cells.append(row.get(j, zero[j]))
-        if i % 256 == 0:
-            check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
-    features, out, notes = usable(request, names, features, bad)
-    X = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(n_rows, len(names))))[:, features]
-    layout = {"features": features, "left_out": out}
-    y, row_ids = None if target is None else texts[target], texts[ids[0]] if ids else None
-    return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
-
-
-# -------------------------------------------------------------------- Excel
-
-
-def read_xlsx(request: Request) -> Contents:
-    """Read the last computed numbers of a sheet; dates and text are not numbers, and empty rows are skipped."""
-    path = request.path
-    with _open_sheet(path, request.sheet) as rows:
-        kept = [(line, row) for line, row in rows if row and line > (request.skip_rows or 0)]
-    if not kept:
-        raise ValueError(f"{path}: the sheet is empty.")
-    width = max(len(row) for _, row in kept)
-    skip, notes = request.skip_rows or 0, list[str]()
-    if request.skip_rows is None:
-        titles = _title_rows([row for _, row in kept[: _TITLES + 1]], width)
-        kept, skip = kept[titles:], kept[titles][0] - 1 if titles else 0
-        notes += [title_note(path, skip)] * bool(titles)
-
-    def padded(start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[Any]]]:
-        return ((line, row + [None] * (width - len(row))) for line, row in islice(kept, start, stop))
-
-    first, *others = ([_shown(cell) for cell in row] for _, row in padded(stop=20))
-    first, header, note = [cell.strip() for cell in first], request.header, ""
-    if header is None and set(request.named) & set(first):
-        header = True
-    if header is None:
-        header, note = guess_header(first, others)
-    names = first if header else [f"x{j}" for j in range(width)]
-    if len(kept) == header:
-        raise ValueError(f"{path} has a header but no rows.")
-    if request.transpose:
-        cells = [[_shown(cell) if j == 0 else cell for j, cell in enumerate(row)] for _, row in padded()]
-        found = read_transposed(request, cells, as_number, _shown)
-    else:
-        found = read_rows(request, names, partial(padded, int(header)), _shown)
-    found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
-    found.notes = notes + [f"{path}: {note}"] * bool(note) + found.notes
-    return found
-
-
-def _title_rows(rows: list[list[Any]], width: int) -> int:
-    """The number of rows above a table: those of one cell above a row that fills at least half of the columns."""
-    for count, row in enumerate(rows):
-        filled = sum(cell is not None and _shown(cell).strip() != "" for cell in row)
-        if filled > 1:
-            return count if 2 * filled >= width else 0
-    return 0
-
-
-def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
-    """Write the kept columns of the sheet to a new workbook."""
-    openpyxl = require("openpyxl", "io", path)
-    gone = dropped_columns(table, selected)
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("Sheet1")
-    with _open_sheet(table.source, table.layout["sheet"]) as rows:
-        kept = (row for line, row in rows if line > table.layout.get("skip", 0))
-        if table.layout.get("transposed"):
-            for j, row in enumerate(row for row in kept if row):
-                if j not in gone:
-                    sheet.append(row)
-        else:
-            for row in kept:
-                sheet.append([cell for j, cell in enumerate(row) if j not in gone])
-    with open(path, "wb") as file:
-        book.save(file)
-
-
-def save_sheet(path: Path, columns: dict[str, Any], named: str | Path) -> None:
-    """Write columns to the only sheet of a new workbook; ``named`` is the file that errors name."""
-    openpyxl = require("openpyxl", "io", named)
-    control = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
-    values = [np.asarray(column).tolist() for column in columns.values()]
-    if values and len(values[0]) >= _MOST_ROWS:
-        raise ValueError(
-            f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are {len(values[0]) + 1}; use .csv."
+        matrix = validate_X(inside, names, missing=True)
+        if groups is None:
+            return Prepared(matrix, None)
+        owner, n_inputs = np.arange(matrix.shape[1]), matrix.shape[1]
+    if isinstance(matrix, Source) or is_sparse(matrix):
+        raise ParameterError(
+            "groups= needs a dense X in memory; pass the columns as an array or a frame.", parameter="groups"
         )
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("Sheet1")
-
-    def as_cell(value: Any) -> Any:
-        if isinstance(value, float) and not math.isfinite(value):
-            value = None if math.isnan(value) else str(value)  # a cell holds neither NaN nor infinity
-        if not isinstance(value, str):
-            return value
-        cell = openpyxl.cell.WriteOnlyCell(sheet, control.sub("\ufffd", value))
-        cell.data_type = "s"  # otherwise a name such as =A1 would be a formula
-        return cell
-
-    for row in chain([list(columns)], zip(*values, strict=True)):
-        sheet.append([as_cell(value) for value in row])
-    with open(path, "wb") as file:
-        book.save(file)
+    of_input, labels = group_labels(groups, n_inputs, names)
+    return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
 
 
-@contextmanager
-def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
-    """The numbered rows of a sheet, without empty cells at their ends; errors of openpyxl become a ValueError."""
-    openpyxl = require("openpyxl", "io", path)
-    book = None
-    try:
-        _check_parts(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-            sheet = _sheet(book, wanted, path)
-            sheet.reset_dimensions()  # the size that a file declares may be wrong
-            with closing(sheet.iter_rows(values_only=True)) as rows:  # the iterator keeps the file open
-                yield _rows(rows, path)
-    except ImportError:
-        raise
-    except Exception as error:  # openpyxl raises many kinds of errors for a damaged file
-        if str(error).startswith(str(path)):
-            raise
-        why = first_line(error) or type(error).__name__
-        raise ValueError(f"{path} is not a readable Excel file: {why}.") from None
-    finally:
-        if book is not None:
-            book.close()
+def group_labels(groups: Any, n_columns: int, names: Any = None) -> tuple[np.ndarray, list[str]]:
+    """The feature of every column, numbered by first occurrence, and the names of the features.
+
+    Examples
+    --------
+    >>> from fiedler.data.columns import group_labels
+    >>> group_labels(["a", "b", "a", None], 4)
+    (array([0, 1, 0, 2]), ['a', 'b', 'x3'])
+    >>> group_labels({"band": [1, 2]}, 4)
+    (array([0, 1, 1, 2]), ['x0', 'band', 'x3'])
+    """
+    own = [f"x{j}" if names is None else str(names[j]) for j in range(n_columns)]
+    labels: list[Any] = [None] * n_columns
+    if isinstance(groups, Mapping):
+        for name, members in groups.items():
+            for j in _places(name, members, n_columns, names):
+                if labels[j] is not None:
+                    message = f"column {own[j]!r} is in the groups {labels[j]!r} and {name!r}; groups must not overlap."
+                    raise ParameterError(f"groups: {message}", parameter="groups", value=name)
+                labels[j] = name
+    else:
+        given = list(groups) if hasattr(groups, "__iter__") and not isinstance(groups, str) else None
+        if given is None or len(given) != n_columns:
+            raise ParameterError(
+                f"groups must hold one label for each of the {n_columns} columns of X, or map names to columns, got "
+                f"{repr(groups) if given is None else f'{len(given)} labels'}.",
+                parameter="groups",
+            )
+        labels = [None if is_missing(label) else label for label in given]
+    place: dict[Any, int] = {}
+    of_input, titles = np.empty(n_columns, dtype=np.intp), list[str]()
+    for j, label in enumerate(labels):
+        key = ("column", j) if label is None else ("group", label)
+        if key not in place:
+            place[key] = len(place)
+            titles.append(own[j] if label is None else str(label))
+        of_input[j] = place[key]
+    return of_input, titles
 
 
-def _check_parts(path: Path) -> None:
-    """Check the declared sizes of the parts of a workbook: sheets are loaded row by row, other parts as a whole."""
-    with zipfile.ZipFile(path) as archive:
-        for part in archive.infolist():
-            declared = f"{part.filename} of {part.file_size} bytes"
-            check_size(path, declared, part.file_size, part.compress_size)
-            if part.filename.startswith("xl/worksheets/"):
-                longest = _longest_row(archive, part)
-                check_size(path, f"a row of {longest} bytes in {part.filename}", _XML_COST * longest)
-            else:
-                check_size(path, declared, _XML_COST * part.file_size)
-
-
-def _longest_row(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
-    """Approximate number of bytes of the longest row of a sheet."""
-    longest = length = 0
-    with archive.open(part) as file:
-        while piece := file.read(_PIECE):
-            at = piece.rfind(b"<row")
-            length = length + len(piece) if at < 0 else len(piece) - at
-            longest = max(longest, length)
-    return longest
-
-
-def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """Rows without the empty cells at their ends; raises an error beyond the limits of memory and Excel."""
-    held = 0
-    for line, row in enumerate(rows, 1):
-        if line > _MOST_ROWS:
-            raise ValueError(f"{path}: the sheet has a row beyond {_MOST_ROWS}, the largest row number in Excel.")
-        width = next((j for j in range(len(row), 0, -1) if row[j - 1] is not None), 0)
-        held += width
-        if width:
-            check_size(path, f"more than {line} rows with {held} cells", _NUMBER_BYTES * held)
-        yield line, list(row[:width])
-
-
-def _sheet(book: Any, wanted: str | int | None, path: Path) -> Any:
-    names = [sheet.title for sheet in book.worksheets]
-    if wanted in names:
-        return book[wanted]
-    if isinstance(wanted, str) and not wanted.lstrip("-").isdigit():
-        raise ValueError(f"{path} has no sheet {wanted!r}; {did_you_mean(wanted, names)}Sheets: {', '.join(names)}.")
-    number = int(wanted or 0)
-    if not -len(names) <= number < len(names):
-        raise ValueError(f"{path} has no sheet {number}: its {len(names)} sheets are numbered from 0.")
-    return book.worksheets[number]
-
-
-def _shown(cell: Any) -> str:
-    """A cell as text; integers without a decimal point, as the sheet shows them."""
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
-        cell = int(cell)
-    return "" if cell is None else str(cell)
+def _places(group: Any, members: Any, n_columns: int, names: Any) -> list[int]:
+    """The column numbers of the members of a group, which are names or numbers."""
+    members = [members] if isinstance(members, (str, int, np.integer)) else list(members)
+    known = {} if names is None else {name: j for j, name in enumerate(names)}
+    found = []
+    for member in members:
+        if member in known:
+            found.append(known[member])
+        elif isinstance(member, (int, np.integer)) and not isinstance(member, bool) and 0 <= member < n_columns:
+            found.append(int(member))
+        else:
+            hint = did_you_mean(str(member), map(str, known), 0.6)
+            raise ParameterError(
+                f"groups: {group!r} names the column {member!r}, which X does not have; {hint}use names of columns or "
+                f"numbers from 0 to {n_columns - 1}.",
+                parameter="groups",
+                value=member,
+            )
+    return found

@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from sklearn import config_context, get_config
 
 from ..validation import is_sparse
-from .keep import current_run
 from .memory import give_back, slab_bytes
 from .source import Part, Source, block_name, check_finite, spans, unreadable
+from .work import current_run
 
 Span = tuple[slice, slice]  # rows and columns
 _LABEL = "the Dask array"
@@ -35,9 +35,8 @@ class DaskSource(Source):
 
     def __init__(self, array: Any):
         if array.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array, got a Dask array of shape {array.shape} instead; X must have two axes."
-            )
+            message = f"Expected 2D array, got a Dask array of shape {array.shape} instead"
+            raise ValueError(f"{message}; X must have two axes.")
         if np.isnan(array.shape).any():
             raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
         self.sparse = is_sparse(array._meta)
@@ -68,8 +67,7 @@ class DaskSource(Source):
 
     def slabs(self) -> list[slice]:
         if self.array.numblocks[0] == 1:  # already chunked by columns: use the chunks unchanged
-            ends = np.cumsum(self.array.chunks[1]).tolist()
-            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+            return _chunks(self.array.chunks[1])
         # At least several slabs, so that the work can be shared among workers.
         share = slab_bytes() * self.shape[1] / max(self._bytes, 1.0)
         return spans(self.shape[1], min(share, -(-self.shape[1] // 8)), self.chunks[1])
@@ -118,10 +116,7 @@ class DaskSource(Source):
         return total
 
     def row_slabs(self) -> list[slice]:
-        if self.array.numblocks[1] == 1:
-            ends = np.cumsum(self.array.chunks[0]).tolist()
-            return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-        return super().row_slabs()
+        return _chunks(self.array.chunks[0]) if self.array.numblocks[1] == 1 else super().row_slabs()
 
     def _tasks(self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool = False) -> list[Any]:
         """``function`` on each slab, as delayed values with the name of the slab."""
@@ -141,6 +136,11 @@ class DaskSource(Source):
         return f"{super().fingerprint()} {self.array.name}"
 
 
+def _chunks(sizes: tuple[int, ...]) -> list[slice]:
+    ends = np.cumsum(sizes).tolist()
+    return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
 def _merged(parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
     """Delayed values merged in a tree, so that a worker holds only a few of them at a time."""
     from dask import delayed
@@ -158,7 +158,7 @@ def from_source(source: Source) -> DaskSource:
 
     (n, m), by_rows = source.shape, source.by_rows
     spans_ = source.row_slabs() if by_rows else source.slabs()
-    meta = sp.csc_array((0, 0), dtype=source.dtype) if source.sparse else np.empty((0, 0), dtype=source.dtype)
+    meta = (sp.csc_array if source.sparse else np.empty)((0, 0), dtype=source.dtype)
     read = delayed(_read_elsewhere, pure=True)
     blocks = []
     version = source.fingerprint()  # a file that was changed gets another version
@@ -172,23 +172,18 @@ def from_source(source: Source) -> DaskSource:
 
 
 def _read_elsewhere(reopen: Callable[[], Source], version: str, span: slice, by_rows: bool) -> Part:
+    """Rows or columns of a source, which is opened once in every process, and again if the file has changed."""
     try:
-        source = _reopened(reopen, version)
-        return source[span] if by_rows else source[:, span]
+        key = pickle.dumps(reopen)
+        if _open.get(key, ("", None))[0] != version:
+            _open[key] = (version, reopen())
+        return _open[key][1][span] if by_rows else _open[key][1][:, span]
     except Exception as error:
         error.add_note(_NAMED)
         raise
 
 
 _open: dict[bytes, tuple[str, Source]] = {}
-
-
-def _reopened(reopen: Callable[[], Source], version: str) -> Source:
-    """The source, opened once in every process, and again if the file has changed."""
-    key = pickle.dumps(reopen)
-    if _open.get(key, ("", None))[0] != version:
-        _open[key] = (version, reopen())
-    return _open[key][1]
 
 
 class _Block:
@@ -219,11 +214,9 @@ class _Block:
 def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """Pairs (block, result) in the order of completion, from the active client or from threads."""
     client = _client()
-    if client is None:
-        for task, block in zip(tasks, blocks, strict=True):
-            yield block, _computed(task.compute, block, shape)
-        return
-    for place, result in _by_client(client, tasks, lambda result, place: _computed(result, blocks[place], shape)):
+    taken = lambda result, place: _computed(result, blocks[place], shape)  # noqa: E731
+    by_threads = ((place, taken(task.compute, place)) for place, task in enumerate(tasks))
+    for place, result in by_threads if client is None else _by_client(client, tasks, taken):
         yield blocks[place], result
 
 
@@ -234,10 +227,8 @@ def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda
     """
     from distributed import TimeoutError, wait
 
-    patience = _Patience(client)
-    futures = client.compute(tasks)
-    waiting = {future.key: place for place, future in enumerate(futures)}
-    left = list(futures)
+    futures, alone = client.compute(tasks), None  # time of the first check without workers
+    waiting, left = {future.key: place for place, future in enumerate(futures)}, list(futures)
     try:
         while left:
             try:
@@ -247,31 +238,18 @@ def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda
                     left.remove(future)
                     yield waiting[future.key], result
             except TimeoutError:
-                patience.look()
+                if client.status == "running" and client.scheduler_info()["workers"]:
+                    alone = None
+                    continue
+                alone = time.monotonic() if alone is None else alone
+                if time.monotonic() - alone >= _PATIENCE or client.status == "closed":
+                    raise ConnectionError(
+                        f"the Dask cluster of {client} has had no workers for {_PATIENCE} seconds; start workers, or "
+                        "close the client, so that the blocks are computed in this process."
+                    ) from None
     finally:
         if client.status == "running":
             client.cancel(left)
-
-
-class _Patience:
-    """Raises an error if a cluster has no workers for too long."""
-
-    def __init__(self, client: Any):
-        self._client = client
-        self._since: float | None = None  # time of the first check without workers
-
-    def look(self) -> None:
-        """Check for workers; raises an error if there were none for too long."""
-        running = self._client.status == "running"
-        if running and self._client.scheduler_info()["workers"]:
-            self._since = None
-            return
-        self._since = time.monotonic() if self._since is None else self._since
-        if time.monotonic() - self._since >= _PATIENCE or self._client.status == "closed":
-            raise ConnectionError(
-                f"the Dask cluster of {self._client} has had no workers for {_PATIENCE} seconds; start workers, or "
-                "close the client, so that the blocks are computed in this process."
-            )
 
 
 def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) -> Any:
@@ -297,10 +275,8 @@ def _client() -> Any:
     """The active client of ``distributed``, if there is one."""
     try:
         from distributed import default_client
-    except ImportError:
-        return None
-    try:
+
         client = default_client()
-    except ValueError:
+    except (ImportError, ValueError):
         return None
     return None if client.status in ("closed", "closing") else client

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,6 +25,22 @@ from .memory import check_size, slab_bytes
 from .source import Source
 
 _WIDE_PARQUET = 20_000  # with more columns, the metadata of a Parquet file cost more than its values
+
+
+@contextmanager
+def named_damage(path: str | os.PathLike, what: str = "", end: str = "") -> Iterator[None]:
+    """Errors of other libraries about a damaged file, of any kind, as one that names the file and what it is not."""
+    try:
+        yield
+    except (ImportError, PermissionError):
+        raise
+    except Exception as error:
+        if str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error)):
+            raise
+        why = first_line(error) or type(error).__name__
+        if isinstance(error, MemoryError):
+            raise MemoryError(f"{path} does not fit into memory, or is damaged: {why}.") from error
+        raise ValueError(f"{path} {f'is not {what}' if what else 'cannot be read'}: {why}{end}") from error
 
 
 class FileSource(Source):
@@ -84,14 +102,10 @@ def open_mapped(path: Path) -> Source:
 
 def no_array(path: Path, error: Exception) -> str:
     """The message for a NumPy file that cannot be read."""
-    why = "it holds Python objects or a pickle, which are never loaded" if _smells_of_pickle(path, error) else error
-    return f"{path} is not a NumPy file of numbers: {first_line(why)}."
-
-
-def _smells_of_pickle(path: Path, error: Exception) -> bool:
     with open(path, "rb") as file:
-        start = file.read(2)
-    return "ickle" in str(error) or "bject" in str(error) or start[:1] == b"\x80"
+        pickled = "ickle" in str(error) or "bject" in str(error) or file.read(1) == b"\x80"
+    why = "it holds Python objects or a pickle, which are never loaded" if pickled else first_line(error)
+    return f"{path} is not a NumPy file of numbers: {why}."
 
 
 class SparseFile(FileSource):
@@ -167,16 +181,14 @@ class ParquetFile(FileSource):
     """The numeric columns of a Parquet file; more suitable for tall tables than for wide ones."""
 
     def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
-        pa, pq = require("pyarrow", "io", path), require("pyarrow.parquet", "io", path)
-        try:
-            self._file = pq.ParquetFile(path, memory_map=True)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise ValueError(f"{path} is not a Parquet file: {str(error).partition(chr(10))[0]}") from None
+        require("pyarrow", "io", path)
+        with named_damage(path, "a Parquet file"):
+            self._file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
         schema, meta = self._file.schema_arrow, self._file.metadata
         columns = list(schema.names) if columns is None else list(columns)
         for name in columns:
-            if schema.names.count(name) != 1:
-                raise ValueError(f"{path} has {schema.names.count(name)} columns named {name!r}; it should have one.")
+            if (count := schema.names.count(name)) != 1:
+                raise ValueError(f"{path} has {count} columns named {name!r}; it should have one.")
         if len(columns) > _WIDE_PARQUET:
             raise ValueError(
                 f"{path} has {len(columns)} columns, more than the limit of {_WIDE_PARQUET} for reading Parquet in "
@@ -198,15 +210,14 @@ class ParquetFile(FileSource):
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         wanted = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else columns
         names = [self._columns[j] for j in wanted]
-        groups = [
-            g for g in range(len(self._starts) - 1) if self._starts[g] < rows.stop and self._starts[g + 1] > rows.start
-        ]
         out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
-        for g in groups:  # one row group at a time, because decoded data are much larger than stored data
+        # One row group at a time, because decoded data are much larger than stored data.
+        for g, (start, stop) in enumerate(pairwise(self._starts.tolist())):
+            low, high = max(rows.start, start), min(rows.stop, stop)
+            if low >= high:
+                continue
             with self._reading:
                 table = self._file.read_row_group(g, columns=sorted(set(names)))
-            start = int(self._starts[g])
-            low, high = max(rows.start, start), min(rows.stop, int(self._starts[g + 1]))
             for j, name in enumerate(names):
                 values = as_floats(table.column(name).slice(low - start, high - low), f"column {name!r}")
                 out[low - rows.start : high - rows.start, j] = values
@@ -282,9 +293,8 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
         return
     if hasattr(array, "id"):  # h5py
         if array.size and array.chunks and not array.id.get_storage_size():
-            raise ValueError(
-                f"{label}: none of its {array.size} values is stored; {_ON_PURPOSE.format(array.fillvalue)}"
-            )
+            purpose = _ON_PURPOSE.format(array.fillvalue)
+            raise ValueError(f"{label}: none of its {array.size} values is stored; {purpose}")
         return
     size = array.shards or array.chunks
     root = getattr(array.store, "root", None)

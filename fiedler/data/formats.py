@@ -20,8 +20,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -31,15 +30,14 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
-from ..words import first_line
-from . import columns, matlab, matrices, stores
-from .atomic import check_writable, replacing
-from .delimited import existing
-from .files import ParquetFile, open_mapped
-from .label_files import as_labels, read_labels, read_names
+from . import matrices, stores, tables
+from .contents import Contents, ReadOnce, Request, Table, flipped, position
+from .files import ParquetFile, named_damage, open_mapped
+from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
-from .tables import Contents, Request, Table, flipped, position
+from .text import existing
+from .work import check_writable, replacing
 
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 
@@ -103,31 +101,28 @@ class Format:
         return (self.name, *self.aliases)
 
 
-def _stored(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
+def _stored(path: Path, key: str | None, _: list[str] | None, missing_chunks: str) -> Source:
     return stores.open_matrix(path, key, missing_chunks)
 
 
-def _mapped(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
-    return open_mapped(path)
-
-
-def _parquet(path: Path, key: str | None, columns: list[str] | None, missing_chunks: str) -> Source:
+def _parquet(path: Path, _: str | None, columns: list[str] | None, __: str) -> Source:
     return ParquetFile(path, columns)
 
 
+_MENTIONED: tuple[tuple[str, Any], ...] = (("header", True), ("header", False), ("skip_rows", 0))  # settings in notes
 _ARROW, _ANNDATA = ("pyarrow", "io"), ("anndata", "anndata")
 _TABLES = ("tsv", "txt", "tab", "data")
 FORMATS = {
     found.name: found
     for found in (
-        Format("csv", columns.read_csv, columns.write_csv, _TABLES, gzipped=True),
-        Format("xlsx", columns.read_xlsx, columns.write_xlsx, sheets=True, needs=("openpyxl", "io")),
-        Format("parquet", columns.read_arrow, columns.write_arrow, ("pq",), _parquet, needs=_ARROW),
-        Format("feather", columns.read_arrow, columns.write_arrow, ("arrow",), needs=_ARROW),
-        Format("arff", columns.read_arff, columns.write_arff, gzipped=True, needs=("arff", "io")),
-        Format("npy", matrices.read_npy, matrices.write_npy, open=_mapped),
+        Format("csv", tables.read_csv, tables.write_csv, _TABLES, gzipped=True),
+        Format("xlsx", tables.read_xlsx, tables.write_xlsx, sheets=True, needs=("openpyxl", "io")),
+        Format("parquet", tables.read_arrow, tables.write_arrow, ("pq",), _parquet, needs=_ARROW),
+        Format("feather", tables.read_arrow, tables.write_arrow, ("arrow",), needs=_ARROW),
+        Format("arff", tables.read_arff, tables.write_arff, gzipped=True, needs=("arff", "io")),
+        Format("npy", matrices.read_npy, matrices.write_npy, open=lambda path, *_: open_mapped(path)),
         Format("npz", matrices.read_npz, matrices.write_npz),
-        Format("mat", matlab.read_mat, matlab.write_mat),
+        Format("mat", matrices.read_mat, matrices.write_mat),
         Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),
         Format("mtx", matrices.read_mtx, matrices.write_mtx, ("mm",), gzipped=True),
         Format("h5ad", stores.read_h5ad, stores.write_h5ad, open=_stored, needs=_ANNDATA),
@@ -171,7 +166,7 @@ def _format_of(path: str | os.PathLike) -> Format | None:
 
 
 def read_table(
-    path: str | Path,
+    path: str | os.PathLike,
     *,
     target: str | int | None = None,
     id_column: str | int | Iterable[str | int] | None = None,
@@ -258,18 +253,17 @@ def read_table(
     >>> table.feature_names.tolist(), table.row_ids.tolist(), table.y.tolist()
     (['length', 'width'], ['p1', 'p2', 'p3'], ['rose', None, 'lily'])
     """
-    described = _format_of(path)
+    described, kept = _format_of(path), path if isinstance(path, ReadOnce) else None
     path, kind = existing(path, described is not None and described.folder), file_format(path)
     if target is not None and labels is not None:
         raise ValueError(f"give a target column or a file of labels, not both: target={target!r}, labels={labels}.")
     if sheet is not None and not FORMATS[kind].sheets:
         message, named = f"{path} has no sheets; leave out sheet={sheet!r}.", {f"sheet={sheet!r}": ("sheet", sheet)}
         raise ParameterError(message, parameter="sheet", value=sheet, way_out=named)
-    most = float("inf") if memory is None else memory
-    ids, dropped = _several(id_column), _several(drop)
-    with memory_limit(max(allocation_limit(), most if memory is not None and np.isfinite(most) else 0.0)):
-        request = Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only, skip_rows, transpose)
-        request.categories = _several(categories)
+    most, dropped = float("inf") if memory is None else memory, _several(drop)
+    request = Request(path, target, _several(id_column), layer, header, most, sheet, dropped, numeric_only, skip_rows)
+    request.transpose, request.categories, request.kept = transpose, _several(categories), kept
+    with memory_limit(max(allocation_limit(), most if np.isfinite(most) else 0.0)):
         found = read_contents(kind, request)
         n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
         m = m if found.groups is None else found.groups.n_features
@@ -280,9 +274,8 @@ def read_table(
         # Row numbers and column names are always needed.
         check_size(path, f"{n} rows and {m} columns", 8.0 * n + 2 * TEXT_BYTES * m)
     for note in found.notes:
-        said: dict[str, Any] = {f"header={value}": ("header", value) for value in (True, False)}
-        said = {words: way for words, way in (said | {"skip_rows=0": ("skip_rows", 0)}).items() if words in note}
-        warnings.warn(ParameterWarning(note, parameter="path", value=str(path), way_out=said), stacklevel=2)
+        ways = {f"{name}={value}": (name, value) for name, value in _MENTIONED if f"{name}={value}" in note}
+        warnings.warn(ParameterWarning(note, parameter="path", value=str(path), way_out=ways), stacklevel=2)
     row_ids = None if found.row_ids is None else np.array([str(v) for v in found.row_ids], dtype=object)
     y = found.y if labels is None else read_labels(labels, row_ids, n)
     y = None if y is None else as_labels(y, unlabeled)
@@ -292,17 +285,16 @@ def read_table(
         found.names = _given_names(names, found, m)
     if dropped and "left_out" not in found.layout:
         _leave_out(found, dropped, path)
-    n_features = found.X.shape[1] if found.groups is None else found.groups.n_features
-    feature_names = _unique(found.names, n_features, path)
+        m = found.X.shape[1]
+    feature_names = _unique(found.names, m, path)
     if isinstance(found.X, Source):
         found.X.names = feature_names  # for messages about its values, which are checked when they are read
-    layout = found.layout | {"y": found.y}
-    return Table(found.X, feature_names, row_ids, y, path, kind, layout, found.groups)
+    return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y}, found.groups)
 
 
 def read_contents(kind: str, request: Request) -> Contents:
     """What a file of one format holds, with samples as rows."""
-    with _damage_named(request.path):
+    with named_damage(request.path, end="."):
         found = FORMATS[kind].read(request)
         return flipped(found, request.path) if request.transpose and "transposed" not in found.layout else found
 
@@ -346,7 +338,7 @@ def open_source(
     if described is None or described.open is None:
         blocks = ", ".join(f".{suffix}" for known in FORMATS.values() if known.open for suffix in known.suffixes)
         raise ValueError(f"{path}: only {blocks} can be read in blocks.")
-    with memory_limit(allocation_limit()), _damage_named(path):
+    with memory_limit(allocation_limit()), named_damage(path, end="."):
         return described.open(path, key, columns, missing_chunks)
 
 
@@ -394,7 +386,7 @@ def check_output(path: str | Path, force: bool = False) -> None:
     check_writable(path, force, described is not None and described.folder)
 
 
-def file_format(path: str | Path) -> str:
+def file_format(path: str | os.PathLike) -> str:
     """The format of a file, by its name.
 
     Parameters
@@ -420,21 +412,6 @@ def file_format(path: str | Path) -> str:
             f"{path}: the format {Path(path).suffix or 'without a suffix'!r} is unknown; use {known_ones}."
         )
     return found.name
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Convert errors of other libraries about a damaged file to errors that name the file."""
-    try:
-        yield
-    except (ImportError, FileNotFoundError, PermissionError):
-        raise
-    except MemoryError as error:
-        raise MemoryError(f"{path} does not fit into memory, or is damaged: {first_line(error)}.") from error
-    except Exception as error:
-        if str(path) in str(error):
-            raise
-        raise ValueError(f"{path} cannot be read: {first_line(error) or type(error).__name__}.") from error
 
 
 def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]:
@@ -474,6 +451,7 @@ def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
 
 
 def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndarray:
+    """The names; .1, .2, ... follows the second, third, ... occurrence of a name."""
     names = [f"x{j}" for j in range(n_features)] if names is None else list(map(str, names))
     if len(names) != n_features:
         raise ValueError(f"{path} has {len(names)} feature names for {n_features} features.")
@@ -482,12 +460,6 @@ def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndar
         what = f"{len(repeated)} feature name{'s' * (len(repeated) > 1)}"
         example = f"the second {repeated[0]!r} is now {repeated[0] + '.1'!r}"
         warnings.warn(f"{path} repeats {what}; {example}.", UserWarning, stacklevel=3)
-        names = _numbered(names)
-    return np.array(names, dtype=object)
-
-
-def _numbered(names: list[str]) -> list[str]:
-    """Names in which .1, .2, ... follows the second, third, ... occurrence of a name."""
     used: Counter = Counter()
     unique: dict[str, None] = {}
     for name in names:
@@ -496,4 +468,4 @@ def _numbered(names: list[str]) -> list[str]:
             used[name] += 1
             new = f"{name}.{used[name]}"
         unique[new] = None
-    return list(unique)
+    return np.array(list(unique), dtype=object)

@@ -1,7 +1,8 @@
-"""Files of matrices, with or without labels: NPY, NPZ, svmlight, Matrix Market.
+"""Files of matrices, with or without labels: NPY, NPZ, MATLAB, svmlight, Matrix Market.
 
 Sparse matrices stay sparse. No file can run code: object arrays in NPY and NPZ raise an error, and the index arrays of
-sparse matrices are checked before compiled code uses them.
+sparse matrices are checked before compiled code uses them. A damaged MATLAB file can crash the reader of scipy, which
+therefore runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -9,22 +10,28 @@ from __future__ import annotations
 import gzip
 import inspect
 import io
+import json
+import os
 import re
+import struct
+import subprocess
+import sys
+import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import is_sparse
-from ..words import first_line
-from .delimited import BoundedLines, open_text, opener
-from .files import no_array, open_npy, starts_fit
-from .memory import DEFLATE, check_size
-from .tables import Contents, Request, Table, beside, flat, kept_columns, matrix_name, named_arrays, without_column
+from ..validation import is_sparse, require
+from .contents import Contents, Request, Table, kept_columns, named_arrays, of_arrays, without_column
+from .files import named_damage, no_array, open_npy, starts_fit
+from .memory import DEFLATE, allocation_limit, check_size
+from .stores import members, open_hdf5
+from .text import BoundedLines, open_text, opener
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
 _LONGEST_HEAD = 2**17  # bytes; NumPy refuses headers of more than 10,000
@@ -53,24 +60,21 @@ def read_npz(request: Request) -> Contents:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             heads = {name: _head(archive, name) for name in archive.files}
             sparse = {"shape", "data"} <= heads.keys() and heads.keys() & {"format", "indptr"}
-            X: Any = (
-                _sparse_of_npz(archive, heads, path)
-                if sparse
-                else _load(archive, heads[matrix_name(heads, path)], path)
-            )
-            y, names, row_ids = (head and _load(archive, head, path) for head in beside(heads, request))
+            X = _sparse_of_npz(archive, heads, path) if sparse else None
+            return of_arrays(heads, request, lambda head: archive[_check_member(archive, head, path).name], X)
     except PermissionError:
         raise
     except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for a damaged file
         raise error if str(error).startswith(str(path)) else ValueError(no_array(path, error)) from None
-    return Contents(X, flat(names), y, flat(row_ids))
 
 
-class _Head:
-    """Name, shape and dtype of an array that is not loaded."""
+class _Head(NamedTuple):
+    """An array that is not loaded."""
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype):
-        self.name, self.shape, self.dtype, self.ndim = name, shape, dtype, len(shape)
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    ndim: int
 
 
 def _head(archive: Any, name: str) -> _Head:
@@ -87,17 +91,13 @@ def _head(archive: Any, name: str) -> _Head:
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize
     if min(shape, default=0) < 0 or size != info.file_size - start:
         raise ValueError(f"{info.filename} does not hold an array of shape {shape}")
-    return _Head(name, shape, dtype)
+    return _Head(name, shape, dtype, len(shape))
 
 
-def _load(archive: Any, head: _Head, path: Path) -> np.ndarray:
-    _check_member(archive, head, path)
-    return archive[head.name]
-
-
-def _check_member(archive: Any, head: _Head, path: Path) -> None:
+def _check_member(archive: Any, head: _Head, path: Path) -> _Head:
     info = archive.zip.getinfo(f"{head.name}.npy")
     check_size(path, f"{head.name} of shape {head.shape}", info.file_size, info.compress_size)
+    return head
 
 
 def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_array | sp.csc_array:
@@ -108,17 +108,20 @@ def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_
         _check_member(archive, heads[part], path)
     if "offsets" in heads and (np.abs(archive["offsets"].astype(np.float64)) > archive["shape"].max()).any():
         raise ValueError(f"its diagonals do not fit the shape {archive['shape']}")
-    if "indptr" in heads:
-        starts = archive["indptr"]
-        if not starts_fit(starts, len(starts) - 1, heads["data"].shape[0]):
-            raise ValueError("the indptr of its sparse matrix decreases, or leads beyond its values")
     X: Any = sp.load_npz(path)
     if X.ndim != 2:
         raise ValueError(f"its sparse matrix has the shape {X.shape}")
     check_size(path, f"a sparse matrix of shape {X.shape}", 8.0 * sum(X.shape))
-    if X.format in ("csr", "csc", "bsr"):
-        X.check_format()  # invalid indices would make compiled code read out of bounds
+    X = _checked(X) if X.format in ("csr", "csc", "bsr") else X
     return sp.csc_array(X) if X.format == "csc" else sp.csr_array(X)
+
+
+def _checked(X: Any) -> Any:
+    """A compressed sparse matrix; invalid indices would make compiled code read out of bounds."""
+    if not starts_fit(X.indptr, len(X.indptr) - 1, len(X.data)):
+        raise ValueError("the indptr of its sparse matrix decreases, or leads beyond its values")
+    X.check_format()
+    return X
 
 
 def write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -129,6 +132,140 @@ def write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
         arrays["format"] = np.array(X.format.encode())
     with open(path, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
+
+
+# -------------------------------------------------------------------- MATLAB
+
+# Run by a process of its own: every variable as a file, and the list of them. Cells of text become text.
+_CONVERT = """
+import inspect, json, sys
+import numpy as np, scipy.sparse as sp
+from scipy.io import loadmat
+path, folder, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
+try:
+    import resource
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (int(used + limit), int(used + limit)))
+except (ImportError, OSError, ValueError, OverflowError):
+    pass
+def text(cell):
+    return str(cell.ravel()[0] if isinstance(cell, np.ndarray) and cell.size else "" if np.size(cell) == 0 else cell)
+try:
+    found, arrays = [], {"spmatrix": False} if "spmatrix" in inspect.signature(loadmat).parameters else {}
+    for name, value in loadmat(path, **arrays).items():
+        if name.startswith("__"):
+            continue
+        file, kind = f"{folder}/{len(found)}", value.dtype.kind
+        if sp.issparse(value):
+            sp.save_npz(file, sp.csc_array(value), compressed=False)
+        elif kind in "biufcUO":
+            value = np.array([text(cell) for cell in value.ravel()]) if kind == "O" else value
+            np.save(file, value, allow_pickle=False)
+        found.append(name)
+    json.dump(found, open(f"{folder}/names.json", "w"))
+except MemoryError:
+    sys.exit(4)
+except Exception as error:
+    print(str(error) or type(error).__name__)
+    sys.exit(3)
+"""
+_SECONDS = 60.0, 1e-6  # longest time of a conversion, and more of it per byte
+
+
+def read_mat(request: Request) -> Contents:
+    """X and Y of a MATLAB file in the layout of the ASU repository; version 7.3 is HDF5."""
+    path = request.path
+    with named_damage(path, "a MATLAB file"):
+        with open(path, "rb") as file:
+            head = file.read(128)
+        if 2 in head[124:126] and head[126:] in (b"IM", b"MI"):
+            return _read_mat73(request)
+        _check_variables(path)
+        with tempfile.TemporaryDirectory() as folder:
+            arrays = _converted(path, Path(folder))
+            return of_arrays(arrays, request, lambda part: part if is_sparse(part) else np.array(part), ids=False)
+
+
+def _converted(path: Path, folder: Path) -> dict[str, Any]:
+    """The variables of a MATLAB file, mapped from a folder to which another process writes them; damage may end it."""
+    limit, seconds = allocation_limit(), _SECONDS[0] + _SECONDS[1] * path.stat().st_size
+    command = [sys.executable, "-c", _CONVERT, str(path.absolute()), str(folder), str(3 * limit)]
+    threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}  # each takes address space
+    env = os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"reading it takes more than {seconds:.0f} seconds") from None
+    if done.returncode == 4:
+        check_size(path, "variables of this size or more", 3 * limit + 1)
+    if done.returncode == 3:
+        raise ValueError(done.stdout.strip())
+    if done.returncode:
+        raise ValueError("it is damaged")
+    arrays: dict[str, Any] = {}
+    for k, name in enumerate(json.loads((folder / "names.json").read_text(encoding="utf-8"))):
+        dense, sparse = folder / f"{k}.npy", folder / f"{k}.npz"
+        arrays[name] = np.load(dense, mmap_mode="r", allow_pickle=False) if dense.exists() else None
+        arrays[name] = _checked(sp.load_npz(sparse)) if sparse.exists() else arrays[name]
+    return arrays
+
+
+def _check_variables(path: Path) -> None:
+    """Check the sizes of the variables of a file of version 5 to 7 before they are unpacked."""
+    left, held = path.stat().st_size - 128, 0
+    with open(path, "rb") as file:
+        order = {b"IM": "<", b"MI": ">"}.get(file.read(128)[126:])
+        while order and left >= 8:
+            kind, size = struct.unpack(f"{order}II", file.read(8))
+            if size > left - 8:
+                raise ValueError(f"a variable of {size} bytes is longer than what is left of the file")
+            at, unpacked, left = file.tell(), size, left - 8 - size
+            if kind == 15:  # compressed; the first bytes are the tag of what is inside
+                tag = zlib.decompressobj().decompress(file.read(min(size, 2**10)), 8)
+                if len(tag) < 8:
+                    raise ValueError("a compressed variable is cut short")
+                unpacked = struct.unpack(f"{order}II", tag)[1]
+                check_size(path, f"a variable of {unpacked} bytes", unpacked, size)
+            held += unpacked
+            check_size(path, f"variables of {held} bytes", held)
+            file.seek(at + size)
+
+
+def _read_mat73(request: Request) -> Contents:
+    """Version 7.3; only the requested variables are loaded."""
+    h5py = require("h5py", "io", request.path)
+
+    def load(item: Any) -> Any:
+        if is_sparse(item):
+            return item
+        parts = [item[part] for part in ("ir", "jc", "data")] if isinstance(item, h5py.Group) else [item]
+        name = item.name.lstrip("/")
+        what = f"{name} with {parts[2].size} values" if len(parts) > 1 else f"{name} of shape {item.shape[::-1]}"
+        check_size(request.path, what, sum(part.size * part.dtype.itemsize for part in parts))
+        if len(parts) == 1:
+            return item[()].T  # MATLAB stores matrices by columns
+        rows, starts, values = (part[()] for part in parts)
+        return _checked(sp.csc_array((values, rows, starts), shape=(int(item.attrs["MATLAB_sparse"]), len(starts) - 1)))
+
+    with open_hdf5(request.path) as file:
+        arrays: dict[str, Any] = {}
+        for name, item in members(file):
+            if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+                arrays[name] = item
+            elif isinstance(item, h5py.Group) and "MATLAB_sparse" in item.attrs:
+                arrays[name] = load(item)
+        return of_arrays(arrays, request, load, ids=False)
+
+
+def write_mat(path: Path, table: Table, selected: np.ndarray) -> None:
+    from scipy.io import savemat
+
+    arrays = named_arrays(table, selected)
+    arrays["feature_names"] = arrays["feature_names"].astype(object)
+    if "y" in arrays:
+        arrays["Y"] = arrays.pop("y").reshape(-1, 1)
+    with open(path, "wb") as file:
+        savemat(file, arrays, do_compression=True)  # type: ignore[arg-type]  # the stubs know paths only
 
 
 # -------------------------------------------------------------------- svmlight
@@ -202,18 +339,16 @@ def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
 def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
     from scipy.io import mmread
 
-    try:
+    with named_damage(path, "Matrix Market", "."):
         _check_market_head(path)
-        with _lines_that_end(path) as file:
-            X = mmread(file, **_as_arrays(mmread))
+        # Older versions of scipy lack the option, and return sparse matrices.
+        options: dict[str, Any] = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
+        try:
+            with _lines_that_end(path) as file:
+                X = mmread(file, **options)
+        except (EOFError, zlib.error):
+            raise ValueError("it is cut short or damaged") from None
         return X if isinstance(X, np.ndarray) else sp.csc_array(X)
-    except PermissionError:
-        raise
-    except Exception as error:  # scipy raises many kinds of errors for a damaged file
-        if str(error).startswith(str(path)):
-            raise
-        why = "it is cut short or damaged" if isinstance(error, (EOFError, zlib.error)) else first_line(error)
-        raise ValueError(f"{path} is not Matrix Market: {why or type(error).__name__}.") from None
 
 
 def _check_market_head(path: Path) -> None:
@@ -274,8 +409,3 @@ class _Ended:
             self._ended = True
             return b"\n"
         return data
-
-
-def _as_arrays(reader: Callable[..., Any]) -> dict[str, Any]:
-    """The option with which a reader of scipy returns sparse arrays; empty for old versions, which lack it."""
-    return {"spmatrix": False} if "spmatrix" in inspect.signature(reader).parameters else {}

@@ -78,8 +78,10 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
     """
     if isinstance(X, Source) or X.shape[1] < 2:
         return None
-    rows, columns = map(_spaced, X.shape)
-    some = _corner(X, rows, columns)
+    rows, columns = (np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp) for size in X.shape)
+    some = X  # some rows of some columns, if there are many
+    if X.shape != (len(rows), len(columns)):
+        some = X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]
     if isinstance(some, np.ndarray) and _surely_even(some, factor):
         return None
     found = _compared(_spreads(some, np.arange(len(columns))), columns, factor)
@@ -122,17 +124,6 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
     warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=stacklevel)
 
 
-def _spaced(size: int) -> np.ndarray:
-    return np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp)
-
-
-def _corner(X: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Some rows of some columns; X itself if these are all."""
-    if X.shape == (len(rows), len(columns)):
-        return X
-    return X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]
-
-
 def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:
     spread = np.where(np.isfinite(spread), spread, 0.0)
     used = np.flatnonzero(spread > _NOTHING * spread.max(initial=0.0))
@@ -158,9 +149,8 @@ def _surely_even(X: np.ndarray, factor: float) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         ranges = high - low
         varying = ranges[ranges > 0.0]
-        return bool(
-            np.isfinite(ranges).all() and 10.0 * varying.max(initial=0.0) <= factor * varying.min(initial=np.inf)
-        )
+        even = 10.0 * varying.max(initial=0.0) <= factor * varying.min(initial=np.inf)
+        return bool(np.isfinite(ranges).all() and even)
 
 
 def _spreads(X: Any, columns: np.ndarray) -> np.ndarray:

@@ -20,8 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import is_sparse
-from .keep import current_run
+from ..words import first_line
 from .memory import check_size, give_back, slab_bytes
+from .work import current_run
 
 _MANY_SLABS, _SLICE_BYTES = 10_000, 150  # with more slabs the slices need memory; bytes per slice
 
@@ -164,7 +165,8 @@ class Source:
         view : Source
             Reads from this one.
         """
-        return ColumnView(self, range(self.shape[1])[column])
+        kept = np.delete(np.arange(self.shape[1]), range(self.shape[1])[column])
+        return ColumnView(self, kept, self.chunks)
 
     def take_columns(self, columns: np.ndarray) -> Source:
         """Some columns, still a source.
@@ -179,7 +181,7 @@ class Source:
         view : Source
             Reads from this one.
         """
-        return ChosenColumns(self, columns)
+        return ColumnView(self, columns)
 
     def unchecked(self, columns: Any = slice(None)) -> Part:
         """Some columns in memory whose values may be missing, such as the target.
@@ -353,64 +355,36 @@ class RowView(Source):
 
 
 class ColumnView(Source):
-    """A source without one of its columns."""
+    """Some columns of a source, in ascending order."""
 
-    def __init__(self, source: Source, left_out: int):
-        n, m = source.shape
-        names = None if source.names is None else [*source.names[:left_out], *source.names[left_out + 1 :]]
-        super().__init__((n, m - 1), source.dtype, source.label, source.chunks, names)
-        self.sparse, self._source, self._left_out = source.sparse, source, left_out
-
-    @property
-    def reopen(self) -> Callable[[], Source]:
-        return partial(_reopen_view, self._source.reopen, self._left_out)
-
-    @property
-    def bytes_per_row(self) -> float:
-        return self._source.bytes_per_row
-
-    def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        out = self._left_out
-        if isinstance(columns, slice):
-            before = slice(columns.start, min(columns.stop, out))
-            after = slice(max(columns.start, out) + 1, columns.stop + 1)
-            parts: list[Any] = [self._source._read(rows, p) for p in (before, after) if p.start < p.stop]  # of one kind
-            return parts[0] if len(parts) == 1 else (sp.hstack if self.sparse else np.hstack)(parts)
-        return self._source._read(rows, columns + (columns >= out))
-
-    def fingerprint(self) -> str:
-        return f"{self._source.fingerprint()} without {self._left_out}"
-
-
-class ChosenColumns(Source):
-    """Some columns of a source."""
-
-    def __init__(self, source: Source, columns: np.ndarray):
+    def __init__(self, source: Source, columns: np.ndarray, chunks: tuple[int, int] | None = None):
         names = None if source.names is None else [source.names[j] for j in columns]
-        super().__init__((source.shape[0], len(columns)), source.dtype, source.label, None, names)
+        super().__init__((source.shape[0], len(columns)), source.dtype, source.label, chunks, names)
         self.sparse, self._source, self._columns = source.sparse, source, columns
 
     @property
     def reopen(self) -> Callable[[], Source]:
-        return partial(_reopen_chosen, self._source.reopen, self._columns)
+        return partial(_reopen_view, self._source.reopen, self._columns)
 
     @property
     def bytes_per_row(self) -> float:
         return self._source.bytes_per_row / self._source.shape[1] * self.shape[1]
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        return self._source._read(rows, self._columns[columns])
+        wanted = self._columns[columns]
+        gaps = np.flatnonzero(np.diff(wanted) != 1) + 1
+        if len(gaps) > 1 or not len(wanted):
+            return self._source._read(rows, wanted)
+        runs = [slice(int(run[0]), int(run[-1]) + 1) for run in np.split(wanted, gaps)]  # slices are read faster
+        parts: list[Any] = [self._source._read(rows, run) for run in runs]  # all of the same type
+        return parts[0] if len(parts) == 1 else (sp.hstack if self.sparse else np.hstack)(parts)
 
     def fingerprint(self) -> str:
         return f"{self._source.fingerprint()} columns {crc32(self._columns.tobytes())}"
 
 
-def _reopen_chosen(reopen: Callable[[], Source], columns: np.ndarray) -> Source:
+def _reopen_view(reopen: Callable[[], Source], columns: np.ndarray) -> Source:
     return reopen().take_columns(columns)
-
-
-def _reopen_view(reopen: Callable[[], Source], left_out: int) -> Source:
-    return reopen().without_column(left_out)
 
 
 def spans(length: int, width: float, chunk: int) -> list[slice]:
@@ -424,12 +398,7 @@ def spans(length: int, width: float, chunk: int) -> list[slice]:
 
 
 def check_finite(
-    part: Part,
-    label: str,
-    names: Any = None,
-    columns: slice | np.ndarray | None = None,
-    more: str = "",
-    nan: bool = False,
+    part: Part, label: str, names: Any = None, columns: Any = None, more: str = "", nan: bool = False
 ) -> None:
     """Raise an error that names the column of the first value that is not finite; ``columns`` are those in ``part``.
 
@@ -442,26 +411,20 @@ def check_finite(
         # One pass without a temporary array is enough for nearly all data.
         if np.isfinite(np.sum(values, dtype=np.float64)):
             return
-    if is_sparse(part):
-        part = sp.csc_array(part)
-        where = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
-        bad = np.bincount(where[~np.isfinite(part.data)], minlength=part.shape[1])
-    else:
-        wrong = np.isinf if nan else lambda values: ~np.isfinite(values)
-        bad = np.array([np.count_nonzero(wrong(column)) for column in part.T])
+    wrong = np.isinf if nan and not is_sparse(part) else lambda values: ~np.isfinite(values)
+    by_columns: Any = sp.csc_array(part) if is_sparse(part) else part
+    lines = np.split(by_columns.data, by_columns.indptr[1:-1]) if is_sparse(part) else by_columns.T
+    bad = np.array([np.count_nonzero(wrong(column)) for column in lines])
     found = np.flatnonzero(bad)
     if not len(found):  # only the sum overflowed
         return
-    column = part[:, [int(found[0])]].data if is_sparse(part) else part[:, found[0]]
-    kind = "inf" if nan or np.isinf(column[~np.isfinite(column)][0]) else "NaN"
     at = int(found[0])
+    kind = "inf" if nan or np.isinf(lines[at][~np.isfinite(lines[at])][0]) else "NaN"
     j = at if columns is None else columns.start + at if isinstance(columns, slice) else int(columns[at])
     others = f" and {len(found) - 1} other column{'s' * (len(found) > 2)}" if len(found) > 1 else ""
     near = " near it" if others and columns is not None else ""
-    raise ValueError(
-        f"{label} contains {kind} in column {column_name(names, j)} ({bad[found[0]]} rows){others}{near}; "
-        f"impute or drop it first{more}."
-    )
+    where = f"in column {column_name(names, j)} ({bad[at]} rows){others}{near}"
+    raise ValueError(f"{label} contains {kind} {where}; impute or drop it first{more}.")
 
 
 def column_name(names: Any, j: int) -> str:
@@ -471,12 +434,10 @@ def column_name(names: Any, j: int) -> str:
 
 def unreadable(label: str, rows: slice, columns: Any, shape: tuple[int, int], error: BaseException) -> Exception:
     """The error for a part that cannot be read, with the name of the part."""
+    where = f"{label}: {block_name(rows, columns, shape)}"
     if isinstance(error, MemoryError):
-        return MemoryError(
-            f"{label}: {block_name(rows, columns, shape)} does not fit into memory; use a smaller working_memory."
-        )
-    why = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-    return ValueError(f"{label}: {block_name(rows, columns, shape)} cannot be read: {why}.")
+        return MemoryError(f"{where} does not fit into memory; use a smaller working_memory.")
+    return ValueError(f"{where} cannot be read: {first_line(error) or type(error).__name__}.")
 
 
 def block_name(rows: slice, columns: Any, shape: tuple[int, int]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,21 @@ from typing import Any
 import numpy as np
 
 from ..validation import is_sparse, require
-from ..words import did_you_mean, first_line
-from .files import ArrayFile, SparseFile, sparse_layout
-from .memory import TEXT_BYTES, check_size
-from .source import Source
-from .tables import (
+from ..words import did_you_mean
+from .contents import (
     Contents,
     Request,
     Table,
-    beside,
-    flat,
     kept_columns,
     matrix_name,
     named_arrays,
+    of_arrays,
     position,
     without_column,
 )
+from .files import ArrayFile, SparseFile, named_damage, sparse_layout
+from .memory import TEXT_BYTES, check_size
+from .source import Source
 
 # -------------------------------------------------------------------- opened
 
@@ -38,30 +38,22 @@ from .tables import (
 def open_zarr(path: Path) -> Any:
     """A Zarr array or group; raises an error if reading it would run code."""
     zarr = require("zarr", "zarr", path)
-    try:
+    with named_damage(path, "a Zarr store"):
         store = zarr.open(str(path), mode="r")
-    except PermissionError:
-        raise
-    except Exception as error:  # Zarr raises many kinds of errors for damaged metadata
-        raise ValueError(f"{path} is not a Zarr store: {first_line(error) or type(error).__name__}") from None
-    _refuse_pickles(store, path)
+    # The pickle codec of Zarr runs code when a chunk is read.
+    arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
+    if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
+        raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
     return store
 
 
 def open_hdf5(path: Path, extra: str = "io") -> Any:
     """An HDF5 file; raises an error if it refers to other files. ``extra`` is the extra that installs h5py."""
     h5py = require("h5py", extra, path)
-    what = "h5ad" if extra == "anndata" else "HDF5"
-    file = None
-    try:
-        file = h5py.File(path, "r")
+    with named_damage(path, f"an {'h5ad' if extra == 'anndata' else 'HDF5'} file"), ExitStack() as stack:
+        file = stack.enter_context(h5py.File(path, "r"))
         _refuse_other_files(file, path, h5py)
-    except Exception as error:  # h5py raises many kinds of errors for broken links
-        if file is not None:
-            file.close()
-        if isinstance(error, PermissionError) or str(error).startswith(str(path)):
-            raise
-        raise ValueError(f"{path} is not an {what} file: {first_line(error) or type(error).__name__}") from None
+        stack.pop_all()  # it stays open
     return file
 
 
@@ -106,11 +98,8 @@ def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error
         found = None if hasattr(item, "dtype") else sparse_layout(item)
         if found is None and not hasattr(item, "dtype"):
             raise ValueError(f"{label} is a group, not a matrix; choose one of {', '.join(sorted(item))} with key.")
-        source = (
-            ArrayFile(item, label, missing_chunks=missing_chunks)
-            if found is None
-            else SparseFile(item, *found, label, missing_chunks=missing_chunks)
-        )
+        made: Any = partial(ArrayFile, item) if found is None else partial(SparseFile, item, *found)
+        source: Source = made(label, missing_chunks=missing_chunks)
     except Exception:
         if hasattr(store, "close"):  # close HDF5, because the traceback would keep the file open
             store.close()
@@ -153,13 +142,6 @@ def _get(store: Any, name: str) -> Any:
         return None
 
 
-def _refuse_pickles(store: Any, path: Path) -> None:
-    """Raise an error for arrays with the pickle codec of Zarr, which runs code when a chunk is read."""
-    arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
-    if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
-        raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
-
-
 # -------------------------------------------------------------------- read
 
 
@@ -178,15 +160,13 @@ def read_hdf5(request: Request) -> Contents:
         sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
         name = "X" if sparse else matrix_name(arrays, request.path)
         X = _matrix(request, name)
-        # Read only if needed, because it may be large.
         rest = {key: item for key, item in arrays.items() if key != name}
-        y, names, row_ids = (_values(item, request) for item in beside(rest, request))
-    return Contents(X, flat(names), y, flat(row_ids))
+        return of_arrays(rest, request, lambda item: _values(item, request), X)
 
 
 def _values(item: Any, request: Request) -> Any:
     """Labels or names; text is decoded."""
-    if item is None or not hasattr(item, "dtype"):
+    if not hasattr(item, "dtype"):
         return item
     _check_declared(item, request.path)
     return item.asstr()[()] if hasattr(item, "asstr") and item.dtype.kind in "OS" else item[...]
@@ -203,9 +183,9 @@ def read_zarr(request: Request) -> Contents:
     arrays = dict(store.attrs) | dict(store.arrays())
     layout = sparse_layout(store["X"]) if "X" in store and "X" not in arrays else None
     name = "X" if layout else matrix_name(arrays, request.path)
-    X = _matrix(request, name)
-    y, names, row_ids = (_values(item, request) for item in beside(arrays, request))
-    return Contents(X, flat(names), None if y is None else np.asarray(y), flat(row_ids))
+    found = of_arrays(arrays, request, lambda item: _values(item, request), _matrix(request, name))
+    found.y = None if found.y is None else np.asarray(found.y)
+    return found
 
 
 def _read_anndata(store: Any, request: Request, read_elem: Callable[[Any], Any]) -> Contents:
@@ -236,18 +216,15 @@ def _matrix(request: Request, key: str | None) -> Any:
 
 def _check_declared(item: Any, path: Path) -> None:
     """Check the memory of an array, or of all arrays of a group; text is counted as objects."""
-    arrays = [(item.name, item)] if hasattr(item, "dtype") else list(_arrays_in(item))
-    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for _, a in arrays)
+    arrays = [item] if hasattr(item, "dtype") else list(_arrays_in(item))
+    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for a in arrays)
     shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
     check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
 
 
-def _arrays_in(group: Any) -> Iterator[tuple[str, Any]]:
-    for name, item in members(group):
-        if hasattr(item, "dtype"):
-            yield name, item
-        else:
-            yield from _arrays_in(item)
+def _arrays_in(group: Any) -> Iterator[Any]:
+    for _, item in members(group):
+        yield from [item] if hasattr(item, "dtype") else _arrays_in(item)
 
 
 # -------------------------------------------------------------------- written

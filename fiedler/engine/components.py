@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Matrix
-from ..data.progress import counting
 from ..data.source import Part, Source
+from ..data.work import counting
 from ..validation import is_sparse
 from .distances import budget, check_range
 from .streamed import centred_pieces, scaled_rows

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.features import Groups
-from ..data.frames import LEAST_KNOWN
+from ..data.columns import LEAST_KNOWN, Groups
 from ..errors import ParameterError
 from .compiled import kernels
 from .distances import budget

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..data.progress import counting
+from ..data.work import counting
 
 _WORTH_SHARING = 4e6  # for fewer scalar operations, starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8

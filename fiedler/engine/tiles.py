@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..data.progress import counting
+from ..data.work import counting
 from .threads import for_each, n_threads
 
 _TILE = 512  # rows and columns of a product that one thread makes at a time,

@@ -23,8 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
 from ..criteria.order import check_scored
-from ..data.keep import Kept
-from ..data.progress import counting
+from ..data.work import Kept, counting
 from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..selection.ranking import rank

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
-from ..data.progress import counting
+from ..data.work import counting
 from ..errors import ParameterError
 from ..problem import Problem
 from ..supervision import Pairs, Supervision, pairs_from_labels

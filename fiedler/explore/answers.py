@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.delimited import MISSING
-from ..data.label_files import as_labels
+from ..data.labels import as_labels
+from ..data.text import MISSING
 from ..errors import ParameterError
 from ..supervision import Supervision
 

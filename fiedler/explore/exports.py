@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.write import ranking_text
+from ..data.labels import ranking_text
 from ..errors import ParameterError
 from ..syntax import short_text
 from ..version import __version__

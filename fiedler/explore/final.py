@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ..data.keep import Run
+from ..data.work import Run
 from ..errors import ParameterError
 from .answers import Known
 from .live import Live, Ranked, Settings

@@ -19,12 +19,13 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from ..criteria import Criterion, Disagreement, Rayleigh
-from ..criteria.order import importances, rank_features, ranks_of
+from ..criteria.order import importances, rank_features
 from ..data.memory import physical_bytes
 from ..errors import ParameterError, ParameterWarning
 from ..methods import METHODS, SSelect
 from ..problem import Problem
-from ..selector import SpectralSelector
+from ..selection.choice import Choice
+from ..selector import SpectralSelector, set_choice
 from ..syntax import as_criterion, short_text
 from .answers import Given, Known
 
@@ -284,19 +285,12 @@ class Live:
         scores = lam * self._terms.smooth + (1.0 - lam) * self._terms.disagreeing
         order, first = rank_features(scores, False), selector.include or []
         order = np.concatenate([np.array(first, dtype=np.intp), order[~np.isin(order, first)]])
-        found = {"scores_": scores, "order_": order, "criterion_": criterion}
-        return set_fitted(selector, found | {"n_features_": selector.n_features_to_select}, problem)
+        choice = Choice(scores, order, int(selector.n_features_to_select))  # type: ignore[arg-type]
+        return set_choice(selector, choice, criterion, problem.n_features, _names(problem))
 
 
-def set_fitted(selector: SpectralSelector, found: dict[str, Any], problem: Problem) -> SpectralSelector:
-    """A selector with the results of a fit; ranks and support follow from the order."""
-    selector.__dict__.update(found, n_features_in_=problem.n_features)
-    selector.ranking_ = ranks_of(selector.order_)
-    selector.support_ = selector.ranking_ <= selector.n_features_
-    names = problem.feature_names
-    if names is not None:
-        selector.feature_names_in_ = np.asarray([str(name) for name in names], dtype=object)
-    return selector
+def _names(problem: Problem) -> list[str] | None:
+    return None if problem.feature_names is None else [str(name) for name in problem.feature_names]
 
 
 def widened(selector: SpectralSelector, banned: tuple[int, ...], problem: Problem) -> SpectralSelector:
@@ -304,13 +298,9 @@ def widened(selector: SpectralSelector, banned: tuple[int, ...], problem: Proble
     if not banned:
         return selector
     columns = np.setdiff1d(np.arange(problem.n_features), banned)
-    found: dict[str, Any] = {"order_": np.concatenate([columns[selector.order_], np.array(banned, dtype=np.intp)])}
-    for name in ("scores_", "gains_", "relevance_"):
-        if hasattr(selector, name):
-            found[name] = np.full(problem.n_features, np.nan)
-            found[name][columns] = getattr(selector, name)
-    found["include"] = None if selector.include is None else columns[selector.include].tolist()
-    return set_fitted(selector, found, problem)
+    choice = selector._choice.widened(columns, np.array(banned, dtype=np.intp))
+    selector.include = None if selector.include is None else columns[selector.include].tolist()
+    return set_choice(selector, choice, selector.criterion_, problem.n_features, _names(problem))
 
 
 def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..data.atomic import check_writable, whole
+from ..data.work import check_writable, whole
 from ..errors import ParameterError
 from .session import Session
 

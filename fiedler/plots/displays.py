@@ -173,7 +173,11 @@ class RankingDisplay(_Display):
             values, label = selector.gains_, _GAIN
             order = np.lexsort((selector.ranking_, -values, ~selector.support_))
         shown, criterion = order[:n_features], selector.criterion_
-        about = {"greater_is_better": criterion.greater_is_better, "name": repr(criterion), "label": label}
+        about: dict[str, Any] = {
+            "greater_is_better": criterion.greater_is_better,
+            "name": repr(criterion),
+            "label": label,
+        }
         about |= {"features": [names[j] for j in shown], "scores": values[shown]}
         return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
 

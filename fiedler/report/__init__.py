@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.atomic import replacing
+from ..data.work import replacing
 from ..evaluate.compare import Comparison
 from ..evaluate.stability import Stability
 from ..evaluate.tests import Significance

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Matrix, take_columns
-from ..data.features import Groups
+from ..data.columns import Groups
 from ..data.memory import working_bytes
 from ..engine.moments import shifted, sparse_moments
 from ..errors import ParameterError

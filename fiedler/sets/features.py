@@ -13,8 +13,8 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpstrf
 
 from ..data.memory import working_bytes
-from ..data.progress import counting
 from ..data.source import Source
+from ..data.work import counting
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs import Graph

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.features import Groups
+from ..data.columns import Groups
 from ..graphs import Recipe
 
 _LEFT = {True: 1e-8, False: 1e-5}  # smallest share of the residual of a column, in double and in single precision

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.memory import slab_bytes
-from ..data.progress import counting
+from ..data.work import counting
 from ..engine.threads import one_blas_thread
 from .kernel import TIE, Search, Steps, best
 from .samples import RowKernel

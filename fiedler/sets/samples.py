@@ -20,7 +20,7 @@ from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotri
 
 from ..data.memory import working_bytes
-from ..data.progress import counting
+from ..data.work import counting
 from ..engine.blocks import map_columns
 from ..engine.compiled import kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread

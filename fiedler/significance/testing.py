@@ -23,8 +23,8 @@ from ..criteria import Criterion, Rayleigh
 from ..criteria.criterion import Resolved
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
 from ..data.arrays import Block, Matrix
-from ..data.progress import counting
 from ..data.source import Source
+from ..data.work import counting
 from ..engine.blocks import level_copies, map_columns
 from ..engine.distances import check_range
 from ..engine.permuted import adjusted

@@ -1,4 +1,4 @@
-"""CSV and TSV, plain or gzipped, into one float64 matrix in bounded memory.
+"""Text files: opened, their layout guessed, and their cells read once, as numbers where they are numbers.
 
 If polars is installed, it reads plain UTF-8 in pieces into one buffer, so that the peak memory is X plus a piece of the
 file. A reader in plain Python reads all other files: other encodings, decimal commas, runs of blanks, rows of unequal
@@ -18,17 +18,17 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..words import did_you_mean
 from .memory import TEXT_BYTES, allocation_limit, check_size
-from .progress import counting
+from .work import counting
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
@@ -41,10 +41,9 @@ _COUNTED = 2**20  # characters of lines between two reports of the position
 _LINE_COST = 16  # largest number of bytes per character while a line is split into cells
 _SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
 _MOST_TITLES = 10  # lines above a table
+_HEAD = 2**15  # cells of the first rows, which show the columns that hold no numbers
 BLANKS = " "  # the delimiter for runs of blanks and tabs
-
-# Numbers row by row and the cells of other columns; or, for each column without numbers, a line and its invalid cell.
-Cells: TypeAlias = tuple[array, list[list[Any]]] | dict[int, tuple[int, Any]]
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,7 @@ class Dialect:
     decimal_comma: bool = False
     encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
     skip: int = 0  # lines above the table
+    words: dict[int, tuple[int, str]] = field(default_factory=dict)  # columns with a word in the sample: line and word
 
 
 class NotUTF8(ValueError):  # noqa: N818
@@ -87,8 +87,10 @@ def opener(path: Path) -> Callable[..., Any]:
 def open_text(path: Path, encoding: str | None = None, kept: float = 0) -> Iterator[BoundedLines]:
     """An open text file, unzipped if necessary, in UTF-8, UTF-16 with a mark, or the given encoding; errors name it."""
     try:
-        with opener(path)(path, "rt", encoding=encoding or _marked(path), newline="") as file:
-            yield BoundedLines(file, path, kept)
+        with opener(path)(path, "rb") as stored:
+            encoding = encoding or ("utf-16" if stored.peek(2)[:2] in UTF16 else "utf-8-sig")
+            with io.TextIOWrapper(stored, encoding, newline="") as file:
+                yield BoundedLines(file, path, kept)
     except UnicodeDecodeError as error:
         if error.encoding.startswith("utf-16"):
             raise ValueError(f"{path} is not complete UTF-16 text: {error.reason}.") from None
@@ -150,13 +152,6 @@ class BoundedLines:
             yield line
 
 
-def _marked(path: Path) -> str:
-    """The encoding of the byte order mark; UTF-8 without a mark."""
-    with opener(path)(path, "rb") as file:
-        start = file.read(2)
-    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-
-
 def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
     """``read(encoding)`` in UTF-8, otherwise in an encoding of Windows or old files, and a note about it."""
     try:
@@ -196,7 +191,7 @@ def sniff(
     numbered = _first_lines(path, encoding, skip or 0)
     if not numbered:
         raise ValueError(f"{path} is empty.")
-    lines, notes = [line for _, line in numbered], list[str]()
+    lines, notes, titles = [line for _, line in numbered], list[str](), 0
     tabs_first = {".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set()
     if skip is None:
         titles = _titles(lines, tabs_first)
@@ -205,11 +200,12 @@ def sniff(
         if titles:
             notes.append(title_note(path, skip))
     delimiter = _delimiter(lines, tabs_first)
+    reader = _split(lines, delimiter)
     try:
-        first, *others = (row for row in _split(lines, delimiter) if row)
+        rows = [(numbered[titles + reader.line_num - 1][0] + 1, row) for row in reader if row]
     except csv.Error as error:
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
-    first = [cell.strip() for cell in first]
+    first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     if comma:
         notes.append(comma_note(path, comma))
@@ -223,7 +219,12 @@ def sniff(
         first = [f"x{j}" for j in range(len(first))]
     elif others and len(others[0]) == len(first) + 1:
         first = ["", *first]
-    return Dialect(first, delimiter, header, comma is not None, encoding, skip), notes
+    words: dict[int, tuple[int, str]] = {}
+    for line, row in rows[header:]:
+        for j, cell in enumerate(row):
+            if to_number(cell, comma is not None) is None and not any(map(str.isdigit, cell)):
+                words.setdefault(j, (line, cell))
+    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words), notes
 
 
 def title_note(path: Path, skip: int) -> str:
@@ -246,15 +247,13 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
                 return 0
             if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
                 return 0  # R writes one name less than there are columns
-            while len(rows) > 1 and len(rows[0]) > 2 and _is_title(rows[0]):  # a title in the first of several cells
+            while len(rows) > 1 and len(rows[0]) > 2:  # a title may be in the first of several cells
+                first = [cell for cell in rows[0] if cell.strip()]
+                if len(first) != 1 or to_number(first[0], False) is not None:
+                    break
                 rows, count = rows[1:], count + 1
             return count
     return 0
-
-
-def _is_title(row: list[str]) -> bool:
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) == 1 and to_number(filled[0], False) is None
 
 
 def guess_header(
@@ -349,16 +348,23 @@ def _split(lines: Iterable[str], delimiter: str) -> Any:
 # -------------------------------------------------------------------- rows
 
 
-def data_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """``(line, cells)`` of the rows after the header; empty lines are skipped."""
+def data_rows(path: Path, dialect: Dialect, even: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """``(line, cells)`` of the rows after the header; empty lines are skipped.
+
+    With ``even`` a row that is longer or shorter than the first line is an error.
+    """
+    width, skip = len(dialect.names), dialect.header
     with open_text(path, dialect.encoding) as file:
         for _ in range(dialect.skip):
             file.readline()
         reader = _split(file, dialect.delimiter)
-        skip = dialect.header
         try:
             for row in reader:
                 if row and not skip:
+                    if even and len(row) != width:
+                        head = "header" if dialect.header else "first line"
+                        line = f"line {dialect.skip + reader.line_num}"
+                        raise ValueError(f"{path}: {line} has {len(row)} cells, but the {head} has {width}.")
                     yield dialect.skip + reader.line_num, row
                 skip = skip and not row
         except csv.Error as error:
@@ -380,19 +386,30 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return _TRUTH.get(cell.lower())
 
 
-def read_numbers(path: Path, dialect: Dialect, features: list[int], wanted: list[int]) -> Cells:
-    """The features of a file as numbers, and the cells of the wanted columns; read by polars if possible."""
-    found = _read_by_polars(path, dialect, features, wanted) if _is_plain(path, dialect) else None
-    comma = dialect.decimal_comma
-    number = lambda cell: to_number(cell, comma)  # noqa: E731
-    return found or read_cells(path, _even_rows(path, dialect), features, wanted, number, not comma)
+class Gathered(NamedTuple):
+    """The cells of some columns: the columns of numbers as one matrix, the others as they are."""
+
+    X: np.ndarray
+    numeric: list[int]  # which columns are those of X
+    cells: dict[int, list[Any]]
+    odd: dict[int, tuple[int, Any]]  # for each column that was expected to hold numbers, its first other cell
 
 
-def shows_decimal_commas(dialect: Dialect, bad: dict[int, tuple[int, str]]) -> bool:
+def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered:
+    """The cells of a CSV file; read by polars if the file is large and plain."""
+    comma, found = dialect.decimal_comma, None
+    plain = not comma and dialect.delimiter != BLANKS and not dialect.encoding
+    if plain and path.stat().st_size > _SMALL and len(dialect.names) > 1:
+        found = _read_by_polars(path, dialect, numeric, texts)
+    rows = lambda: data_rows(path, dialect, even=True)  # noqa: E731
+    return found or gather(path, rows, numeric, texts, lambda cell: to_number(cell, comma), not comma)
+
+
+def shows_decimal_commas(dialect: Dialect, odd: dict[int, tuple[int, Any]]) -> bool:
     """Whether some cells that are not numbers have a decimal comma, although the first lines have none."""
     if dialect.delimiter == "," or dialect.decimal_comma:
         return False
-    return any(_COMMA.fullmatch(cell) for _, cell in bad.values())
+    return any(_COMMA.fullmatch(cell) for _, cell in odd.values())
 
 
 def comma_note(path: Path, cell: str) -> str:
@@ -400,116 +417,125 @@ def comma_note(path: Path, cell: str) -> str:
     return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
 
 
-def _even_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """The rows; raises an error for a row that is longer or shorter than the first line."""
-    width = len(dialect.names)
-    for line, row in data_rows(path, dialect):
-        if len(row) != width:
-            head = "header" if dialect.header else "first line"
-            raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
-        yield line, row
-
-
-def read_cells(
+def gather(
     path: Path,
-    rows: Iterable[tuple[int, Sequence[Any]]],
-    features: list[int],
-    wanted: list[int],
+    rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    numeric: list[int],
+    texts: list[int],
     number: Callable[[Any], float | None],
     plain: bool = False,
-) -> Cells:
-    """The numbers of the features, row by row, and the cells of the wanted columns.
+) -> Gathered:
+    """The numbers of some columns, row by row in one buffer, and the cells of all other wanted columns, as they are.
 
-    If columns hold no numbers, these columns are returned instead, each with a line and its invalid cell. ``number``
-    gives None for such a cell. If the cells are ``plain`` text, ``float`` is first tried on a whole row.
+    ``number`` gives None for a cell that is not a number. The first rows show which columns hold such cells; the rows
+    are read a second time only if another one is found below them. If the cells are ``plain`` text, ``float`` is first
+    tried on all of them.
     """
-    numbers = array("d")
-    kept: list[list[Any]] = [[] for _ in wanted]
-    bad: dict[int, tuple[int, Any]] = {}
-    take, limit = _taker(features), allocation_limit()
-    for line, row in rows:
-        cells, start = take(row), len(numbers)
+    numbers, cells, late = array("d"), {j: list[Any]() for j in texts}, list[int]()
+    stream, limit, n_rows = iter(rows()), allocation_limit(), 0
+
+    def floats(picked: Sequence[Any]) -> Any:
+        """An array of numbers, or a list that may contain None."""
         try:
-            if not plain or "_" in "".join(cells):  # Python reads 1_000, tables do not mean it
-                raise ValueError
-            numbers.extend(map(float, cells))
+            if plain and "_" not in "".join(picked):  # Python reads 1_000, tables do not mean it
+                return array("d", map(float, picked))
         except ValueError:
-            del numbers[start:]
-            values = [number(cell) for cell in cells]
-            found = {j: (line, c) for j, c, v in zip(features, cells, values, strict=True) if v is None}
-            if found:  # the rest of the file is read to find all such columns
-                bad |= found
-                features = [j for j in features if j not in bad]
-                take = _taker(features)
-                if not features:
-                    break
-            if not bad:
-                numbers.extend(values)  # type: ignore[arg-type]  # None is not among them
-        if bad:
-            del numbers[:]
-            continue
-        for column, j in zip(kept, wanted, strict=True):
+            pass
+        return [number(cell) for cell in picked]
+
+    head: list[tuple[int, Sequence[Any]]] = []
+    while (not head or len(head) * len(head[0][1]) < _HEAD) and (found := next(stream, None)):
+        head.append(found)
+    columns = {j: floats([row[j] for _, row in head]) for j in numeric}
+    first = {j: values.index(None) for j, values in columns.items() if isinstance(values, list) and None in values}
+    odd = {j: (head[at][0], head[at][1][j]) for j, at in first.items()}
+    cells |= {j: [] for j in odd}
+    numeric = [j for j in numeric if j not in odd]
+    numbers.frombytes(np.array([columns[j] for j in numeric], dtype=np.float64).T.tobytes())
+    for j, column in cells.items():
+        column += [row[j] for _, row in head]
+    n_rows = len(head)
+    del head, columns
+    take = _taker(numeric)
+    _check_memory(path, numbers, cells, numeric, n_rows)
+    for line, row in stream:
+        picked = take(row)
+        values = floats(picked)
+        if isinstance(values, list) and None in values:
+            new = {j: (line, cell) for j, cell, v in zip(numeric, picked, values, strict=True) if v is None}
+            kept = [k for k, j in enumerate(numeric) if j not in new]
+            before = np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric))
+            numbers = array("d", before[:, kept].tobytes())
+            numeric, values, odd, late = [numeric[k] for k in kept], [values[k] for k in kept], odd | new, [*late, *new]
+            take = _taker(numeric)
+        numbers.extend(values)
+        n_rows += 1
+        for j, column in cells.items():
             column.append(row[j])
-        if 8 * len(numbers) + TEXT_BYTES * len(kept) * len(kept[0] if kept else ()) > limit:
-            _check_memory(path, features, numbers, kept)
-    return bad or (numbers, kept)
+        if 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows > limit:
+            _check_memory(path, numbers, cells, numeric, n_rows)
+    if late:
+        cells |= {j: [] for j in late}
+        _check_memory(path, numbers, cells, numeric, n_rows)
+        for _, row in rows():
+            for j in late:
+                cells[j].append(row[j])
+    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
 
 
-def _taker(features: list[int]) -> Callable[[Sequence[Any]], Any]:
-    return itemgetter(*features) if len(features) > 1 else lambda row: [row[j] for j in features]
+def _taker(columns: list[int]) -> Callable[[Sequence[Any]], Any]:
+    return itemgetter(*columns) if len(columns) > 1 else lambda row: [row[j] for j in columns]
 
 
-def _check_memory(path: Path, features: list[int], numbers: array, texts: list[list[Any]]) -> None:
-    size = 8 * len(numbers) + TEXT_BYTES * sum(map(len, texts))
-    n_rows = len(numbers) // len(features) if features else len(texts[0])
-    check_size(path, f"more than {n_rows} rows of {len(features)} features", size)
+def _check_memory(path: Path, numbers: array, cells: dict[int, Any], numeric: list[int], n_rows: int) -> None:
+    size = 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows
+    check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
 
 
-def _is_plain(path: Path, dialect: Dialect) -> bool:
-    """Whether polars is tried first: a large file in UTF-8 with more than one column and a decimal point."""
-    blanks, comma = dialect.delimiter == BLANKS, dialect.decimal_comma
-    if path.stat().st_size <= _SMALL or len(dialect.names) < 2 or blanks or comma or dialect.encoding:
-        return False
-    return _marked(path) == "utf-8-sig"
-
-
-def _read_by_polars(
-    path: Path, dialect: Dialect, features: list[int], wanted: list[int]
-) -> tuple[array, list[list[str | None]]] | None:
-    """As :func:`read_cells`, by polars; None if the file needs the reader in Python."""
+def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered | None:
+    """As :func:`gather`, by polars; None if the file needs the reader in Python."""
     try:
         import polars as pl
     except ImportError:
         return None
+    odd = {j: dialect.words[j] for j in numeric if j in dialect.words}
+    numeric = [j for j in numeric if j not in odd]
     schema: dict[str, Any] = dict.fromkeys(map(str, range(len(dialect.names))), pl.String)
-    schema |= {str(j): pl.Float64 for j in features}
-    numbers = array("d")
-    texts: list[list[str | None]] = [[] for _ in wanted]
+    schema |= {str(j): pl.Float64 for j in numeric}
     options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
+    numbers, cells, n_rows = array("d"), {j: list[Any]() for j in (*texts, *odd)}, 0
     try:
         for piece in _pieces(path, dialect):
             try:
                 frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
             except pl.exceptions.PolarsError:
                 frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a long list slows polars down
-            if _may_be_ragged(piece, frame, dialect.delimiter):
+            # Polars silently fills short rows, and the end of the piece may split a quoted cell.
+            if b'"' not in piece:
+                ragged = piece.count(dialect.delimiter.encode()) != frame.height * (frame.width - 1)
+            else:
+                ragged = piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
+            if ragged:
                 return None
-            numbers.frombytes(frame.select(map(str, features)).to_numpy(order="c").tobytes())
-            for text, j in zip(texts, wanted, strict=True):
-                text += frame[str(j)].to_list()
-            _check_memory(path, features, numbers, texts)
+            numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
+            for j, column in cells.items():
+                column += frame[str(j)].to_list()
+            n_rows += frame.height
+            _check_memory(path, numbers, cells, numeric, n_rows)
     except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
         return None
-    return numbers, texts
+    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
 
 
 class _ByHand(Exception):  # noqa: N818
-    """The file has unusual line ends and needs the reader in Python."""
+    """The file is UTF-16, or has unusual line ends, and needs the reader in Python."""
 
 
 def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
     """The file after its header in pieces that end with a line."""
     with opener(path)(path, "rb") as opened:
+        if opened.peek(2)[:2] in UTF16:
+            raise _ByHand
         file = BoundedLines(opened, path)
         for _ in range(dialect.skip):
             file.readline()
@@ -523,13 +549,6 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
             piece = (piece + file.readline()).rstrip(b"\r\n")
             if piece:
                 yield piece.removeprefix(codecs.BOM_UTF8)
-
-
-def _may_be_ragged(piece: bytes, frame: Any, delimiter: str) -> bool:
-    """Whether a row may be short, or split by the end of the piece: polars silently fills short rows."""
-    if b'"' not in piece:
-        return piece.count(delimiter.encode()) != frame.height * (frame.width - 1)
-    return piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
 
 
 # -------------------------------------------------------------------- small files

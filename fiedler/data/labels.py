@@ -1,23 +1,31 @@
-"""Reading of labels, names and pairs from separate files."""
+"""Small files beside a table: labels, names and pairs, which are read, and rankings, which are written."""
 
 from __future__ import annotations
 
 import csv
+import io
+import json
+import math
 import warnings
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..distinct import Distinct
+from ..validation import check_choice, require
 from ..words import did_you_mean
-from .delimited import MISSING, existing, in_some_encoding, open_text, plain_rows
 from .files import open_npy
 from .memory import TEXT_BYTES, check_size
+from .tables import save_arrow, save_sheet
+from .text import MISSING, existing, in_some_encoding, open_text, plain_rows
+from .work import replacing
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
 _LINKS |= {"cannot": 1, "cannot-link": 1, "cannot_link": 1, "cl": 1, "-1": 1}
+RANKING_SUFFIXES = (".csv", ".tsv", ".json", ".xlsx", ".parquet", ".feather")
 
 
 def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) -> list[Any]:
@@ -79,7 +87,7 @@ def read_names(path: str | Path) -> list[str]:
     Examples
     --------
     >>> import tempfile
-    >>> from fiedler.data.label_files import read_names
+    >>> from fiedler.data.labels import read_names
     >>> file = Path(tempfile.mkdtemp()) / "names.txt"
     >>> _ = file.write_text('weight, kg\\n"height, m"\\nG1\\tgene 1\\n')
     >>> read_names(file)
@@ -94,12 +102,8 @@ def read_names(path: str | Path) -> list[str]:
     lines, notes = in_some_encoding(path, read)
     _say(notes)
     names = [line.partition("\t")[0].strip() for line in lines if line.strip()]
-    return [_unquoted(name) for name in names]
-
-
-def _unquoted(name: str) -> str:
-    cells = next(csv.reader([name])) if name.startswith('"') else []
-    return cells[0].strip() if len(cells) == 1 else name
+    quoted = [next(csv.reader([name])) if name.startswith('"') else [] for name in names]
+    return [cells[0].strip() if len(cells) == 1 else name for name, cells in zip(names, quoted, strict=True)]
 
 
 def _say(notes: list[str]) -> None:
@@ -132,7 +136,7 @@ def read_pairs(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from fiedler.data.label_files import read_pairs
+    >>> from fiedler.data.labels import read_pairs
     >>> file = Path(tempfile.mkdtemp()) / "pairs.csv"
     >>> _ = file.write_text("first,second,link\\n0,3,must\\n1,2,cannot\\n")
     >>> read_pairs(file, None, 4)
@@ -178,28 +182,23 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from fiedler.data.label_files import as_labels
+    >>> from fiedler.data.labels import as_labels
     >>> as_labels(["1", "2", "NA"]), as_labels(["a", "b", "none"], unlabeled="none")
     (array([ 1.,  2., nan]), array(['a', 'b', None], dtype=object))
     """
     marker = None if unlabeled is None else str(unlabeled)
     given = np.asarray(values) if isinstance(values, np.ndarray) else None
     if given is not None and given.dtype.kind in "biuf":
-        return _whole_or_real(_without(given.astype(np.float64).ravel(), marker))
+        numbers = given.astype(np.float64).ravel()
+        with suppress(TypeError, ValueError):
+            numbers = np.where(numbers == float(marker), np.nan, numbers)  # type: ignore[arg-type]
+        return _whole_or_real(numbers)
     seen = Distinct(np.asarray(values, dtype=object).ravel().tolist())
     known = [None if _unknown(cell, marker) else cell for cell in seen.values]
     try:
         return _whole_or_real(seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64))
     except (TypeError, ValueError, OverflowError):  # OverflowError: an integer that is too large for a float
         return seen.spread(None if cell is None else str(cell) for cell in known)
-
-
-def _without(numbers: np.ndarray, marker: str | None) -> np.ndarray:
-    """Numbers, with NaN in place of those that mean "unknown"."""
-    try:
-        return numbers if marker is None else np.where(numbers == float(marker), np.nan, numbers)
-    except ValueError:
-        return numbers
 
 
 def _whole_or_real(numbers: np.ndarray) -> np.ndarray:
@@ -214,20 +213,17 @@ def is_known(y: np.ndarray) -> np.ndarray:
 
 def _unknown(cell: Any, marker: str | None) -> bool:
     text = "" if cell is None or type(cell).__name__ == "NAType" or cell != cell else str(cell).strip()
-    return text in MISSING or (marker is not None and _same(text, marker))
-
-
-def _same(text: str, marker: str) -> bool:
+    if text in MISSING or text == marker:
+        return True
     try:
-        return text == marker or float(text) == float(marker)
+        return marker is not None and float(text) == float(marker)
     except ValueError:
         return False
 
 
 def _row_finder(row_ids: np.ndarray | None, n_samples: int) -> Any:
     if row_ids is None:
-        rows = {str(i): i for i in range(n_samples)}
-        return rows.get
+        return {str(i): i for i in range(n_samples)}.get
     counts = Counter(row_ids.tolist())
     repeated = next((row for row, count in counts.items() if count > 1), None)
     if repeated is not None:
@@ -239,3 +235,89 @@ def _no_row(cell: str, row_ids: np.ndarray | None, n_samples: int) -> str:
     if row_ids is None:
         return f"{cell!r} is not a row number from 0 to {n_samples - 1}; to use row ids, name an id column."
     return f"{cell!r} is not a row id; {did_you_mean(cell, row_ids, 0.6)}".rstrip("; ") + "."
+
+
+# -------------------------------------------------------------------- rankings
+
+
+def write_ranking(
+    path: str | Path,
+    columns: dict[str, Any],
+    *,
+    force: bool = False,
+    about: dict[str, Any] | None = None,
+    formulas: str = "keep",
+) -> Path:
+    """Write a ranking as CSV, TSV, JSON, Excel, Parquet or Feather, by suffix.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its suffix decides the format.
+    columns : dict of str to array
+        Columns of equal length, such as ``feature``, ``score``, ``rank``.
+    force : bool, default=False
+        Whether an existing file is replaced.
+    about : dict, optional
+        Description of the run, which is included in JSON.
+    formulas : {"keep", "escape"}, default="keep"
+        Treatment of text in CSV and TSV that a spreadsheet would run as a formula, because it starts with =, +, -, @, a
+        tab or a carriage return: keep it unchanged, or put an apostrophe before it. Numbers are never changed. In Excel
+        files text is always stored as text, so nothing is escaped, and numbers have 15 digits.
+
+    Returns
+    -------
+    path : Path
+        The file that was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fiedler.io import write_ranking
+    >>> file = Path(tempfile.mkdtemp()) / "ranking.csv"
+    >>> print(write_ranking(file, {"feature": ["a", "b"], "score": [0.25, float("nan")]}).read_text(), end="")
+    feature,score
+    a,0.25
+    b,
+    """
+    check_choice("formulas", formulas, ("keep", "escape"))
+    suffix = Path(path).suffix.lower()
+    if suffix not in RANKING_SUFFIXES:
+        known = ", ".join(RANKING_SUFFIXES)
+        raise ValueError(f"{path}: a ranking is written as {known}, not {suffix or 'no suffix'!r}.")
+    with replacing(path, force) as temporary:
+        if suffix in (".parquet", ".feather"):
+            pa = require("pyarrow", "io", temporary)
+            save_arrow(pa.table({name: np.asarray(values).tolist() for name, values in columns.items()}), temporary)
+        elif suffix == ".xlsx":
+            save_sheet(temporary, columns, path)
+        else:
+            text = ranking_text(columns, suffix, about, formulas == "escape")
+            temporary.write_text(text, encoding="utf-8", newline="")
+    return Path(path)
+
+
+def ranking_text(
+    columns: dict[str, Any], suffix: str = ".csv", about: dict[str, Any] | None = None, escape: bool = False
+) -> str:
+    """A ranking as CSV, TSV or JSON; numbers are written with full precision, NaN as an empty cell."""
+    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    if suffix == ".json":
+        records = [{k: _json_value(v) for k, v in zip(columns, row, strict=True)} for row in rows]
+        return json.dumps({**(about or {}), "features": records}, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+    def safe(value: Any) -> Any:
+        """Text that no spreadsheet interprets as a formula."""
+        return f"'{value}" if escape and isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+    writer.writerow(map(safe, columns))
+    writer.writerows(["" if v != v else safe(v) for v in row] for row in rows)
+    return text.getvalue()
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else str(value)  # JSON has neither NaN nor infinity
+    return value
