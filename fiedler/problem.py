@@ -239,6 +239,23 @@ class Problem:
         twin._shared = self._shared
         return twin
 
+    def wanting(self, n_features: int | None) -> Problem:
+        """The same problem, with everything that it has built, for a selection of a known size.
+
+        Parameters
+        ----------
+        n_features : int or None
+            Number of features that will be selected.
+
+        Returns
+        -------
+        problem : Problem
+            A problem whose ``n_wanted`` is this number.
+        """
+        twin = object.__new__(type(self))  # copy() would not share what was built
+        vars(twin).update(vars(self), n_wanted=n_features)
+        return twin
+
     def scaled(self, how: str) -> Problem:
         """The problem of scaled columns; it is stored, so that several fits share its graphs.
 

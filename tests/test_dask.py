@@ -11,7 +11,7 @@ from problems import CRITERIA, make
 from sklearn import config_context
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from stored import KINDS, fitted
+from stored import KINDS, fitted, same_scores
 from tables import turn
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
@@ -46,11 +46,6 @@ def dask_array(X, chunks, sparse=""):
         return array
     kind = getattr(sp, sparse)
     return array.map_blocks(kind, meta=kind(np.empty((0, 0))), dtype=array.dtype)
-
-
-def same_scores(got, expected, name=""):
-    of = np.nanmax(np.abs(expected)) if name == "phi3" else 0.0
-    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12 * of)
 
 
 # ---------------------------------------------------------------- equal to memory

@@ -71,10 +71,11 @@ def test_nothing_changes_while_scores_are_computed(rng):
     problem = Problem.of(X, y)
     formula = SSelect(KNN(4)) + 2.0 * ConstraintScore(1)
     first = formula.score(problem)
-    rows = [scorer.rows.copy() for scorer in (formula.scorer(problem), ConstraintScore(1).scorer(problem))]
+    scorers = [c.resolved().formula.scorer for c in (formula, ConstraintScore(1))]
+    rows = [scorer(problem).rows.copy() for scorer in scorers]
     np.testing.assert_array_equal(formula.score(problem), first)
-    np.testing.assert_array_equal(formula.scorer(problem).rows, rows[0])
-    np.testing.assert_array_equal(ConstraintScore(1).scorer(problem).rows, rows[1])
+    np.testing.assert_array_equal(scorers[0](problem).rows, rows[0])
+    np.testing.assert_array_equal(scorers[1](problem).rows, rows[1])
 
 
 def test_whoever_asks_first_hears_the_warnings(rng):

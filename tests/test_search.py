@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from plain import by_sorting, check, plain
 from sklearn import config_context
 
+from fiedler import KNN, TargetKNN
 from fiedler.engine import compiled as kernels
 from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
 from fiedler.engine.smallest import _kth_smallest, _plainly
@@ -217,3 +218,23 @@ def test_the_kth_smallest_is_that_of_a_partition(kind, n, k, rng):
     )
     border = np.abs(values - kth - 0.14) < 1e-6  # rounding decides there
     assert all(border[at] for at in missed)
+
+
+# ---------------------------------------------------------------- the rule for ties
+
+
+@pytest.mark.parametrize("constant", [1.0, -7.3, 1000.0])
+def test_neighbors_by_target_do_not_change_with_a_constant(rng, constant):
+    """Targets in steps of 0.1 have many equal distances, whose last digit depends on the constant."""
+    X, y = rng.normal(size=(80, 3)), np.round(rng.normal(size=80), 1)
+    near, same = (TargetKNN(5).build(X, target) for target in (y, y + constant))
+    np.testing.assert_array_equal(near.csr.indices, same.csr.indices)
+    np.testing.assert_array_equal(near.csr.indptr, same.csr.indptr)
+
+
+@pytest.mark.parametrize("n_neighbors", [5, 10])
+def test_sparse_and_dense_rows_with_many_duplicates_have_the_same_neighbors(n_neighbors):
+    X = np.round(np.random.default_rng(0).normal(size=(20_500, 2)), 1)
+    dense, sparse = (KNN(n_neighbors, "binary").build(rows) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense.csr.indices, sparse.csr.indices)
+    np.testing.assert_array_equal(dense.csr.indptr, sparse.csr.indptr)

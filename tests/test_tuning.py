@@ -61,7 +61,7 @@ def test_auto_lambda_is_a_method_like_any_other(few):
     auto, plain = SSelect(lam="auto"), SSelect()
     assert repr(auto) == "SSelect(lam='auto')"
     assert repr(auto.formula()) == "AutoLambda(KNN())"
-    assert (auto.reads, auto.nonnegative, auto.greater_is_better) == (plain.reads, True, False)
+    assert (auto.reads, auto.traits.nonnegative, auto.greater_is_better) == (plain.reads, True, False)
     assert SSelect(KNN(4), "auto").formula().graph.n_neighbors == 4
     copy = pickle.loads(pickle.dumps(clone(auto)))
     np.testing.assert_array_equal(copy.evaluate(X, y), auto.evaluate(X, y))

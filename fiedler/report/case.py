@@ -168,7 +168,7 @@ def make_case(
 
 
 def uses_sensitivity(criterion: Criterion) -> bool:
-    return any(isinstance(part, Sensitivity) for part in criterion.walk())
+    return any(isinstance(part, Sensitivity) for part in criterion.resolved().leaves)
 
 
 def quiet(function: Callable[[], _T]) -> _T:

@@ -165,7 +165,7 @@ def _clusters(case: Case, recipe: Recipe, by_gap: int) -> Summary:
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
     supervision = case.problem.supervision
-    for part in case.criterion.walk():
+    for part in case.criterion.resolved().leaves:
         if isinstance(part, Phi) and part.kind == 3:
             own, stated = as_recipe(part.graph), part.n_clusters
             if stated is not None:

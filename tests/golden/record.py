@@ -36,6 +36,12 @@ ALLOWED: list[tuple[str, float, str]] = [
     ("selectors: selector | trace | pairs | warnings", np.inf, "names the method as the user wrote it"),
     ("scores: missing | mrsf", 1.0, "a constant column took part in the regression if X had missing values"),
     ("selectors: selector | trace | missing | *", 1.0, "a constant column was counted as a candidate, as above"),
+    ("session: session | 23 export", np.inf, "the exported script imports public names only"),
+    ("*: edges | target | *", np.inf, "neighbours by target: numbers that differ by rounding only are ties"),
+    ("scores: scores | sls | *", 1.0, "as above"),
+    ("scores: scores | ssls | *", 1.0, "as above"),
+    ("significance: significance | s*ls | *", 10.0, "as above"),
+    ("*: * | *components* | few columns*", np.inf, "ties of rounded rows, which differ by rounding in the components"),
     # pattern of names, relative tolerance (to the largest value of an entry), reason
 ]
 SEED, MEMORY = 2007, 0.02  # MiB of working memory at which small data take the paths of large ones
