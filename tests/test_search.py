@@ -15,7 +15,7 @@ from fiedler.engine.smallest import _kth_smallest, _plainly
 from fiedler.engine.sparse import SparseDistances
 from fiedler.engine.sparse import filled_block as _filled
 from fiedler.engine.streamed import row_distances
-from fiedler.graphs.labels import TargetAwareDistances
+from fiedler.graphs.labels import nearest_by_target
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -108,8 +108,10 @@ def test_neighbours_by_target_where_known(seed, k):
     D2 = plain(X) / 5
     both = ~np.isnan(y[:, None] + y)
     D2[both] = ((y[:, None] - y) ** 2)[both]
-    check(TargetAwareDistances(row_distances(X), y), D2, k)
-    check(TargetAwareDistances(row_distances(sp.csc_array(X)), y), D2, k)
+    for rows in (X, sp.csc_array(X)):
+        found, d = nearest_by_target(row_distances(rows), y, k)
+        np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(by_sorting(D2, k), axis=1))
+        np.testing.assert_allclose(d, np.take_along_axis(D2, found, axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("memory", [0.01, 1024])
@@ -118,7 +120,9 @@ def test_neighbours_in_groups(memory):
     X, groups = rng.normal(size=(30, 3)), rng.permutation(np.r_[np.zeros(20), np.ones(8), [2, 2]]).astype(int)
     D2 = plain(X)
     with config_context(working_memory=memory):
-        found = set(zip(*(part.tolist() for part in nearest_in_groups(row_distances(X), groups, 3)), strict=True))
+        i, j, squared, group = nearest_in_groups(row_distances(X), groups, 3)
+    np.testing.assert_allclose(squared, D2[i, j], rtol=1e-12)
+    found = set(zip(i.tolist(), j.tolist(), group.tolist(), strict=True))
     expected = set()
     for i in range(30):
         for group in range(3):

@@ -20,7 +20,7 @@ from ..data.source import Source
 from ..validation import is_sparse
 from . import approximate, sketched
 from .dense import DenseDistances
-from .distances import Distances, Searchable
+from .distances import Distances
 from .hashing import different_rows
 from .smallest import closest, closest_in_rows, tie_levels, within_reach
 from .sparse import SparseDistances
@@ -170,27 +170,25 @@ def _find_in_source(
     return candidates, squared, 1.0 if recall is None else recall
 
 
-def nearest_rows(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest_rows(distances: Distances, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (n, k) of the k nearest neighbours of each row, unordered, and their squared distances."""
     _, j, squared, _ = _search(distances, [np.arange(distances.n)], np.zeros(distances.n, dtype=np.intp), k)
     return j.reshape(distances.n, k), squared.reshape(distances.n, k)
 
 
-def nearest_in_groups(distances: Searchable, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-    """Arrays ``(i, j, group)``: j is one of the k members of the group nearest to i, except i itself.
+def nearest_in_groups(distances: Distances, groups: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
+    """Arrays ``(i, j, squared distance, group)``: j is one of the k members of the group nearest to i, except i itself.
 
     If a group has fewer than k members besides the row itself, all are used. Rows of group -1 are left out.
     """
     members = [np.flatnonzero(groups == g) for g in range(groups.max() + 1)]
-    i, j, _, group = _search(distances, members, groups, k)
-    if groups.min() < 0:
-        asked = groups[i] >= 0
-        i, j, group = i[asked], j[asked], group[asked]
-    return i, j, group
+    found = _search(distances, members, groups, k)
+    asked = groups[found[0]] >= 0
+    return found if asked.all() else tuple(part[asked] for part in found)
 
 
 def _search(
-    distances: Searchable, members: list[np.ndarray], own: np.ndarray, k: int
+    distances: Distances, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The k nearest members of every group for every row, as arrays (i, j, squared distance, group) sorted by i."""
     blocks = distances.row_blocks()
@@ -217,7 +215,7 @@ def _search(
 
 
 def _candidates(
-    distances: Searchable, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
+    distances: Distances, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, ...]:
     """(i, j, approximate squared distance, group, surplus) of all candidates for the k nearest of a group."""
     if len(members) == 1 and k < distances.n - 1:
@@ -274,13 +272,6 @@ def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
     distance = np.abs(values[np.minimum(candidates, n - 1)] - values[:, None])
     distance[~inside | (candidates == np.arange(n)[:, None])] = np.inf
     return np.take_along_axis(candidates, closest_in_rows(candidates, distance, k, slack), axis=1)
-
-
-def neighbor_edges(distances: Searchable, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges (i < j) of the union kNN graph, each once, with squared distances."""
-    found, squared = nearest_rows(distances, k)
-    i, j, first = undirected(found)
-    return i, j, squared.ravel()[first]
 
 
 def undirected(neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

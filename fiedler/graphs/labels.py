@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 from ..data.arrays import rows_of
 from ..engine.distances import Distances
-from ..engine.search import nearest_in_groups, nearest_on_line, neighbor_edges, undirected
+from ..engine.search import nearest_in_groups, nearest_on_line, undirected
+from ..engine.smallest import closest
 from ..engine.streamed import row_distances
 from ..errors import ParameterWarning
 from ..problem import Problem
@@ -136,60 +137,21 @@ class TargetKNN(Recipe):
         return graph
 
 
-class TargetAwareDistances:
-    """[DV] eq. 8: (y_i - y_j)² if both targets are known, otherwise the mean squared feature difference."""
+def nearest_by_target(distances: Distances, target: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (n, k) and values of the k smallest d_ij of every row i, [DV] eq. 8; ties go to the smaller j.
 
-    def __init__(self, features: Distances, target: np.ndarray):
-        self._features = features
-        self.n, self._m, self.exact = self._features.n, self._features.m, False
-        self._target = target
-        self._labeled = np.flatnonzero(~np.isnan(target))
-
-    @property
-    def single(self) -> bool:
-        """As :attr:`Distances.single`."""
-        return self._features.single
-
-    @property
-    def shared_work(self) -> float:
-        """As :attr:`Distances.shared_work`."""
-        return self._features.shared_work
-
-    def in_double(self) -> TargetAwareDistances:
-        """As :meth:`Distances.in_double`."""
-        return TargetAwareDistances(self._features.in_double(), self._target)
-
-    def row_blocks(self) -> list[np.ndarray]:
-        """As :meth:`Distances.row_blocks`."""
-        return self._features.row_blocks()
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """The distances from some rows to all rows; inf from a row to itself."""
-        distances = self._features.from_key(rows[:, None], self._features.block(rows)) / self._m
-        known = np.flatnonzero(~np.isnan(self._target[rows]))
-        by_target = (self._target[rows[known], None] - self._target[self._labeled]) ** 2
-        distances[np.ix_(known, self._labeled)] = by_target
-        distances[np.arange(len(rows)), rows] = np.inf
-        return distances
-
-    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`Distances.uncertainty`."""
-        a, b = self._features.uncertainty(rows)
-        return 2.0 * a / self._m, 2.0 * b / self._m
-
-    def within_reach(self, rows: np.ndarray, k: int) -> None:
-        """As :meth:`Distances.within_reach`; always None, because the answer needs a block of distances."""
-
-    def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
-        """As :meth:`Distances.from_key`."""
-        return key
-
-    def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
-        """As :meth:`Distances.refine`."""
-        result = (self._target[i] - self._target[j]) ** 2
-        rest = np.flatnonzero(np.isnan(result))
-        result[rest] = self._features.refine(i[rest], j[rest], squared[rest] * self._m, doubtful[rest]) / self._m
-        return result
+    d_ij = (y_i - y_j)² if both targets are known, otherwise the mean squared difference of the features.
+    """
+    known = ~np.isnan(target)
+    rows = np.flatnonzero(known)
+    i, j, squared, _ = nearest_in_groups(distances, known.astype(np.intp), k)
+    rest = ~(known[i] & known[j])
+    line = nearest_on_line(target[rows], min(k, len(rows) - 1))
+    a, b = np.repeat(rows, line.shape[1]), rows[line.ravel()]
+    i, j = np.concatenate([i[rest], a]), np.concatenate([j[rest], b])
+    d = np.concatenate([squared[rest] / distances.m, (target[a] - target[b]) ** 2])
+    best = closest(i, j, d, np.zeros_like(i), k)
+    return j[best].reshape(len(target), k), d[best].reshape(len(target), k)
 
 
 class SemiTarget(Recipe):
@@ -228,7 +190,9 @@ class SemiTarget(Recipe):
         check_positive("weight_labeled", self.weight_labeled)
         target = problem.supervision.target("SemiTarget")
         k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
-        i, j, d = neighbor_edges(TargetAwareDistances(problem.distances(), target), k)
+        near, d = nearest_by_target(problem.distances(), target, k)
+        i, j, first = undirected(near)
+        d = d.ravel()[first]
         both_known = ~np.isnan(target[i] + target[j])
         weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
         graph = Graph.from_edges(i, j, weights, problem.n_samples)
@@ -243,8 +207,9 @@ def nearest_labelled(problem: Problem, codes: np.ndarray, k: int) -> tuple[np.nd
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(labelled) == len(codes) or (problem.holds_distances and 4 * len(labelled) >= len(codes)):
-        return nearest_in_groups(problem.distances(), codes, k)
-    i, j, group = nearest_in_groups(row_distances(rows_of(problem.X, labelled)), codes[labelled], k)
+        i, j, _, group = nearest_in_groups(problem.distances(), codes, k)
+        return i, j, group
+    i, j, _, group = nearest_in_groups(row_distances(rows_of(problem.X, labelled)), codes[labelled], k)
     return labelled[i], labelled[j], group
 
 
