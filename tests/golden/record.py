@@ -38,6 +38,7 @@ ALLOWED: list[tuple[str, float, str]] = [
     ("selectors: selector | trace | missing | *", 1.0, "a constant column was counted as a candidate, as above"),
     ("session: session | 23 export", np.inf, "the exported script imports public names only"),
     ("*: edges | target | *", np.inf, "neighbours by target: numbers that differ by rounding only are ties"),
+    ("*: edges | semi target | *", np.inf, "as above"),
     ("scores: scores | sls | *", 1.0, "as above"),
     ("scores: scores | ssls | *", 1.0, "as above"),
     ("significance: significance | s*ls | *", 10.0, "as above"),
