@@ -190,7 +190,7 @@ def cells(graph: str, n: str, m: str = "20000", k: str = "10") -> dict[str, Any]
 
 
 def ranked(path: str, method: str, labels: str, memory: str, workers: str = "") -> dict[str, Any]:
-    """A file of :mod:`benchmarks.scale` ranked within so many bytes, as ``fiedler rank --memory --workers`` does."""
+    """A file of :mod:`benchmarks.scale` ranked within a memory limit, as ``fiedler rank --memory --workers`` does."""
     from fiedler.cli import scale
     from fiedler.cli.screen import Screen
     from fiedler.sources import open_source

@@ -42,7 +42,7 @@ _BLOCK = 2**22  # values written together
 
 
 def in_clusters(n: int) -> np.ndarray:
-    """The cluster of every row, the same in every file of so many rows."""
+    """The cluster of every row; all files with the same number of rows have the same clusters."""
     return np.random.default_rng([7, n]).integers(3, size=n)
 
 

@@ -66,7 +66,7 @@ def _fashion(part: str, classes: str, per_class: str) -> tuple[Any, np.ndarray]:
 
 
 def _large_classes(name: str, rows: str) -> tuple[Any, np.ndarray]:
-    """At most so many rows of each class that has 50; of kddcup different ones, as most of its rows are repeated."""
+    """A limited number of rows from every class with 50 rows or more; repeated rows of kddcup are left out."""
     X, y, _ = data.load_paper_set(name) if name == "kddcup" else data.paper_set(name)
     if name == "kddcup":
         different = np.unique(np.column_stack([X, y]), axis=0, return_index=True)[1]
@@ -186,7 +186,7 @@ _SCALE = {"text": sp.csc_array, "images": np.asarray, "genes": np.asarray, "tabl
 
 
 def drawn(name: str, rows: int = 400, columns: int = 1000, key: int = 7) -> DataSet:
-    """A set of at most so many rows, and of so many columns that vary there."""
+    """A set with limited numbers of rows and of columns; the columns vary in these rows."""
     whole = load(name, rows)
     block = dense(whole.X)
     varying = np.flatnonzero(block.max(axis=0) > block.min(axis=0))

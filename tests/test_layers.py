@@ -128,7 +128,7 @@ BUDGET = {
     "cli": 1_291,
     "criteria": 1_454,
     "data": 3_626,
-    "engine": 2_950,
+    "engine": 2_948,
     "evaluate": 1_384,
     "explore": 1_504,
     "graphs": 1_543,

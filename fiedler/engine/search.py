@@ -22,7 +22,7 @@ from . import approximate, sketched
 from .dense import DenseDistances
 from .distances import Distances
 from .hashing import different_rows
-from .smallest import closest, closest_in_rows, tie_levels, within_reach
+from .smallest import TIED, closest, closest_in_rows, tie_levels, within_reach
 from .sparse import SparseDistances
 from .streamed import SKETCH, StreamedDistances, row_distances
 from .threads import for_each
@@ -37,7 +37,6 @@ _EXACT_SPARSE, _PRODUCTS = 12_000, 2e10
 # Largest number of rows around a row for which a k-d tree is faster than an approximate search, and the inverse of the
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
-_ROUNDING = 2.0**-40  # differences of numbers below this share of their range are rounding error
 _CANDIDATES = 2**25  # pairs whose distances are computed again
 
 
@@ -256,7 +255,7 @@ def nearest_on_line(values: np.ndarray, k: int) -> np.ndarray:
     smallest indices in a group of equal numbers can be neighbours. After the others are removed, a window of a few k
     positions around each number in the sorted order contains all candidates.
     """
-    n, slack = len(values), _ROUNDING * float(np.ptp(values))
+    n, slack = len(values), TIED * float(np.ptp(values))
     order = np.lexsort((np.arange(n), values))
     in_order = values[order]
     group = np.cumsum(np.r_[0, np.diff(in_order) > slack])

@@ -6,7 +6,7 @@ import numpy as np
 
 from .compiled import kernels
 
-_TIED = 2.0**-40  # distances with a smaller relative difference are ties
+TIED = 2.0**-40  # distances with a smaller relative difference are ties
 _GROUP = 8  # columns that share a minimum
 _AT_ONCE = 2**17  # number of keys processed at a time without the compiler; arrays of flags for them need no new memory
 
@@ -112,8 +112,7 @@ def tie_levels(distance: np.ndarray, row: np.ndarray, slack: float = 0.0) -> np.
     """
     order = np.lexsort((distance, row))
     sorted_distance, sorted_row = distance[order], row[order]
-    with np.errstate(invalid="ignore"):  # inf - inf
-        farther = sorted_distance[1:] > (1.0 + _TIED) * sorted_distance[:-1] + slack
+    farther = sorted_distance[1:] > (1.0 + TIED) * sorted_distance[:-1] + slack
     level = np.empty(len(order), dtype=np.intp)
     level[order] = np.cumsum(np.r_[0, farther | (sorted_row[1:] != sorted_row[:-1])][: len(order)])
     return level

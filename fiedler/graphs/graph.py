@@ -109,6 +109,9 @@ class Graph:
     def _set(self, **values: Any) -> None:
         vars(self).update(values)  # the only assignment; __setattr__ refuses all others
 
+    def _lacks(self, what: str) -> NotAvailableError:
+        return NotAvailableError(f"a graph stored as {self.storage!r} has no {what}.")
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Graph is immutable: {name!r} cannot be set; build a new graph instead.")
 
@@ -277,7 +280,7 @@ class Graph:
         return self._induced(nodes, None if self.degree is self.row_sums else self.degree[nodes])
 
     def _induced(self, nodes: np.ndarray, degree: np.ndarray | None) -> Graph:
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+        raise self._lacks("single nodes")
 
     __iter__ = None  # Python would otherwise try graph[0], graph[1], ...
 
@@ -299,7 +302,7 @@ class Graph:
         product : ndarray of shape (n_nodes, b)
             W V.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+        raise self._lacks("single nodes")
 
     def laplacian_dot(self, V: np.ndarray) -> np.ndarray:
         """The product L V = (diag(W1) - W) V.
@@ -355,11 +358,11 @@ class Graph:
         W : csr_array of shape (n_nodes, n_nodes)
             Without self loops.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no edges.")
+        raise self._lacks("edges")
 
     def _pattern(self) -> sp.csr_array:
         """A matrix with the connected components of W; rows after the first n are auxiliary."""
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no edges.")
+        raise self._lacks("edges")
 
     def trace(self) -> float:
         """The sum of the diagonal of W.
@@ -369,7 +372,7 @@ class Graph:
         trace : float
             Σ w_ii.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+        raise self._lacks("single nodes")
 
     def submatrix(self, nodes: np.ndarray) -> np.ndarray:
         """The weights between some nodes, dense.
@@ -384,7 +387,7 @@ class Graph:
         W : ndarray of shape (len(nodes), len(nodes))
             Their weights.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no single nodes.")
+        raise self._lacks("single nodes")
 
     def operator(self, nodes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """The function x -> W x between some nodes.
@@ -547,7 +550,7 @@ class Graph:
         sizes, means, scatters : ndarray
             Sizes per group; means and scatters per group and column.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no groups.")
+        raise self._lacks("groups")
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         """The energy f'Lf, and C^½ Z'f̃, whose squares add up to the mass f̃'D f̃ minus the energy.
@@ -564,12 +567,12 @@ class Graph:
         between : ndarray of shape (r, b)
             Variation between the groups.
         """
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no groups.")
+        raise self._lacks("groups")
 
     @property
     def constant(self) -> np.ndarray:
         """Mask of the constant columns; only a graph that was summed over its rows has it."""
-        raise NotAvailableError(f"a graph stored as {self.storage!r} has no columns of its own.")
+        raise self._lacks("columns of its own")
 
     # ---------------------------------------------------------------- structure
 

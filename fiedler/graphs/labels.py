@@ -142,8 +142,7 @@ def nearest_by_target(distances: Distances, target: np.ndarray, k: int) -> tuple
 
     d_ij = (y_i - y_j)² if both targets are known, otherwise the mean squared difference of the features.
     """
-    known = ~np.isnan(target)
-    rows = np.flatnonzero(known)
+    known, rows = ~np.isnan(target), np.flatnonzero(~np.isnan(target))
     i, j, squared, _ = nearest_in_groups(distances, known.astype(np.intp), k)
     rest = ~(known[i] & known[j])
     line = nearest_on_line(target[rows], min(k, len(rows) - 1))
@@ -192,9 +191,8 @@ class SemiTarget(Recipe):
         k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
         near, d = nearest_by_target(problem.distances(), target, k)
         i, j, first = undirected(near)
-        d = d.ravel()[first]
         both_known = ~np.isnan(target[i] + target[j])
-        weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
+        weights = np.exp(-d.ravel()[first] / self.t) * np.where(both_known, self.weight_labeled, 1.0)
         graph = Graph.from_edges(i, j, weights, problem.n_samples)
         _warn_if_target_underflows(graph, target, self.t)
         return graph

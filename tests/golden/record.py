@@ -31,18 +31,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/stored.py;
 import numpy as np
 import scipy.sparse as sp
 
+_TIES = "equal differences of targets are ties, also if they differ by rounding"
+_ROUNDED = "equal distances of rounded rows are ties, also if they differ by rounding in the components"
 ALLOWED: list[tuple[str, float, str]] = [
     ("selectors: selector | mcfs | pairs | warnings", np.inf, "names the method as the user wrote it"),
     ("selectors: selector | trace | pairs | warnings", np.inf, "names the method as the user wrote it"),
     ("scores: missing | mrsf", 1.0, "a constant column took part in the regression if X had missing values"),
     ("selectors: selector | trace | missing | *", 1.0, "a constant column was counted as a candidate, as above"),
     ("session: session | 23 export", np.inf, "the exported script imports public names only"),
-    ("*: edges | target | *", np.inf, "neighbours by target: numbers that differ by rounding only are ties"),
-    ("*: edges | semi target | *", np.inf, "as above"),
-    ("scores: scores | sls | *", 1.0, "as above"),
-    ("scores: scores | ssls | *", 1.0, "as above"),
-    ("significance: significance | s*ls | *", 10.0, "as above"),
-    ("*: * | *components* | few columns*", np.inf, "ties of rounded rows, which differ by rounding in the components"),
+    ("edges: edges | target | digits | *", np.inf, _TIES),
+    ("edges: edges | semi target | digits | *", np.inf, _TIES),
+    ("edges: edges | semi target | few columns | weights", 1e-12, "sums in another order"),
+    ("scores: scores | ssls | few columns", 1e-12, "sums in another order"),
+    ("significance: significance | sls | iris", 0.03, _TIES),
+    ("edges: edges | knn components | few columns | *", np.inf, _ROUNDED),
+    ("scores: scores | components | few columns", 0.01, _ROUNDED),
+    ("scores: scores | sls | breast cancer", 0.03, _TIES),
+    ("scores: scores | sls | digits", 0.03, _TIES),
+    ("scores: scores | sls | iris", 0.03, _TIES),
+    ("scores: scores | ssls | breast cancer", 0.03, _TIES),
+    ("scores: scores | ssls | digits", 0.03, _TIES),
+    ("scores: scores | ssls | iris", 0.03, _TIES),
     # pattern of names, relative tolerance (to the largest value of an entry), reason
 ]
 SEED, MEMORY = 2007, 0.02  # MiB of working memory at which small data take the paths of large ones
