@@ -275,8 +275,8 @@ def by_anchors() -> Contenders:
 
 def sparse_graph(stored: str, n: str = "10000", m: str = "5000") -> Contenders:
     """The neighbours of sparse rows, by the product that is chosen and by each of the two products."""
-    from fiedler.engine.search import nearest_rows
-    from fiedler.engine.sparse import SparseDistances
+    from fiedler.engine.distances import SparseDistances
+    from fiedler.engine.neighbors import nearest_rows
 
     X = sp.csc_array(data.cells(int(n), int(m), float(stored))[0].astype(np.float64))
     single = X.toarray().astype(np.float32)
@@ -294,8 +294,8 @@ def same_neighbours(values: dict[str, Any], *_: str) -> str:
 
 
 def few_columns(name: str) -> Contenders:
-    from fiedler.engine.search import find_neighbors, nearest_rows
-    from fiedler.engine.streamed import row_distances
+    from fiedler.engine.distances import row_distances
+    from fiedler.engine.neighbors import find_neighbors, nearest_rows
 
     X = other.rows(name)
     return {
@@ -306,7 +306,7 @@ def few_columns(name: str) -> Contenders:
 
 
 def sparse(name: str) -> Contenders:
-    from fiedler.engine.search import find_neighbors
+    from fiedler.engine.neighbors import find_neighbors
 
     X = data.load("NEWS20_18828")[0] if name == "NEWS20" else data.text_like(50_000, 100_000, 0.0007)
     columns, rows = sp.csc_array(X), sp.csr_matrix(X)
@@ -351,7 +351,7 @@ def approximate() -> Contenders:
 
 def recall(values: dict[str, Any]) -> str:
     """Recall of the approximate neighbours on rows the library did not choose itself."""
-    from fiedler.engine.search import find_neighbors
+    from fiedler.engine.neighbors import find_neighbors
 
     X, _ = data.load("fashion_mnist", np.float32)
     rows = np.sort(np.random.default_rng(1).choice(len(X), 300, replace=False))

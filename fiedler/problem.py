@@ -22,9 +22,9 @@ from .data.arrays import Matrix, dense, number_names, rows_of, take_columns
 from .data.columns import Groups, prepare
 from .data.scaling import scaled
 from .data.source import Source, column_name
-from .engine.distances import Distances, HeldRows, budget
-from .engine.holes import check_known, filled, holes_of
-from .engine.streamed import row_distances
+from .engine.distances import Distances, row_distances
+from .engine.missing import check_known, filled, holes_of
+from .engine.products import budget
 from .errors import ParameterError
 from .supervision import Supervision
 
@@ -434,9 +434,7 @@ class Problem:
         gram : ndarray of shape (n_samples, n_samples)
             The products x_i'x_j of the centred rows.
         """
-        distances = self.distances()
-        if isinstance(distances, HeldRows):
-            distances.take_products(gram)
+        self.distances().take_products(gram)
 
     @property
     def holds_distances(self) -> bool:

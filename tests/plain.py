@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fiedler.engine.search import nearest_rows
+from fiedler.engine.neighbors import nearest_rows
 
 
 def plain_jaccard(X, features, k):

@@ -34,7 +34,7 @@ from fiedler import (
 from fiedler.criteria import Scorer, Traits
 from fiedler.criteria.criterion import score_by_rows
 from fiedler.data.arrays import validate_X
-from fiedler.engine.assignment import AnchorMap
+from fiedler.engine.kmeans import AnchorMap
 from fiedler.graphs.anchors import sum_rows
 from fiedler.graphs.summed import SummedGraph, inverse_sizes, merge_sums
 from fiedler.problem import Problem
@@ -282,7 +282,7 @@ def test_a_row_of_its_own_as_anchor_when_sparse_columns_are_very_many(monkeypatc
     rng = np.random.default_rng(0)
     X = sp.csr_array(np.where(rng.random((80, 50)) < 0.1, rng.random((80, 50)), 0.0))
     expected = LaplacianScore(Anchors(15, random_state=2)).evaluate(X)
-    monkeypatch.setattr("fiedler.engine.assignment._DENSE_VALUES", 100)
+    monkeypatch.setattr("fiedler.engine.kmeans._DENSE_VALUES", 100)
     anchors = Anchors(15, random_state=2)._place(validate_X(X))
     assert sp.issparse(anchors._U)
     U = anchors._U.toarray()

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from fiedler import KNN
 from fiedler.engine import approximate
-from fiedler.engine.search import find_neighbors, nearest_rows
-from fiedler.engine.streamed import row_distances
+from fiedler.engine.distances import row_distances
+from fiedler.engine.neighbors import find_neighbors, nearest_rows
 
 
 def test_approximate_neighbours_tell_their_recall(monkeypatch):
@@ -23,8 +23,8 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     )
     assert not (found == np.arange(3000)[:, None]).any()
     assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
-    monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 1000)
-    monkeypatch.setattr("fiedler.engine.search._CROWD", 0.0)  # a tree is never faster,
+    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_UP_TO", 1000)
+    monkeypatch.setattr("fiedler.engine.neighbors._CROWD", 0.0)  # a tree is never faster,
     monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 1.0)  # nor are products
     assert KNN().build(X).recall == recall
     monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
@@ -49,9 +49,9 @@ def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
 def test_approximate_neighbours_without_numba(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
     monkeypatch.setattr("fiedler.engine.approximate.available", lambda: False)
-    monkeypatch.setattr("fiedler.engine.search._EXACT_UP_TO", 10)
-    monkeypatch.setattr("fiedler.engine.search._EXACT_SPARSE", 10)
-    monkeypatch.setattr("fiedler.engine.search._PRODUCTS", 0.0)
+    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_UP_TO", 10)
+    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_SPARSE", 10)
+    monkeypatch.setattr("fiedler.engine.neighbors._PRODUCTS", 0.0)
     for made in (X, sp.csr_array(X)):
         with pytest.raises(ImportError, match=r"needs numba: pip install 'fiedler\[fast\]'"):
             KNN(3, algorithm="approximate").build(made)
@@ -72,7 +72,7 @@ CLOUDS = {
 def test_most_neighbours_are_found_wherever_the_rows_lie(cloud, rng):
     pytest.importorskip("numba")
     X = CLOUDS[cloud](rng).astype(np.float32)
-    found, recall = approximate.search(X, 8)
+    found, _, recall = approximate.search(row_distances(X), 8)
     _, squared = nearest_rows(row_distances(X), 8)
     assert not (found == np.arange(len(X))[:, None]).any()
     assert all(len(set(row)) == 8 for row in found.tolist())
@@ -86,6 +86,6 @@ def test_most_neighbours_are_found_wherever_the_rows_lie(cloud, rng):
 def test_fewer_rows_than_cells_hold_neighbours_enough(rng):
     pytest.importorskip("numba")
     X = rng.normal(size=(60, 3)).astype(np.float32)
-    found, recall = approximate.search(X, 50)
+    found, _, recall = approximate.search(row_distances(X), 50)
     assert all(len(set(row)) == 50 for row in found.tolist())
     assert recall > 0.9

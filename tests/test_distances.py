@@ -6,14 +6,11 @@ import scipy.sparse as sp
 from plain import check, plain
 from sklearn import config_context
 
-from fiedler.engine import distances as distances_module
-from fiedler.engine import sparse as sparse_module
+from fiedler.engine import products
 from fiedler.engine.compiled import kernels, load
-from fiedler.engine.distances import sparse_squared_differences, squares_by_group
-from fiedler.engine.left_out import AllColumns, SparseColumns
-from fiedler.engine.search import find_neighbors, nearest_rows
-from fiedler.engine.sparse import SparseDistances
-from fiedler.engine.streamed import row_distances
+from fiedler.engine.distances import SparseDistances, row_distances, without_folds
+from fiedler.engine.neighbors import find_neighbors, nearest_rows
+from fiedler.engine.products import squares_by_group
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, bool])
@@ -44,7 +41,7 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
         X = X * 1e-4 + 100 * rng.integers(0, 2, size=(120, 1))
     if kind == "outlier":
         X[7] *= 1e5
-    monkeypatch.setattr("fiedler.engine.dense.SINGLE_PAYS", 0)
+    monkeypatch.setattr("fiedler.engine.distances.SINGLE_PAYS", 0)
     check(row_distances(X), plain(X), 6)
     pytest.importorskip("numba")
     monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
@@ -75,10 +72,10 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
         X = X.astype(np.float32)
     if case == "duplicates":
         X[170:] = X[:170]
-    shared = AllColumns.of(row_distances(X))
+    every = row_distances(X)
     columns = np.arange(0, X.shape[1], 10) + 5
     rest = np.delete(X, columns, axis=1)
-    known = shared.split([columns, np.setdiff1d(np.arange(X.shape[1]), columns)])(0, rest)
+    known = without_folds(every, [columns, np.setdiff1d(np.arange(X.shape[1]), columns)])(0, rest)
     expected, got = find_neighbors(rest, 7), find_neighbors(rest, 7, known=lambda: known)
     exact = case != "one giant"
     assert (known._double is None) == exact, "single precision is given up where it tells too little"
@@ -90,11 +87,12 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
 
 
 def test_columns_are_left_out_by_subtraction_only_where_that_pays(rng):
-    assert AllColumns.of(row_distances(rng.normal(size=(50, 20)))) is None
-    assert AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.1, size=(50, 20))))) is None
-    shared = AllColumns.of(row_distances(rng.normal(size=(340, 10_000))))
-    few = np.ascontiguousarray(shared.X[:, :100])
-    known = shared.split([np.arange(100), np.arange(100, 10_000)])(1, few)
+    halves = [np.arange(10), np.arange(10, 20)]
+    assert without_folds(row_distances(rng.normal(size=(50, 20))), halves) is None
+    assert without_folds(row_distances(sp.csc_array(rng.poisson(0.1, size=(50, 20)))), halves) is None
+    X = rng.normal(size=(340, 10_000))
+    few = np.ascontiguousarray(X[:, :100])
+    known = without_folds(row_distances(X), [np.arange(100), np.arange(100, 10_000)])(1, few)
     got, expected = (np.sort(find_neighbors(few, 3, known=k)[0], axis=1) for k in (lambda: known, None))
     np.testing.assert_array_equal(got, expected)
 
@@ -107,7 +105,7 @@ SPARSE_CASES = ["counts", "values", "many ties", "duplicates", "large counts", "
 def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, monkeypatch):
     """Filled blocks in single precision, and stored products, both by subtraction."""
     if not compiled:
-        monkeypatch.setattr(distances_module, "kernels", lambda _: None)
+        monkeypatch.setattr(products, "kernels", lambda _: None)
     dense = rng.poisson(0.3, size=(340, 9000)).astype(float)
     if case == "values":
         dense = np.log1p(dense * rng.uniform(0.5, 2.0, size=(340, 1)))
@@ -122,9 +120,9 @@ def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, m
     folds = [np.arange(start, 9000, 7) for start in range(7)]
     if case == "few columns left":
         folds = [np.arange(30), np.arange(30, 9000)]
-    shared = SparseColumns(SparseDistances(X, filled=case != "counts"))
-    assert shared.every._filled == (case != "counts")
-    without = shared.split(folds)
+    every = SparseDistances(X, filled=case != "counts")
+    assert every._filled == (case != "counts")
+    without = without_folds(every, folds)
     for number in (0, len(folds) - 1, 0):  # a fold that is asked for again finds its sums
         rest = X[:, np.setdiff1d(np.arange(9000), folds[number])]
         known = without(number, rest)
@@ -137,12 +135,12 @@ def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, m
 @pytest.mark.parametrize("stored", [(0.01,), (0.5,), (0.01, 0.5)])
 def test_columns_with_few_stored_values_are_not_filled_in(stored, compiled, rng, monkeypatch):
     if not compiled:
-        monkeypatch.setattr(sparse_module, "kernels", lambda _: None)
-    filled, block = [], sparse_module.filled_block
-    monkeypatch.setattr(sparse_module, "filled_block", lambda X, *rest: filled.append(X.shape[1]) or block(X, *rest))
+        monkeypatch.setattr(products, "kernels", lambda _: None)
+    filled, block = [], products.filled_block
+    monkeypatch.setattr(products, "filled_block", lambda X, *rest: filled.append(X.shape[1]) or block(X, *rest))
     share = rng.permutation(np.repeat(stored, 3000))
     X = sp.csc_array(rng.normal(size=(700, len(share))) * (rng.random((700, len(share))) < share))
-    got = sparse_module.single_gram(X)
+    got = products.single_gram(X)
     assert set(filled) == ({3000} if 0.5 in stored else set())
     assert got.dtype == np.float32
     np.testing.assert_array_equal(got, got.T)
@@ -158,10 +156,13 @@ def in_order(distances, k=7):
 
 def test_sparse_columns_are_shared_only_where_all_pairs_are_visited(rng):
     X = sp.random_array((300, 5000), density=0.0005, format="csc", rng=rng)  # hardly any two rows share a column
-    assert AllColumns.of(row_distances(X)) is None
-    assert isinstance(AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.3, size=(340, 9000))))), SparseColumns)
+    halves = [np.arange(2500), np.arange(2500, 5000)]
+    assert without_folds(row_distances(X), halves) is None
+    X = sp.csc_array(rng.poisson(0.3, size=(340, 9000)))
+    assert without_folds(row_distances(X), [np.arange(9000)]) is not None
     with config_context(working_memory=1):
-        assert AllColumns.of(row_distances(sp.csc_array(rng.poisson(0.3, size=(1000, 1200))))) is None
+        X = sp.csc_array(rng.poisson(0.3, size=(1000, 1200)))
+        assert without_folds(row_distances(X), [np.arange(1200)]) is None
 
 
 def test_squares_by_group_are_those_of_the_definition(rng):
@@ -172,5 +173,5 @@ def test_squares_by_group_are_those_of_the_definition(rng):
     assert kernels(4.0 * len(i) * X.nnz / 80) is load()
     np.testing.assert_allclose(squares_by_group(X, i, j, group, 4), expected, rtol=1e-12)
     np.testing.assert_allclose(squares_by_group(X, i[:20], j[:20], group, 4), expected[:20], rtol=1e-12)  # plain
-    np.testing.assert_allclose(sparse_squared_differences(X, i, j), expected.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(squares_by_group(X, i, j)[:, 0], expected.sum(axis=1), rtol=1e-12)
     assert squares_by_group(X, i[:0], j[:0], group, 4).shape == (0, 4)

@@ -31,8 +31,8 @@ from fiedler import (
 )
 from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
 from fiedler.data.columns import Groups
-from fiedler.engine import holes
-from fiedler.engine.holes import filled, holes_of, known_neighbors
+from fiedler.engine import missing as holes
+from fiedler.engine.missing import filled, holes_of, known_neighbors
 from fiedler.evaluate import accuracy_curve, compare, missing_values, neighborhood_jaccard, stability
 from fiedler.syntax import as_criterion
 

@@ -38,7 +38,7 @@ from fiedler import (
 )
 from fiedler.criteria.sensitivity import eigenvalue_changes
 from fiedler.data.arrays import validate_X
-from fiedler.engine.search import find_neighbors
+from fiedler.engine.neighbors import find_neighbors
 from fiedler.evaluate import kendall_coefficient
 
 close = np.testing.assert_allclose

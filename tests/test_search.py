@@ -10,11 +10,10 @@ from sklearn import config_context
 
 from fiedler import KNN, TargetKNN
 from fiedler.engine import compiled as kernels
-from fiedler.engine.search import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
-from fiedler.engine.smallest import _kth_smallest, _plainly
-from fiedler.engine.sparse import SparseDistances
-from fiedler.engine.sparse import filled_block as _filled
-from fiedler.engine.streamed import row_distances
+from fiedler.engine.distances import SparseDistances, row_distances
+from fiedler.engine.neighbors import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
+from fiedler.engine.products import filled_block as _filled
+from fiedler.engine.smallest import within_reach
 from fiedler.graphs.labels import nearest_by_target
 
 
@@ -70,7 +69,7 @@ def test_the_cheaper_product_of_sparse_rows_is_chosen(monkeypatch):
     assert SparseDistances(many).single
     assert not SparseDistances(many[:300]).single  # too small to matter
     made = []
-    monkeypatch.setattr("fiedler.engine.sparse.filled_block", lambda *given: made.append(given[1]) or _filled(*given))
+    monkeypatch.setattr("fiedler.engine.products.filled_block", lambda *given: made.append(given[1]) or _filled(*given))
     found, squared = nearest_rows(SparseDistances(many), 3)
     assert made
     expected, distances = nearest_rows(SparseDistances(many, filled=False), 3)
@@ -137,7 +136,7 @@ def test_identical_rows_are_searched_once_and_found_again(seed, k, n_different):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_different, 3))[rng.integers(0, n_different, size=30)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fiedler.engine.search._MANY_ROWS", 0)
+        patch.setattr("fiedler.engine.neighbors._MANY_ROWS", 0)
         found, squared, recall = find_neighbors(X, k)
     assert recall is None
     D2 = plain(X)
@@ -157,7 +156,7 @@ def test_sparse_rows_that_share_no_column_are_not_looked_at_one_by_one(kind, met
     X[::50] *= kind != "empty rows"
     monkeypatch.setattr(kernels, "_WORTH_COMPILING", 0.0)
     asked, ask = [], SparseDistances.within_reach
-    monkeypatch.setattr(SparseDistances, "_products", 0.0)
+    monkeypatch.setattr(SparseDistances, "n_products", 0.0)
     monkeypatch.setattr(SparseDistances, "within_reach", lambda *given: asked.append(ask(*given)) or asked[-1])
     with config_context(working_memory=0.5):
         found, squared = nearest_rows(row_distances(sp.csc_array(X), metric), k)
@@ -208,12 +207,14 @@ def test_the_kth_smallest_is_that_of_a_partition(kind, n, k, rng):
     if kind == "float32":
         values = values.astype(np.float32)
     values[np.arange(37) % n, np.arange(37) % n] = np.inf
-    kth = _kth_smallest(values, k)
-    assert kth.dtype == values.dtype
-    np.testing.assert_array_equal(kth, np.sort(values, axis=1)[:, k - 1 : k])
+    kth = np.sort(values, axis=1)[:, k - 1 : k]
+    row, column = within_reach(values, np.zeros(37), np.zeros(n), k, exact=True)  # equal keys go to the smaller index
+    found = np.argsort(values, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(column.reshape(37, k), np.sort(found, axis=1))
+    np.testing.assert_array_equal(row, np.repeat(np.arange(37), k))
     # Keys with an error: everything that may be among the k smallest, and nothing else.
     a, b = np.full(37, 0.05), np.full(n, 0.02)
-    row, column = _plainly(values, a, b, k, exact=False)
+    row, column = within_reach(values, a, b, k, exact=False)
     expected = np.nonzero(
         values - b.astype(values.dtype) <= kth + values.dtype.type(0.02) + 2 * values.dtype.type(0.05)
     )

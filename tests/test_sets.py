@@ -30,7 +30,7 @@ from fiedler import (
     pairs_from_labels,
 )
 from fiedler.criteria.relevance import MidRanks, NeighborMeans
-from fiedler.engine.streamed import row_distances
+from fiedler.engine.distances import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
 from fiedler.sets import features, rounds, samples
@@ -168,7 +168,7 @@ def test_stored_products_and_filled_blocks_give_the_same_kernel(monkeypatch):
     X[:, 6] = 0.0
     usual = SmoothSubset().set_formula().kernel(Problem.of(X), "features")
     for cost in (0.0, np.inf):  # always stored products, and never
-        monkeypatch.setattr("fiedler.engine.sparse._STORED_COST", cost)
+        monkeypatch.setattr("fiedler.engine.products.STORED_COST", cost)
         kernel = SmoothSubset().set_formula().kernel(Problem.of(sp.csc_array(X)), "features")
         scale = np.sqrt(np.outer(usual.den, usual.den))
         np.testing.assert_allclose(kernel.gram, usual.gram, atol=1e-11 * scale.max())

@@ -40,8 +40,7 @@ from fiedler import (
     TargetKNN,
     Variance,
 )
-from fiedler.engine.left_out import AllColumns
-from fiedler.engine.streamed import row_distances
+from fiedler.engine.distances import row_distances, without_folds
 from fiedler.evaluate import significance
 from fiedler.problem import Problem
 from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_tail, standard_sums
@@ -830,12 +829,12 @@ def test_folds_that_share_one_product_give_the_same_p_values(kind, rng, monkeypa
         X = (X[:, rng.integers(60, size=m)] > 0).astype(float)
         X[300:] = X[:40]
     X = X if kind == "dense" else sp.csc_array(X)
-    assert AllColumns.of(row_distances(X)) is not None
+    assert without_folds(row_distances(X), [np.arange(X.shape[1])]) is not None
     options = {"n_folds": 3, "n_repeats": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         shared = significance("laplacian", X, **options)
-        monkeypatch.setattr(AllColumns, "of", lambda _: None)
+        monkeypatch.setattr("fiedler.significance.crossfit.without_folds", lambda *_: None)
         plain = significance("laplacian", X, **options)
     np.testing.assert_allclose(shared.pvalues, plain.pvalues, rtol=1e-9)
     np.testing.assert_allclose(shared.z, plain.z, rtol=1e-9, atol=1e-12)

@@ -8,10 +8,9 @@ from stored import KINDS
 
 from fiedler import KNN
 from fiedler.data.arrays import as_source
-from fiedler.engine import distances, search, sketched
-from fiedler.engine.search import find_neighbors
-from fiedler.engine.sparse import SparseDistances
-from fiedler.engine.streamed import StreamedDistances
+from fiedler.engine import approximate, neighbors, products
+from fiedler.engine.distances import SourceDistances, SparseDistances
+from fiedler.engine.neighbors import find_neighbors
 from fiedler.sources import open_source
 
 pytest.importorskip("numba")
@@ -54,9 +53,9 @@ def test_neighbours_come_in_the_order_of_true_distances(rng):
 def test_norms_are_needed_to_find_neighbours_in_noise(rng):
     X = cells(rng, 2000)
     exact, _, _ = find_neighbors(X, 10, "euclidean", "exact")
-    P = sketched.leading_components(X, 32)
+    P = approximate.leading_components(X, 32)
     alone, _, _ = find_neighbors(P, 100, "euclidean", "exact")
-    with_norms = sketched._sketch_of_rows(SparseDistances(X)).keys(np.arange(2000))
+    with_norms = approximate.sketch_of(SparseDistances(X)).keys(np.arange(2000))
     with_norms = np.argsort(with_norms, axis=1)[:, :100]
     assert 1.0 - recall(with_norms, exact) < 0.7 * (1.0 - recall(alone, exact))
 
@@ -64,13 +63,13 @@ def test_norms_are_needed_to_find_neighbours_in_noise(rng):
 def test_auto_chooses_by_cost(rng, monkeypatch):
     X = cells(rng)
     assert KNN(5).build(X).recall is None
-    monkeypatch.setattr("fiedler.engine.search._EXACT_SPARSE", 1000)
+    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_SPARSE", 1000)
     assert KNN(5).build(X).recall is None  # few products
-    monkeypatch.setattr("fiedler.engine.search._PRODUCTS", 0.0)
-    monkeypatch.setattr("fiedler.engine.sketched._AS_FAST", np.inf)
+    monkeypatch.setattr("fiedler.engine.neighbors._PRODUCTS", 0.0)
+    monkeypatch.setattr("fiedler.engine.approximate._AS_FAST", np.inf)
     assert KNN(5).build(X).recall >= 0.95
     assert KNN(5, algorithm="exact").build(X).recall is None
-    monkeypatch.setattr("fiedler.engine.sketched._AS_FAST", 0.0)  # the exact search is always faster
+    monkeypatch.setattr("fiedler.engine.approximate._AS_FAST", 0.0)  # the exact search is always faster
     assert KNN(5).build(X).recall is None
     np.testing.assert_array_equal(KNN(5).build(X).toarray(), KNN(5, algorithm="exact").build(X).toarray())
     assert KNN(5, algorithm="approximate").build(X).recall is not None
@@ -83,14 +82,14 @@ def test_auto_is_exact_up_to_the_documented_limits(monkeypatch, rows, products, 
     monkeypatch.setattr(SparseDistances, "cost", products)
     distances = SparseDistances.__new__(SparseDistances)
     distances.n = rows
-    assert search._many(distances) == many
+    assert neighbors.takes_long(distances) == many
     said = " ".join(KNN.__doc__.split())
     assert "exact up to 12,000 rows. With more rows it is exact if all distances need at most 2·10¹⁰ products" in said
 
 
 def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):
     X = sp.random_array((1500, 4000), density=0.02, rng=np.random.default_rng(0), format="csc")  # nothing but noise
-    monkeypatch.setattr("fiedler.engine.sketched._WORK", 20.0 * X.nnz)
+    monkeypatch.setattr("fiedler.engine.approximate._SPARSE_WORK", 20.0 * X.nnz)
     with pytest.warns(UserWarning, match=r"only \d\d% of the 5 nearest neighbours of 1500 rows"):
         graph = KNN(5, "binary", metric="cosine", algorithm="approximate").build(X)
     exact = KNN(5, "binary", metric="cosine", algorithm="exact").build(X)
@@ -121,7 +120,7 @@ def test_large_and_small_numbers_fit_into_single_precision(rng):
 def test_results_do_not_depend_on_threads(rng, monkeypatch):
     X = cells(rng)
     expected = find_neighbors(X, 5, "euclidean", "approximate")
-    for module in ("sketched", "components", "threads"):
+    for module in ("approximate", "components", "threads"):
         monkeypatch.setattr(f"fiedler.engine.{module}.n_threads", lambda operations=0.0: 1)
     found = find_neighbors(X, 5, "euclidean", "approximate")
     for a, b in zip(found, expected, strict=True):
@@ -132,10 +131,10 @@ def test_limits_never_leave_too_few_candidates(rng):
     key = rng.normal(size=(20, 4000)).astype(np.float32)
     key[:, ::8] -= 100.0  # the keys that are looked at are the smallest ones
     for number, k in ((300, 5), (256, 32), (256, 200), (3999, 10)):
-        counts = (key <= sketched._limits(key, number, k)[:, None]).sum(axis=1)
+        counts = (key <= approximate._limits(key, number, k)[:, None]).sum(axis=1)
         assert counts.min() >= k
     plain = rng.normal(size=(20, 4000)).astype(np.float32)
-    counts = (plain <= sketched._limits(plain, 800, 5)[:, None]).sum(axis=1)
+    counts = (plain <= approximate._limits(plain, 800, 5)[:, None]).sum(axis=1)
     assert (abs(counts - 800) < 300).all()
 
 
@@ -147,15 +146,15 @@ def test_distances_of_pairs_are_the_same_with_and_without_the_compiler(rng, monk
     from fiedler.engine.compiled import load
 
     for loaded in (load, lambda: None):
-        monkeypatch.setattr(distances, "kernels", lambda operations, loaded=loaded: loaded())
-        np.testing.assert_allclose(distances.sparse_squared_differences(X, i, j), expected, rtol=1e-13)
+        monkeypatch.setattr(products, "kernels", lambda operations, loaded=loaded: loaded())
+        np.testing.assert_allclose(products.squares_by_group(X, i, j)[:, 0], expected, rtol=1e-13)
     shuffled = sp.csr_array((X.data.copy(), X.indices.copy(), X.indptr), shape=X.shape)
     first, last = shuffled.indptr[0], shuffled.indptr[1]
     shuffled.indices[first:last] = shuffled.indices[first:last][::-1].copy()
     shuffled.data[first:last] = shuffled.data[first:last][::-1].copy()
     shuffled.has_sorted_indices = False
-    monkeypatch.setattr(distances, "kernels", lambda operations: load())
-    np.testing.assert_allclose(distances.sparse_squared_differences(shuffled, i, j), expected, rtol=1e-13)
+    monkeypatch.setattr(products, "kernels", lambda operations: load())
+    np.testing.assert_allclose(products.squares_by_group(shuffled, i, j)[:, 0], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -191,17 +190,17 @@ def test_the_sketch_of_a_file_is_that_of_the_rows(tmp_path, rng):
     source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
     rows = np.arange(400)
     for metric in ("euclidean", "cosine"):
-        in_memory = sketched._sketch_of_rows(SparseDistances(X, metric)).keys(rows)
+        in_memory = approximate.sketch_of(SparseDistances(X, metric)).keys(rows)
         with config_context(working_memory=0.2):
             assert len(source.slabs()) > 1
-            streamed = sketched._sketch_of_source(StreamedDistances(source, metric)).keys(rows)
+            streamed = approximate.sketch_of(SourceDistances(source, metric)).keys(rows)
         np.testing.assert_allclose(streamed, in_memory, atol=1e-5)
 
 
 def test_a_sparse_file_that_fits_into_memory_is_searched_like_an_array(tmp_path, rng, monkeypatch):
     X = cells(rng, 600)
     source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
-    monkeypatch.setattr("fiedler.engine.search.StreamedDistances", None)  # no pass over the file
+    monkeypatch.setattr("fiedler.engine.neighbors.SourceDistances", None)  # no pass over the file
     assert source.small
     assert source.take_rows(np.arange(100)).small
     for algorithm in ("exact", "approximate"):
@@ -215,17 +214,17 @@ def test_candidates_are_compared_in_several_passes_and_few_ones_say_what_they_mi
     source = open_source(KINDS["hdf5 csr"].save(tmp_path, X.toarray()))
     with config_context(working_memory=0.5):
         one, passes = find_neighbors(source, 5, "euclidean", "approximate"), []
-        by_products = StreamedDistances.by_products
+        by_products = SourceDistances.by_products
         monkeypatch.setattr(
-            StreamedDistances, "by_products", lambda self, i, j: passes.append(len(i)) or by_products(self, i, j)
+            SourceDistances, "by_products", lambda self, i, j: passes.append(len(i)) or by_products(self, i, j)
         )
-        monkeypatch.setattr(sketched, "budget", lambda: 4 * 20_000)
+        monkeypatch.setattr(approximate, "budget", lambda: 4 * 20_000)
         several = find_neighbors(source, 5, "euclidean", "approximate")
         assert len(passes) > 1
         assert max(passes) <= 20_000
         for a, b in zip(one, several, strict=True):
             np.testing.assert_array_equal(a, b)
-        monkeypatch.setattr(sketched, "_CHOOSING", 0)
+        monkeypatch.setattr(approximate, "_CHOOSING", 0)
         assert find_neighbors(source, 5, "euclidean", "approximate")[2] < 0.9 * one[2]
 
 
@@ -236,5 +235,5 @@ def test_products_of_pairs_are_the_same_with_and_without_the_compiler(rng, monke
     from fiedler.engine.compiled import load
 
     for loaded in (load, lambda: None):
-        monkeypatch.setattr(distances, "kernels", lambda operations, loaded=loaded: loaded())
-        np.testing.assert_allclose(distances.row_products(X, i, j), expected, rtol=1e-13)
+        monkeypatch.setattr(products, "kernels", lambda operations, loaded=loaded: loaded())
+        np.testing.assert_allclose(products.row_products(X, i, j), expected, rtol=1e-13)

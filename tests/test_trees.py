@@ -5,11 +5,10 @@ import pytest
 from plain import by_sorting, plain
 
 from fiedler import KNN
-from fiedler.engine import search
-from fiedler.engine.hashing import different_rows
-from fiedler.engine.search import find_neighbors, nearest_rows
-from fiedler.engine.streamed import row_distances
-from fiedler.engine.trees import Tree
+from fiedler.engine import neighbors
+from fiedler.engine.blocks import different_rows
+from fiedler.engine.distances import row_distances
+from fiedler.engine.neighbors import Tree, find_neighbors, nearest_rows
 
 CASES = {
     "normal": lambda rng: rng.normal(size=(150, 3)),
@@ -28,7 +27,7 @@ CASES = {
 
 @pytest.fixture
 def few_rows_will_do(monkeypatch):
-    monkeypatch.setattr("fiedler.engine.dense._SOME_ROWS", 1)
+    monkeypatch.setattr("fiedler.engine.distances._SOME_ROWS", 1)
 
 
 @pytest.mark.parametrize("k", [1, 6, 30])
@@ -53,7 +52,7 @@ def test_as_many_neighbours_as_there_are(few_rows_will_do):
 
 def test_few_columns_go_by_a_tree_and_noise_does_not(monkeypatch, rng):
     asked = []
-    monkeypatch.setattr(search, "Tree", lambda *given: asked.append(Tree(*given)) or asked[-1])
+    monkeypatch.setattr(neighbors, "Tree", lambda *given: asked.append(Tree(*given)) or asked[-1])
     searched = []
     monkeypatch.setattr(Tree, "search", lambda self: searched.append(self) or _Nothing(self))
     for X, tree in (
@@ -80,7 +79,7 @@ def _Nothing(tree):
 def test_the_same_graph_either_way(monkeypatch, rng, algorithm):
     X = np.round(rng.normal(size=(2500, 3)), 1)
     tree = KNN(algorithm=algorithm).build(X)
-    monkeypatch.setattr("fiedler.engine.dense._FEW_COLUMNS", 0)
+    monkeypatch.setattr("fiedler.engine.distances._FEW_COLUMNS", 0)
     product = KNN(algorithm=algorithm).build(X)
     assert tree.recall is None
     np.testing.assert_array_equal(tree.csr.indices, product.csr.indices)
@@ -99,7 +98,7 @@ def test_different_rows(dtype, rng):
 
 
 def test_rows_whose_hashes_collide_are_told_apart(monkeypatch, rng):
-    monkeypatch.setattr("fiedler.engine.hashing.row_hashes", lambda X: np.zeros(len(X), dtype=np.int64))
+    monkeypatch.setattr("fiedler.engine.blocks.row_hashes", lambda X: np.zeros(len(X), dtype=np.int64))
     X = rng.integers(0, 2, size=(50, 3)).astype(float)
     first, group = different_rows(X)
     np.testing.assert_array_equal(X[first][group], X)

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import dense
 from ..data.memory import allocation_limit
-from ..engine.hashing import column_hashes
+from ..engine.blocks import column_hashes
 from ..engine.threads import one_blas_thread
 from ..errors import ParameterError
 from ..graphs import Graph, Recipe, as_recipe

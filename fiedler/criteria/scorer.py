@@ -21,7 +21,7 @@ import numpy as np
 
 from ..data.arrays import Block, take_columns, take_rows
 from ..engine.blocks import is_constant, level_copies, map_columns
-from ..engine.distances import check_range
+from ..engine.products import check_range
 from ..problem import Problem
 
 

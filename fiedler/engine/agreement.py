@@ -30,10 +30,9 @@ from ..data.memory import working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
 from .blocks import column_spans, map_columns
-from .distances import check_range
 from .moments import shifted
 from .permuted import Invariants, Standard, WeightSums, adjusted, invariants, moments, pearson_tail, standards, variance
-from .sparse import sparse_gram
+from .products import check_range, sparse_gram
 from .threads import one_blas_thread
 
 GATE = 0.1  # the largest q-value of round 1 that lets the rounds begin

@@ -1,31 +1,55 @@
-"""Approximate nearest neighbours for many rows: rows are grouped into cells, and only the nearest cells are searched.
+"""Most of the nearest neighbours of many rows: in cells around centres, or, for sparse rows, by a sketch.
 
-The rows of a cell are adjacent in memory and are searched one after the other, because they need the same cells. The
-number of cells to search is measured: the true neighbours of a sample of rows show which share of them lies in the 1,
-2, 3, ... nearest cells. If rows are nearly equidistant, as in noise, nearly all cells are needed, and an exact search
-is faster. If an exact search would take too long as well, the search is limited to some minutes of work, and the recall
-on the sample is reported. Other index libraries that were compared are slower at equal recall (benchmarks/PROFILE.md).
+**Cells.** Dense rows are grouped into cells, and only the nearest cells of a row are searched. The rows of a cell are
+adjacent in memory and are searched one after the other, because they need the same cells. If rows are nearly
+equidistant, as in noise, nearly all cells are needed, and an exact search is faster.
+
+**Sketch.** Candidates of sparse rows come from a few components, and true distances choose among them.
+
+    ‖x_i - x_j‖² / 2 = ‖x̃_j‖² / 2 - x̃_i'x̃_j + a constant of row i
+                     ≈ ‖x̃_j‖² / 2 - p_i'p_j + the same constant            p_i: row i in the leading components
+
+The norms ‖x̃_j‖² are exact, so that only products outside the components are neglected. In counts of cells these are
+mostly products of noise. Distances in the components alone miss the differences of the norms and find few of the
+neighbours. Rows in a file are read in passes: six for the sketch and the sample, a few to compare the candidates (at
+most 16 if memory allows), and one for the distances of the neighbours.
+
+How much is searched is measured: the true neighbours of a sample of rows show how many cells or candidates are needed.
+If this would take too long, the search is limited to some minutes of work. The neighbours that are found for the sample
+give the recall. Other index libraries that were compared are slower at equal recall (benchmarks/PROFILE.md).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from .assignment import k_means
 from .compiled import load
-from .smallest import within_reach
-from .threads import for_each
+from .components import leading_components
+from .distances import Distances, SourceDistances, SparseDistances
+from .kmeans import k_means
+from .products import budget, scaled_rows
+from .smallest import closest_in_rows, within_reach
+from .threads import for_each, n_threads
 
-_WANTED_RECALL = 0.99  # recall on the sample, which gives at least 0.98 on the rest
 _SAMPLE = 256
+_IN_CELLS, _IN_SKETCH = 0.99, 0.98  # recall on the sample; 0.99 gives at least 0.98 on the rest
 _CELLS = 2.0  # number of cells, in units of the square root of the number of rows
 _ROUNDS, _ROWS_PER_CELL = 4, 40  # iterations of the k-means that finds the cells, and its rows per cell
 _WIDER = 24  # this many times more cells around a cell contain the nearest cells of all its rows
 _WORK = 1e12  # largest number of compared values, for any recall: some minutes on two cores
 _BRUTE_FORCE = 0.2  # with a larger share of the cells, an exact search by matrix products is faster
 _AT_ONCE = 2**20  # number of distances to centres in memory at a time
+_COMPONENTS, _PASSES = 32, 3  # of the sketch; its last components need not be accurate
+_SPARSE_WORK = 1e11  # largest number of products for the candidates, whatever the recall: some minutes on two cores
+_EVERY, _MANY = 8, 256  # every eighth key tells the limit for the candidates, if there are many candidates
+_CHOOSING = 16  # largest number of passes over a source in which candidates are compared
+_AS_FAST = 0.5  # with more products than this share of the cost of an exact search, the exact search is used
+
+Found = tuple[np.ndarray, np.ndarray, float]  # indices (n, k), squared distances, recall
 
 
 def available() -> bool:
@@ -33,22 +57,61 @@ def available() -> bool:
     return load() is not None
 
 
-def search(X: np.ndarray, k: int, or_exact: bool = False) -> tuple[np.ndarray, float] | None:
-    """Indices (n, k) of approximate nearest neighbours of the rows of a float32 X, self excluded, and their recall.
+def search(distances: Any, k: int, or_exact: bool = False) -> Found | None:
+    """Approximate nearest neighbours of dense or sparse rows in memory, self excluded, with their recall.
 
     With ``or_exact`` the result is None if an exact search is faster.
     """
-    n, m = X.shape
-    rng = np.random.default_rng(0)
-    cells = Cells(X, max(1, min(n // 2, int(_CELLS * np.sqrt(n)))), rng)
-    sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
-    exact = _true_neighbors(X, sample, k)
-    affordable = max(4, int(cells.number * _WORK / (float(n) * n * m)))
-    around = min(cells.needed(X, sample, exact), affordable)
-    if or_exact and around > _BRUTE_FORCE * cells.number:
-        return None
-    found = cells.search(X, k, around)
-    return found, share_found(found[sample], exact)
+    n, rng = distances.n, np.random.default_rng(0)
+    if isinstance(distances, SparseDistances):
+        sketch, stored = sketch_of(distances), max(distances.rows.nnz, 1)
+        sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
+        key = distances.norms[:, None] / 2.0 - _products(distances.rows, distances.rows[sample].toarray())
+        key[sample, np.arange(len(sample))] = np.inf
+        exact = smallest(np.ascontiguousarray(key.T), k)
+        number = min(max(k, min(sketch.needed(sample, exact), int(_SPARSE_WORK / stored))), n - 1)
+        if or_exact and float(number) * stored > _AS_FAST * distances.cost:
+            return None
+        found = sketch.search(distances, k, number)
+    else:
+        X = distances.single_precision()
+        cells = Cells(X, max(1, min(n // 2, int(_CELLS * np.sqrt(n)))), rng)
+        sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
+        exact = _true_neighbors(X, sample, k)
+        affordable = max(4, int(cells.number * _WORK / (float(n) * n * X.shape[1])))
+        around = min(cells.needed(X, sample, exact), affordable)
+        if or_exact and around > _BRUTE_FORCE * cells.number:
+            return None
+        found = cells.search(X, k, around)
+    return _with_distances(distances, found, sample, exact)
+
+
+def search_source(distances: SourceDistances, k: int) -> Found:
+    """As :func:`search`, for the sparse rows of a source, of which a few pairs are compared in one pass."""
+    n, pairs = distances.n, budget() // 4
+    sketch = sketch_of(distances)
+    sample, exact = sampled(distances, k)
+    number = min(max(k, min(sketch.needed(sample, exact), _CHOOSING * pairs // n)), n - 1)
+    found, step = np.empty((n, k), dtype=np.intp), max(1, pairs // number)
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        candidates = sketch.candidates(rows, number)
+        apart = distances.by_products(np.repeat(rows, number), candidates.ravel()).reshape(candidates.shape)
+        found[rows] = np.take_along_axis(candidates, closest_in_rows(candidates, apart, k), axis=1)
+    return _with_distances(distances, found, sample, exact)
+
+
+def _with_distances(distances: Distances, found: np.ndarray, sample: np.ndarray, exact: np.ndarray) -> Found:
+    squared = distances.between(np.repeat(np.arange(len(found)), found.shape[1]), found.ravel())
+    return found, squared.reshape(found.shape), share_found(found[sample], exact)
+
+
+def sampled(distances: SourceDistances, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Some rows of a source, as many as memory allows, and their true neighbours."""
+    n = distances.n
+    size = min(n, _SAMPLE, max(len(distances.row_blocks()[0]), _SAMPLE // 8))
+    sample = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+    return sample, np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
 
 
 def share_found(found: np.ndarray, exact: np.ndarray) -> float:
@@ -56,12 +119,23 @@ def share_found(found: np.ndarray, exact: np.ndarray) -> float:
     return float(np.mean([len(np.intersect1d(a, b)) for a, b in zip(found, exact, strict=True)])) / exact.shape[1]
 
 
+def smallest(key: np.ndarray, k: int) -> np.ndarray:
+    """Columns (n, k) of the k smallest keys of each row."""
+    none = np.zeros(len(key)), np.zeros(key.shape[1])
+    return within_reach(key, *none, k, True)[1].reshape(len(key), k)
+
+
+# -------------------------------------------------------------------- cells
+
+
 class Cells:
     """Rows grouped around centres."""
 
     def __init__(self, X: np.ndarray, number: int, rng: np.random.Generator):
         some = np.sort(rng.choice(len(X), min(len(X), _ROWS_PER_CELL * number), replace=False))
-        self.number, self.centres = number, _centres(X[some], number)
+        first = X[some[np.linspace(0, len(some) - 1, number).astype(np.intp)]]
+        nearest, ones = partial(_nearest_centre, X[some]), np.ones(len(some), dtype=np.float32)
+        self.number, self.centres = number, k_means(X[some], first, nearest, _ROUNDS, ones)[0].astype(np.float32)
         self.of_row = _nearest_centre(X, self.centres)
         self.order = np.argsort(self.of_row, kind="stable")  # the rows, cell by cell
         self.starts = np.searchsorted(self.of_row, np.arange(number + 1), sorter=self.order)
@@ -72,7 +146,7 @@ class Cells:
         key, rank = _half_distances(X[rows], self.centres), np.empty((len(rows), self.number), dtype=np.intp)
         np.put_along_axis(rank, np.argsort(key, axis=1), np.arange(self.number)[None], axis=1)
         found_at = np.sort(np.take_along_axis(rank, self.of_row[neighbors], axis=1), axis=None)
-        return int(found_at[int(np.ceil(_WANTED_RECALL * len(found_at))) - 1]) + 1
+        return int(found_at[int(np.ceil(_IN_CELLS * len(found_at))) - 1]) + 1
 
     def search(self, X: np.ndarray, k: int, n_around: int) -> np.ndarray:
         """The k nearest rows of every row among the rows in its ``n_around`` nearest cells."""
@@ -111,18 +185,6 @@ class Cells:
         return np.argsort(key)
 
 
-def smallest(key: np.ndarray, k: int) -> np.ndarray:
-    """Columns (n, k) of the k smallest keys of each row."""
-    none = np.zeros(len(key)), np.zeros(key.shape[1])
-    return within_reach(key, *none, k, True)[1].reshape(len(key), k)
-
-
-def _centres(rows: np.ndarray, number: int) -> np.ndarray:
-    """Centres of ``number`` groups of rows."""
-    some, ones = rows[np.linspace(0, len(rows) - 1, number).astype(np.intp)], np.ones(len(rows), dtype=np.float32)
-    return k_means(rows, some, lambda centres: _nearest_centre(rows, centres), _ROUNDS, ones)[0].astype(np.float32)
-
-
 def _nearest_centre(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
     near, step = np.empty(len(rows), dtype=np.intp), max(1, _AT_ONCE // len(centres))
 
@@ -152,3 +214,102 @@ def _true_neighbors(X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
         kept = smallest(key, min(k, key.shape[1]))
         key, best = np.take_along_axis(key, kept, axis=1), np.take_along_axis(best, kept, axis=1)
     return best
+
+
+# -------------------------------------------------------------------- sketch
+
+
+def sketch_of(distances: SparseDistances | SourceDistances) -> _Sketch:
+    """The sketch of sparse rows, which are divided by the largest norm so that they fit into single precision."""
+    longest = float(distances.norms.max(initial=0.0)) or 1.0
+    X: Any
+    if isinstance(distances, SourceDistances):
+        X, scale = distances.source, distances.scale / np.sqrt(longest)
+        along = X.sum(partial(_times_mean, scale=scale))
+    else:
+        X, scale = distances.rows, None
+        X = sp.csr_array(((X.data / np.sqrt(longest)).astype(np.float32), X.indices, X.indptr), shape=X.shape)
+        along = X @ np.asarray(X.mean(axis=0)).ravel()
+    return _Sketch(leading_components(X, _COMPONENTS, _PASSES, scale), distances.norms / longest / 2.0 - along)
+
+
+def _times_mean(slab: Any, scale: np.ndarray) -> np.ndarray:
+    """x_i'mean of the scaled rows of a sparse slab."""
+    X = scaled_rows(slab, scale)
+    return X @ np.asarray(X.mean(axis=0)).ravel()
+
+
+class _Sketch:
+    """Approximate keys ‖x̃_j‖² / 2 - p_i'p_j in single precision, from p and the first term up to a constant."""
+
+    def __init__(self, rows: np.ndarray, half: np.ndarray):
+        self.rows, self.half = rows.astype(np.float32), half.astype(np.float32)
+
+    def keys(self, rows: np.ndarray) -> np.ndarray:
+        """The keys of some rows and all others; inf from a row to itself."""
+        key = self.rows[rows] @ self.rows.T
+        np.subtract(self.half, key, out=key)
+        key[np.arange(len(rows)), rows] = np.inf
+        return key
+
+    def needed(self, rows: np.ndarray, neighbors: np.ndarray) -> int:
+        """Number of candidates that contain enough of the neighbours of some rows."""
+        key = self.keys(rows)
+        there = np.take_along_axis(key, neighbors, axis=1)
+        key.sort(axis=1)
+        place = np.sort(np.concatenate([np.searchsorted(a, b) for a, b in zip(key, there, strict=True)]))
+        return int(place[int(np.ceil(_IN_SKETCH * len(place))) - 1]) + 1
+
+    def candidates(self, rows: np.ndarray, number: int) -> np.ndarray:
+        """The ``number`` rows with the smallest keys for each of some rows."""
+        found = np.empty((len(rows), number), dtype=np.intp)
+        step = self._at_once()
+
+        def work(start: int) -> None:
+            found[start : start + step] = smallest(self.keys(rows[start : start + step]), number)
+
+        for_each(work, range(0, len(rows), step), np.inf, "neighbours")
+        return found
+
+    def _at_once(self) -> int:
+        """Number of rows whose keys a thread holds."""
+        return max(1, min(256, budget() // len(self.rows) // n_threads()))
+
+    def search(self, distances: SparseDistances, k: int, number: int) -> np.ndarray:
+        """The k nearest of every row by true distances among its ``number`` candidates, ties by index."""
+        compiled, X, n = load(), distances.rows, distances.n
+        found, half = np.empty((n, k), dtype=np.intp), distances.norms / 2.0
+        order = np.argsort(self.rows[:, 0], kind="stable")  # rows that are near in memory share candidates
+        step = self._at_once()
+
+        def work(start: int) -> None:
+            rows = order[start : start + step]
+            key = self.keys(rows)
+            limit = _limits(key, number, k)
+            near, best = np.zeros((len(rows), k), dtype=np.intp), np.full((len(rows), k), np.inf)
+            compiled.choose_sparse(
+                rows, key, limit, X.indptr, X.indices, X.data, half, np.zeros(X.shape[1]), near, best
+            )
+            found[rows] = near
+
+        for_each(work, range(0, n, step), np.inf, "neighbours")
+        return found
+
+
+def _limits(key: np.ndarray, number: int, k: int) -> np.ndarray:
+    """For each row a limit that about ``number`` of its keys, and at least k, do not exceed."""
+    every = _EVERY if number >= max(_MANY, _EVERY * k) else 1
+    some = key[:, ::every]
+    place = min(-(-number // every), some.shape[1]) - 1
+    return np.partition(some, place, axis=1)[:, place]
+
+
+def _products(X: sp.csr_array, few: np.ndarray) -> np.ndarray:
+    """X V' for a few dense rows V, which threads share."""
+    products, share = np.empty((X.shape[0], len(few))), -(-len(few) // n_threads(float(X.nnz) * len(few)))
+
+    def work(start: int) -> Any:
+        products[:, start : start + share] = X @ np.ascontiguousarray(few[start : start + share].T)
+
+    for_each(work, range(0, len(few), share), np.inf)
+    return products

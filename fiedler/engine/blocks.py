@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Block, Matrix, as_rows, take_columns
+from ..data.arrays import Block, Matrix, Rows, as_rows, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
-from .hashing import column_hashes
-from .threads import for_each, n_threads
+from .threads import batches, for_each, n_threads
 
 _CACHE = 2**17  # number of float64 values that fit into the cache of a core
 _MANY_ROWS = 2**15  # with more rows no block fits into the cache: columns are read in place, or few are copied
 _COPIED = 2**20  # number of float64 values that are then copied at a time
 _FEW = 8  # number of rows that show for most columns that they are not constant
+_HASHED, _SPREAD = 2**18, np.int64(0x1E3779B97F4A7C15)  # values that are hashed at a time; an odd number, bits all over
 _NEARLY = 1e-10  # values with a smaller relative difference may be equal up to the order of summation
 
 
@@ -38,25 +38,19 @@ def column_spans(X: np.ndarray | sp.csc_array, cost: float = 1.0) -> list[slice]
     affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
     # The cost of sparse blocks depends on their stored values, so only memory limits them; dense blocks fit the cache.
     best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
-    if not is_sparse(X) and n > _MANY_ROWS:
-        best = 512 if _in_place(X) else max(4, _COPIED // n)
-    width = int(max(1, min(best, affordable, -(-m // threads))))
-    return [slice(start, min(start + width, m)) for start in range(0, m, width)]
-
-
-def _in_place(X: np.ndarray) -> bool:
-    """Whether blocks of X are read without a copy: X has many rows and is C-ordered float64."""
-    return len(X) > _MANY_ROWS and X.dtype == np.float64 and X.flags.c_contiguous
-
-
-def _is_block(X: np.ndarray, columns: slice) -> bool:
-    """Whether one block holds all columns, and X already has the form of a block."""
-    return columns == slice(0, X.shape[1]) and X.dtype == np.float64 and X.flags.c_contiguous
+    if n > _MANY_ROWS and not is_sparse(X):
+        best = 512 if X.dtype == np.float64 and X.flags.c_contiguous else max(4, _COPIED // n)
+    return batches(m, int(max(1, min(best, affordable, -(-m // threads)))))
 
 
 def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
-    """One block of columns for :func:`map_columns`; it must not be changed."""
-    if is_sparse(X) or not (_in_place(X) or _is_block(X, columns)):
+    """One block of columns for :func:`map_columns`; it must not be changed.
+
+    It is read without a copy from a C-ordered float64 X with many rows, or if it holds all columns.
+    """
+    if is_sparse(X) or not (len(X) > _MANY_ROWS or columns == slice(0, X.shape[1])):
+        return take_columns(X, columns)
+    if X.dtype != np.float64 or not X.flags.c_contiguous:
         return take_columns(X, columns)
     block = X[:, columns]
     block.flags.writeable = False
@@ -162,3 +156,80 @@ def _is_constant_sparse(F: sp.csc_array) -> np.ndarray:
         starts, data = F.indptr[some], F.data[: F.indptr[-1]]
         largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
     return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))
+
+
+# -------------------------------------------------------------------- equal columns, equal rows
+# Equal values have equal hashes, and different values almost always different ones. 0.0 and -0.0 are equal, and so
+# are a stored zero of a sparse column and one that is not stored.
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """The mixed bits of float64 values, because integers differ only in the upper bits; 0 stays 0."""
+    bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.int64)  # adding 0 turns -0 into 0
+    for shift in (32, 29):
+        bits ^= bits >> shift
+        bits *= _SPREAD
+    return bits
+
+
+def _factors(number: int) -> np.ndarray:
+    """Random odd numbers; products with them lose no bits."""
+    return 2 * np.random.default_rng(0).integers(2**62, size=number, dtype=np.int64) + 1
+
+
+def row_hashes(X: Rows) -> np.ndarray:
+    """A number per row of an array in memory, dense or csr."""
+    factors, hashes = _factors(X.shape[1]), np.empty(X.shape[0], dtype=np.int64)
+    if is_sparse(X):
+        return _sums(_mixed(X.data) * factors[X.indices], X.indptr)
+    for part in batches(len(X), max(1, _HASHED // max(X.shape[1], 1))):
+        hashes[part] = (_mixed(X[part]) * factors).sum(axis=1)
+    return hashes
+
+
+def column_hashes(X: Matrix, columns: np.ndarray) -> np.ndarray:
+    """A number for each of some columns, in any storage."""
+    factors, hashes = _factors(X.shape[0]), np.empty(len(columns), dtype=np.int64)
+    for part in batches(len(columns), max(1, int(working_bytes() / (8 * 8 * max(X.shape[0], 1))))):
+        block = take_columns(X, columns[part])
+        if is_sparse(block):
+            hashes[part] = _sums(_mixed(block.data) * factors[block.indices], block.indptr)
+        else:
+            hashes[part] = np.sum(_mixed(block) * factors[:, None], axis=0)
+    return hashes
+
+
+def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Sums over the rows of a csr array, or the columns of a csc array."""
+    return np.diff(np.insert(np.cumsum(values), 0, 0)[indptr])
+
+
+def different_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """First occurrence of every different row, in order, and for each row the number of the one it equals."""
+    first, group = first_of_equal(row_hashes(X))
+    twins = first[group]
+    other = np.flatnonzero(twins != np.arange(X.shape[0]))
+    if is_sparse(X):
+        equal = not (X[other] - X[twins[other]]).count_nonzero()
+    else:
+        parts = batches(len(other), max(1, _HASHED // max(X.shape[1], 1)))
+        equal = all(bool((X[other[part]] == X[twins[other[part]]]).all()) for part in parts)
+    if not equal:  # a collision, once in 10^19 pairs
+        rows = np.ascontiguousarray((X.toarray() if is_sparse(X) else X) + 0.0)
+        return first_of_equal(rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel())
+    return first, group
+
+
+def first_of_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First position of each different value, ascending, and for each entry the number of the value it equals.
+
+    Examples
+    --------
+    >>> first_of_equal(np.array([7, 3, 7, 9]))
+    (array([0, 1, 3]), array([0, 1, 0, 2]))
+    """
+    _, first, group = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[order] = np.arange(len(first))
+    return first[order], rank[group.ravel()]

@@ -18,8 +18,7 @@ from ..data.arrays import Matrix
 from ..data.source import Part, Source
 from ..data.work import counting
 from ..validation import is_sparse
-from .distances import budget, check_range
-from .streamed import centred_pieces, scaled_rows
+from .products import budget, centred_pieces, check_range, scaled_rows
 from .threads import for_each, n_threads, one_blas_thread
 
 _SPARE = 10  # columns of Y beyond the wanted components: these converge faster

@@ -1,116 +1,233 @@
-"""Squared distances between rows: approximate in blocks with a known error bound, and exact for chosen pairs.
+"""Squared distances between rows: approximate for all pairs with a known error bound, and exact for chosen pairs.
 
-One Gram product gives all distances, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j on centred rows, in single precision if
-this is faster. Exact distances of a few pairs are computed again from the differences of values.
+One Gram product gives all distances, ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i'x_j, in single precision if this is faster.
+Its entries become keys, ‖x_j‖² / 2 - x_i'x_j, which order the rows j by their distance from row i. Exact distances of
+chosen pairs come from differences of values in double precision.
+
+Each storage of X, dense, sparse or a source that is read in slabs, defines a few members: which values it has, its
+norms, its products and its differences. Metric, precision, error bound and exactness are decided once, here.
 """
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import nullcontext
+from copy import copy
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Matrix, Rows, dense, take_columns
-from ..data.memory import working_bytes
+from ..data.arrays import Matrix, as_csr
 from ..data.source import Part, Source
 from ..validation import is_sparse
-from .compiled import as_block, kernels
-from .threads import for_each, n_threads
+from . import products
+from .compiled import kernels
+from .products import CHUNK, STORED_COST, budget, centred_pieces, is_integer, row_products, squares_by_group
+from .threads import batches, for_each, n_threads, one_blas_thread
 
-CHUNK = 1024  # columns per product: bounds the rounding error of a sum in single precision
 _TIED = 2.0**-38  # slightly more than the relative difference of distances that count as equal
 EXACT_COSINE = 2.0**26  # largest squared norms of integers for which cosines have no rounding error
-EXACT_BELOW = 2.0**50  # largest squared norms of integers for which distances have no rounding error
-SINGLE_UP_TO = 1e30  # largest squared norms for single precision
+_EXACT_BELOW, _EXACT_SINGLE = 2.0**50, 2.0**22  # the same for distances, in double and in single precision
+_SINGLE_UP_TO = 1e30  # largest squared norms for single precision
 SINGLE_PAYS = 1e9  # with more multiplications, single precision with recomputed candidates is faster
-SINGLE_KEYS = 4  # times the budget: keys in single precision, of half the size, that stay in memory
+_SINGLE_KEYS = 4  # times the budget: keys in single precision, of half the size, that stay in memory
 _PER_KEY = 4.0  # scalar operations to decide whether a key is among the smallest
-_PAIRS_AT_ONCE = 2**14  # sparse rows subtracted at a time without the compiler
-_TOO_LARGE, _CHECKED = 1e150, 256  # values whose sums of squares overflow, and columns looked at together
 # Below this share of ‖x_i‖² + ‖x_j‖² a squared distance from the double precision product has under ten good digits.
-ILL_CONDITIONED = 1e-5
+_ILL_CONDITIONED = 1e-5
+_NEVER_SHARED = 1e6  # number of multiplications up to which BLAS keeps to one thread by itself
+_FEW_COLUMNS, _SOME_ROWS = 64, 2000  # limits of columns and rows for which a k-d tree may be faster
+_IN_CACHE = 2**16  # number of values processed at a time
+_EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
+_FAR = 0.25  # and its share of the rows' squares from which centring spares digits
+_MANY_PRODUCTS = 1e8  # number of products of stored values from which some columns may be filled in,
+_CHEAPER = 0.8  # if this saves a fifth of them
+SKETCH = 256  # number of columns of the random projection in which candidates are searched
 
 
-def budget() -> int:
-    """Largest number of float64 values in one temporary array."""
-    return int(working_bytes() / (4 * 8))
+def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
+    """The distances between the rows of an array, or of a source that is read block by block."""
+    kind: Any = SourceDistances if isinstance(X, Source) else SparseDistances if is_sparse(X) else DenseDistances
+    return kind(X, metric)
 
 
 class Distances(ABC):
-    """Squared distances between n rows of m columns in any storage.
+    """Squared distances between n rows of m columns; under the cosine 2 (1 - cos), and a row of zeros has cosine 0."""
 
-    Keys, ‖x_j‖² / 2 - x_i'x_j, come in blocks and have a rounding error with a known bound; :meth:`between` is exact.
-    """
-
-    n: int
-    m: int
-    single: bool  # whether the keys are in single precision
-    _norms: np.ndarray  # ‖x_i‖² of the centred or scaled rows
-    _empty: np.ndarray  # 1 for a row of zeros under the cosine, which is at cosine 0 to every row
+    single = False  # whether the keys are in single precision
+    few_columns = False  # whether a k-d tree may be faster than a product
+    _integer = False  # whether all values are integers, so small that their products have no rounding error
+    _scale: np.ndarray | None = None  # factors that give the rows unit norm, under the cosine
+    _lengths: np.ndarray | None = None  # ‖x_i‖² of integers under the cosine, where products of them are exact
     _keys: np.ndarray | None = None  # all of them, if they can be held
+    _bound: np.ndarray | None = None  # errors of the keys in each row, if the keys are differences of keys
+    _double: Distances | None = None  # the same in double precision, after first use
+
+    def __init__(self, X: Any, metric: str = "euclidean", single: bool | None = None):
+        self.n, self.m = X.shape
+        self._X, self._metric = X, metric
+        self._read(single)
+        self.norms = self._measured()  # ‖x_j‖² for products with other rows
+        self._norms = self.norms  # ‖x_i‖² of the centred or scaled rows, 0 for a row of zeros under the cosine
+        if metric == "cosine":
+            if self.norms.max(initial=0.0) <= EXACT_COSINE and self._is_integer():
+                self._lengths = self.norms
+            self._empty = (self.norms == 0).astype(np.float64)
+            self._to_unit_norm(1.0 / np.sqrt(np.where(self.norms > 0, self.norms, 1.0)))
+            self._norms, self.norms = 1.0 - self._empty, np.ones(self.n)
+
+    def _measured(self) -> np.ndarray:
+        """‖x_i‖²: as given under the cosine and for small integers, else centred, where the storage allows it."""
+        euclidean = self._metric == "euclidean"
+        if not euclidean or self._is_integer():
+            norms = self._measure()
+            self._integer = bool(euclidean and norms.max(initial=0.0) < _EXACT_BELOW)
+        if euclidean and (self.single or not self._integer):
+            self._centre()
+            norms = self._measure()
+        if not np.isfinite(norms).all():
+            products.check_range(self._X, np.arange(self.m))
+        if self.single and euclidean and norms.max(initial=0.0) > _SINGLE_UP_TO:
+            self.single = False
+            self._centre()
+            norms = self._measure()
+        return norms
+
+    # ---------------------------------------------------------------- what a storage defines
 
     @abstractmethod
-    def row_blocks(self) -> list[np.ndarray]:
-        """Blocks of rows whose distances to all rows fit into the memory budget."""
+    def _read(self, single: bool | None) -> None:
+        """Prepare the rows and decide on the precision of the keys."""
 
     @abstractmethod
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """The keys of some rows i and all j, half the squared distance minus ‖x_i‖² / 2; inf from a row to itself."""
+    def _is_integer(self) -> bool:
+        """Whether all values are integers."""
 
     @abstractmethod
-    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Squared distances of the pairs (i, j), from differences of values in double precision."""
+    def _measure(self) -> np.ndarray:
+        """‖x_i‖² of the rows."""
+
+    def _centre(self) -> None:  # noqa: B027 - sparse rows are not centred
+        """Centre the rows for the products, where this spares digits."""
+
+    def _to_unit_norm(self, scale: np.ndarray) -> None:
+        """Multiply the rows by numbers."""
+        self._scale = scale
+
+    @abstractmethod
+    def _gram(self, rows: slice | np.ndarray | None) -> np.ndarray:
+        """x_i'x_j of some or all rows i and all j."""
+
+    @abstractmethod
+    def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """‖x_i - x_j‖² of pairs, from differences of values."""
+
+    @abstractmethod
+    def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """x_i'x_j of pairs of rows as they are given."""
+
+    @property
+    @abstractmethod
+    def relative_error(self) -> float:
+        """Bound on the error of a squared distance from a key, relative to ‖x_i‖² + ‖x_j‖²."""
+
+    @property
+    def holds_keys(self) -> bool:
+        """Whether the keys of all pairs fit into memory."""
+        return self.n**2 <= budget() * (_SINGLE_KEYS if self.single else 1)
+
+    @property
+    def shared_work(self) -> float:
+        """Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one."""
+        return _PER_KEY * float(self.n) ** 2
+
+    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
+        return None
+
+    # ---------------------------------------------------------------- keys of all pairs
+
+    @property
+    def exact(self) -> bool:
+        """Whether the keys have no rounding error."""
+        return self._integer and not self.single
 
     @property
     def held(self) -> bool:
         """Whether the keys of all pairs are in memory."""
         return self._keys is not None
 
-    @property
-    def shared_work(self) -> float:
-        """Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one."""
-        return 0.0
+    def all_keys(self) -> np.ndarray:
+        """The keys of all pairs, which stay in memory; one triangle of the product is enough for them."""
+        if self._keys is None:
+            self._keys = self._as_keys(np.arange(self.n), self._gram(None))
+        return self._keys
 
-    @property
-    @abstractmethod
-    def exact(self) -> bool:
-        """Whether the keys have no rounding error."""
+    def row_blocks(self) -> list[np.ndarray]:
+        """Blocks of rows whose distances to all rows fit into the memory budget; at least one per thread."""
+        if self.holds_keys:
+            self.all_keys()
+        threads = n_threads(self.shared_work)
+        rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
+        return [np.arange(part.start, part.stop) for part in batches(self.n, rows)]
 
-    @property
-    @abstractmethod
-    def relative_error(self) -> float:
-        """Bound on the error of a squared distance from a block, relative to ‖x_i‖² + ‖x_j‖²."""
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """The keys of some rows i and all j, half the squared distance minus ‖x_i‖² / 2; inf from a row to itself."""
+        follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+        part = slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+        return self._keys[part] if self._keys is not None else self._as_keys(rows, self._gram(part))
 
-    def in_double(self) -> Distances:
-        """The same distances with keys in double precision, for rows that single precision cannot tell apart."""
-        return self
+    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
+        np.subtract((self.norms / 2.0).astype(gram.dtype), gram, out=gram)
+        gram[np.arange(len(rows)), rows] = np.inf
+        return gram
+
+    def take_products(self, gram: np.ndarray) -> None:
+        """Take the keys from known products of all rows, centred in any way, instead of computing them.
+
+        They replace keys in single precision only: keys in double precision may be exact. Products of rows that are
+        centred in another way give keys that differ by a constant of row i.
+        """
+        if self._keys is None and self.single:
+            squares = gram.diagonal()
+            self._keys = (squares / 2.0 - gram + (squares - self._norms)[:, None] / 2.0).astype(np.float32)
+            np.fill_diagonal(self._keys, np.inf)
 
     def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
         """Squared distances from the entries of a block."""
-        return np.maximum(2.0 * key.astype(np.float64) + (self._norms + self._empty)[i], 0.0)
+        return np.maximum(2.0 * key.astype(np.float64) + self.norms[i], 0.0)
 
     def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The bound for row i and column j as a sum of two vectors a_i + b_j."""
-        error = self.relative_error / 2.0
-        return error * self._norms[rows], error * self._norms
+        """Bounds a_i and b_j: the error of the key (i, j) is at most a_i + b_j."""
+        bound = self.relative_error / 2.0 * self._norms if self._bound is None else self._bound
+        return bound[rows], bound
 
-    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
-        return None
+    def in_double(self) -> Distances:
+        """The same distances with keys in double precision, for rows that single precision cannot tell apart."""
+        if self.single and self._double is None:
+            self._double = type(self)(self._X, self._metric, single=False)
+        return self._double if self.single else self  # type: ignore[return-value]
+
+    # ---------------------------------------------------------------- exact distances
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Squared distances of the pairs (i, j), from differences of values in double precision."""
+        if not len(i):
+            return np.zeros(0)  # not worth a pass over a source
+        if self._lengths is not None:
+            return _cosine_squared(self._products_of_pairs(i, j), self._lengths[i] * self._lengths[j])
+        squared = self._differences(i, j)
+        return squared if self._metric == "euclidean" else squared + self._empty[i] + self._empty[j]
 
     def refine(self, i: np.ndarray, j: np.ndarray, squared: np.ndarray, doubtful: np.ndarray) -> np.ndarray:
         """Distances from a block in full precision; doubtful and inaccurate ones are computed again."""
         if self.exact:
             return squared
-        if not self.single:
-            again = np.flatnonzero(doubtful | (squared < ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
-        else:
-            again = np.arange(len(i))
-        squared = squared.astype(np.float64)
+        if self.single or self.few_columns:
+            return self.between(i, j)
+        again = np.flatnonzero(doubtful | (squared < _ILL_CONDITIONED * (self._norms[i] + self._norms[j])))
         squared[again] = self.between(i[again], j[again])
         return squared
 
@@ -121,7 +238,7 @@ class Distances(ABC):
         squared = np.empty((self.n, self.n))
         for rows in self.row_blocks():
             block = self.from_key(rows[:, None], self.block(rows))
-            doubtful = block < ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
+            doubtful = block < _ILL_CONDITIONED * (self._norms[rows, None] + self._norms)
             local, j = np.nonzero(doubtful & (np.arange(self.n) > rows[:, None]))
             if not self.exact:
                 block[local, j] = self.between(rows[local], j)
@@ -131,59 +248,6 @@ class Distances(ABC):
             squared[i, i] = 0.0
             squared[i + 1 :, i] = squared[i, i + 1 :]
         return squared
-
-    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
-        np.subtract(((self._norms + self._empty) / 2.0).astype(gram.dtype), gram, out=gram)
-        gram[np.arange(len(rows)), rows] = np.inf
-        return gram
-
-
-class HeldRows(Distances):
-    """Distances between rows in memory: all keys at once if they fit into memory, otherwise block by block."""
-
-    @abstractmethod
-    def _whole_gram(self) -> np.ndarray:
-        """x_i'x_j of all rows."""
-
-    @abstractmethod
-    def _gram(self, rows: slice) -> np.ndarray:
-        """x_i'x_j of some rows i and all j."""
-
-    @property
-    def shared_work(self) -> float:
-        return _PER_KEY * float(self.n) ** 2
-
-    def all_keys(self) -> np.ndarray:
-        """The keys of all pairs, which stay in memory; one triangle of the product is enough for them."""
-        if self._keys is None:
-            self._keys = self._as_keys(np.arange(self.n), self._whole_gram())
-        return self._keys
-
-    def row_blocks(self) -> list[np.ndarray]:
-        """As the base class, with at least one block per thread."""
-        if self.n**2 <= budget() * (SINGLE_KEYS if self.single else 1):
-            self.all_keys()
-        threads = n_threads(self.shared_work)
-        rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
-        return [np.arange(start, min(start + rows, self.n)) for start in range(0, self.n, rows)]
-
-    def take_products(self, gram: np.ndarray) -> None:
-        """Take the keys from known products of all rows, centred in any way, instead of computing them.
-
-        They replace keys in single precision only: keys in double precision may be exact. Products of rows that are
-        centred in another way give keys that differ by a constant of row i.
-        """
-        if self._keys is not None or not self.single:
-            return
-        squares = gram.diagonal()
-        keys = (squares / 2.0 - gram + (squares - self._norms)[:, None] / 2.0).astype(np.float32)
-        np.fill_diagonal(keys, np.inf)
-        self._keys = keys
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """As the base class, for consecutive rows."""
-        part = slice(rows[0], rows[-1] + 1)
-        return self._keys[part] if self._keys is not None else self._as_keys(rows, self._gram(part))
 
 
 def rounding_error(terms: int, width: int | None = None, single: bool = False) -> float:
@@ -197,40 +261,7 @@ def rounding_error(terms: int, width: int | None = None, single: bool = False) -
     return max((terms + 8) * (2.0**-24 if single else 2.0**-53), _TIED)
 
 
-def row_products(X: Rows, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """x_i'x_j for each pair (i, j); fastest for sparse rows if equal i follow one another."""
-    if is_sparse(X):
-        return _sparse_products(X, i, j)
-    products, step = np.empty(len(i)), max(1, 2**20 // max(X.shape[1], 1))
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
-        products[part] = (np.asarray(X[i[part]], dtype=np.float64) * X[j[part]]).sum(axis=1)
-    return products
-
-
-def _sparse_products(X: sp.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    products, work = np.empty(len(i)), 2.0 * len(i) * X.nnz / max(X.shape[0], 1)
-    compiled = kernels(work)
-    if compiled is None:
-        for start in range(0, len(i), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            products[part] = X[i[part]].multiply(X[j[part]]).sum(axis=1)
-        return products
-
-    def multiply(span: tuple[int, int]) -> None:
-        part, scratch = slice(*span), np.zeros(X.shape[1])
-        compiled.sparse_pair_products(X.indptr, X.indices, X.data, i[part], j[part], scratch, products[part])
-
-    for_each(multiply, _shares(len(i), work), work)
-    return products
-
-
-def _shares(length: int, work: float) -> Iterator[tuple[int, int]]:
-    """Spans that threads take one after the other."""
-    return itertools.pairwise(np.linspace(0, length, 4 * n_threads(work) + 1).astype(int))
-
-
-def cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """2 (1 - cos) from x_i'x_j and ‖x_i‖²‖x_j‖², 2 to a row of zeros; integers are exact until the last step.
 
     Equal cosines of integer rows therefore give equal results.
@@ -242,77 +273,460 @@ def cosine_squared(dot: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return 2.0 * np.where(empty, 1.0, np.where(dot > 0, near, 1.0 - cosine))
 
 
-def check_range(X: Matrix, columns: np.ndarray) -> None:
-    """Raise an error that names a column, among the given ones, whose values are too large to be squared."""
-    for start in range(0, 0 if isinstance(X, Source) else len(columns), _CHECKED):
-        some = columns[start : start + _CHECKED]
-        part = dense(take_columns(X, some))
-        if np.abs(part).max(initial=0.0) > _TOO_LARGE:
-            j = int(np.argmax(np.abs(part).max(axis=0)))
-            raise ValueError(
-                f"X holds values as large as {np.abs(part[:, j]).max():.3g} in column {some[j]}, whose squares "
-                "overflow; divide that column by its largest value, for example with "
-                "sklearn.preprocessing.MaxAbsScaler."
-            )
+# -------------------------------------------------------------------- rows of an ndarray
 
 
-def is_integer(X: Part) -> bool:
-    """Whether all values are integers."""
-    values = X.data if is_sparse(X) else X
-    if values.dtype.kind in "iub":
-        return True
-    # The first row nearly always decides; the others are checked in pieces.
-    return all(bool((part == np.floor(part)).all()) for part in (values[:1], *_row_pieces(values)))
+class DenseDistances(Distances):
+    """Distances between the rows of an ndarray."""
 
+    _mean: np.ndarray | None = None
+    _kept: list[np.ndarray] | None = None
 
-def _row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
-    step = max(1, 2**18 // max(int(np.prod(values.shape[1:])), 1))
-    return (values[start : start + step] for start in range(0, len(values), step))
+    def _read(self, single: bool | None) -> None:
+        self.single = self.n**2 * self.m >= SINGLE_PAYS if single is None else single
+        self.few_columns = self.m <= _FEW_COLUMNS and self.n >= _SOME_ROWS and self._metric == "euclidean"
 
+    def _is_integer(self) -> bool:
+        return is_integer(self._X)
 
-def add_squared_differences(
-    piece: np.ndarray, i: np.ndarray, j: np.ndarray, squared: np.ndarray, compiled: Any = None
-) -> None:
-    """Add Σ (x_i - x_j)² over the columns of a piece, in double precision, for each pair (i, j)."""
-    if compiled is not None:
-        F, width = as_block(piece), piece.shape[1]
-        bounds = np.linspace(0, len(i), n_threads() + 1).astype(int)
+    def _measure(self) -> np.ndarray:
+        norms = np.zeros(self.n)
 
-        def add(a: int, b: int) -> None:
-            compiled.pair_squared_distances(F, width, i[a:b], j[a:b], squared[a:b])
+        def add(rows: slice) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for part in batches(self.m, CHUNK):
+                    values = self._values(rows, part).astype(np.float64, copy=False)
+                    norms[rows] += np.einsum("ij,ij->i", values, values)
 
-        for_each(lambda span: add(*span), itertools.pairwise(bounds), float(squared.size) * width)
-        return
-    step = max(1, 2**18 // max(piece.shape[1], 1))
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
-        difference = piece[i[part]].astype(np.float64)
-        difference -= piece[j[part]]
-        squared[part] += np.einsum("ij,ij->i", difference, difference)
+        for_each(add, self._spans(CHUNK), float(self.n) * self.m)
+        return norms
 
+    def _centre(self) -> None:
+        some, mean = self._X[:: _EVERY if self.single else 1], np.empty(self.m)
 
-def sparse_squared_differences(X: sp.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Σ (x_i - x_j)² over the columns of a csr array, for each pair (i, j)."""
-    return squares_by_group(X, i, j, np.zeros(X.shape[1], dtype=np.intp), 1)[:, 0]
+        def work(part: slice) -> None:
+            mean[part] = some[:, part].mean(axis=0, dtype=np.float64)
 
+        with np.errstate(over="ignore", invalid="ignore"):
+            for_each(work, batches(self.m, CHUNK), float(some.size))
+            if self.single:  # the products need a point among the rows only if the rows are far from 0
+                squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
+                self._mean = None if len(some) * float(mean @ mean) < _FAR * squares else mean
+            else:
+                self._mean = mean
 
-def squares_by_group(X: sp.csr_array, i: np.ndarray, j: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """Σ (x_i - x_j)² over the columns of each group, for each pair (i, j); fastest if equal i follow one another."""
-    squared = np.zeros((len(i), n_groups))
-    work = 4.0 * len(i) * X.nnz / max(X.shape[0], 1)
-    compiled = kernels(work)
-    if compiled is None:
-        of_group = sp.csr_array((np.ones(len(group)), group, np.arange(len(group) + 1)), shape=(len(group), n_groups))
-        for start in range(0, len(i), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            difference = X[i[part]] - X[j[part]]
-            squared[part] = (difference.multiply(difference) @ of_group).toarray()
+    def _values(self, rows: slice, part: slice) -> np.ndarray:
+        values = self._X[rows, part]
+        if self._mean is not None:
+            values = values - self._mean[part]
+        return values if self._scale is None else values * self._scale[rows, None]
+
+    def _spans(self, width: int) -> list[slice]:
+        """Spans of rows of which some columns fit into the cache."""
+        return batches(self.n, max(1, _IN_CACHE // max(1, min(width, self.m))))
+
+    @property
+    def _width(self) -> int:
+        return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
+
+    @property
+    def relative_error(self) -> float:
+        return 0.0 if self.exact else rounding_error(self.m, self._width, self.single)
+
+    def _piece(self, part: slice, room: np.ndarray | None = None) -> np.ndarray:
+        """Some columns of the centred and scaled rows, in the memory of ``room``."""
+        shape = self.n, part.stop - part.start
+        if room is None:
+            room = np.empty(self.n * shape[1], dtype=np.float32 if self.single else np.float64)
+        piece = room.reshape(-1)[: shape[0] * shape[1]].reshape(shape)
+
+        def fill(rows: slice) -> None:
+            piece[rows] = self._values(rows, part)
+
+        for_each(fill, self._spans(shape[1]), float(piece.size))
+        return piece
+
+    def single_precision(self) -> np.ndarray:
+        """The centred and scaled rows in float32."""
+        return self._piece(slice(0, self.m), np.empty(self.n * self.m, dtype=np.float32))
+
+    def _gram(self, rows: slice | np.ndarray | None) -> np.ndarray:
+        parts = batches(self.m, self._width)
+        if rows is None and self.single:
+            return products.gram_by_tiles(self.n, parts, self._piece)
+        if rows is None:
+            # A second BLAS thread slows small products down; the smallest products never get one.
+            work = self.n**2 * float(self.m)
+            with one_blas_thread(work) if work > _NEVER_SHARED else nullcontext():
+                if len(parts) == 1:
+                    piece = self._piece(parts[0])
+                    return piece @ piece.T
+                room: np.ndarray = np.empty((self.n, self._width))
+                return products.sum_of_grams((self._piece(part, room) for part in parts), self.n)
+        pieces = iter(self._kept or (self._piece(part) for part in parts))
+        if self._kept is None and self.n * self.m * (4 if self.single else 8) <= 8 * budget():
+            self._kept = list(pieces)
+            pieces = iter(self._kept)
+        return reduce(lambda gram, product: np.add(gram, product, out=gram), (p[rows] @ p.T for p in pieces))
+
+    def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * self.m)
+        in_place = self._scale is None and self._X.dtype == np.float64 and self._X.flags.c_contiguous
+        for part in batches(self.m, max(1, self.m) if in_place else CHUNK):
+            piece = self._X[:, part]
+            piece = piece if self._scale is None else piece * self._scale[:, None]
+            products.add_squared_differences(piece, i, j, squared, compiled)
         return squared
 
-    def add(span: tuple[int, int]) -> None:
-        part = slice(*span)
-        scratch = np.zeros(X.shape[1])
-        compiled.sparse_pair_squares(X.indptr, X.indices, X.data, group, i[part], j[part], scratch, squared[part])
+    def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return row_products(self._X, i, j)
 
-    for_each(add, _shares(len(i), work), work)
+
+# -------------------------------------------------------------------- rows of a csc array
+
+
+class SparseDistances(Distances):
+    """Distances between the rows of a csc array, which is never filled in as a whole and never centred."""
+
+    _between: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # distances as sums over folds of columns
+
+    def __init__(
+        self, X: sp.csc_array, metric: str = "euclidean", filled: bool | None = None, single: bool | None = None
+    ):
+        self._filled: Any = filled
+        super().__init__(X, metric, single)
+        self._filled = self._filled and self.single
+
+    def _read(self, single: bool | None) -> None:
+        self._rows = self._as_given = as_csr(self._X)
+        same = self._X.dtype == np.float64 and self._X.has_canonical_format
+        self._columns = self._X if same else sp.csc_array(self._rows)
+        if self._filled is None:
+            self._filled = single is not False and self._filling_pays()
+        between_limits = budget() < self.n**2 <= _SINGLE_KEYS * budget()
+        self.single = (self._filled or between_limits) if single is None else single
+
+    def _filling_pays(self) -> bool:
+        """Whether products of filled blocks are faster, for all or for most columns."""
+        squares = float(self.n) ** 2
+        if squares * self.m < SINGLE_PAYS:
+            return False
+        if not products.stored_products_pay(self._columns):
+            return True
+        stored = np.diff(self._columns.indptr).astype(np.float64) ** 2
+        cheaper = np.minimum(stored * STORED_COST, squares).sum() < _CHEAPER * STORED_COST * stored.sum()
+        return bool(squares <= _SINGLE_KEYS * budget() and stored.sum() >= _MANY_PRODUCTS and cheaper)
+
+    def _is_integer(self) -> bool:
+        return is_integer(self._rows)
+
+    def _measure(self) -> np.ndarray:
+        return np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
+
+    def _to_unit_norm(self, scale: np.ndarray) -> None:
+        self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
+        self._columns = sp.csc_array(self._rows)
+
+    @property
+    def exact(self) -> bool:
+        # Sums of small integers have no rounding error in single precision either.
+        return self._integer and (not self.single or bool(self._norms.max(initial=0.0) < _EXACT_SINGLE))
+
+    @property
+    def relative_error(self) -> float:
+        most = int(np.diff(self._rows.indptr).max(initial=0))  # zeros add no rounding error
+        return 0.0 if self.exact else rounding_error(most, CHUNK if self._filled else None, self.single)
+
+    @property
+    def rows(self) -> sp.csr_array:
+        """The rows, of unit norm under the cosine."""
+        return self._rows
+
+    @property
+    def cost(self) -> float:
+        """Cost of all products, in products of stored values."""
+        return float(self.n) ** 2 * self.m / STORED_COST if self._filled else self.n_products
+
+    @cached_property
+    def n_products(self) -> float:
+        """Number of products of stored values for all pairs of rows."""
+        return products.n_products(self._columns)
+
+    def _gram(self, rows: slice | np.ndarray | None) -> np.ndarray:
+        if rows is None and self._filled:
+            return products.single_gram(self._columns)
+        if rows is None:
+            # Small integers are exact in single precision, which needs half of the memory traffic.
+            small = self.single or (self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE)
+            return products.sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
+        assert isinstance(rows, slice)
+        if self._filled:
+            gram: np.ndarray = np.zeros((rows.stop - rows.start, self.n), dtype=np.float32)
+            room = np.empty(self.n * CHUNK, dtype=np.float32)
+            for part in batches(self.m, CHUNK):
+                piece = products.filled_block(self._columns, part, room)
+                gram += piece[rows] @ piece.T
+            return gram
+        X, twin, compiled = self._rows, self._columns, kernels(4.0 * self.n_products)
+        if compiled is None:
+            return (X[rows] @ X.T).toarray()
+        wanted, first = np.arange(rows.start, rows.stop), twin.indptr[X.indices]
+        gram = np.empty((len(wanted), self.n))
+        arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
+        compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
+        return gram
+
+    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        few = self._keys is None and not self.single and self.n_products < float(self.n) ** 2
+        compiled = kernels(4.0 * self.n_products) if few else None
+        if compiled is None:
+            return None
+        X, twin, (a, b) = self._rows, self._columns, self.uncertainty(rows)
+        half, by_upper, by_lower = self._without_products
+        found, count = np.empty((len(rows), 4 * k + 32), dtype=np.intp), np.empty(len(rows), dtype=np.intp)
+        keys = np.empty(found.shape)
+        arrays = (X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data)
+        compiled.sparse_within_reach(rows, *arrays, half, a, b, by_upper, by_lower, k, self.exact, found, keys, count)
+        if count.max(initial=0) > found.shape[1]:  # very many rows at the same distance
+            return None
+        local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
+        return local, found[local, place], keys[local, place]
+
+    @cached_property
+    def _without_products(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The keys of rows that share no column, and all rows sorted by their upper and by their lower bounds."""
+        half, b = self.norms / 2.0, self.uncertainty(np.arange(0))[1]
+        return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
+
+    def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return squares_by_group(self._rows, i, j)[:, 0] if self._between is None else self._between(i, j)
+
+    def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return row_products(self._as_given, i, j)
+
+
+# -------------------------------------------------------------------- rows of a source
+
+
+class SourceDistances(Distances):
+    """Distances between the rows of a source: every quantity is a sum over slabs of columns.
+
+    A slab has all rows, so it can be centred separately. Double precision is used, because reading takes longer than
+    multiplying. Each block of keys is one pass, so blocks are read one after the other.
+    """
+
+    shared_work = 0.0
+    _centred = False
+    _whole: np.ndarray | None = None  # the Gram matrix, if it fits into memory
+
+    def _read(self, single: bool | None) -> None:
+        self._whole_fits = self.n**2 <= 2 * budget()  # the sum and one part must fit into memory next to a slab
+
+    def _is_integer(self) -> bool:
+        X = self._X
+        if X.dtype.kind in "iub":
+            return True
+        # The first slab nearly always decides.
+        return is_integer(X[:, X.slabs()[0]]) and not X.sum(_not_integer).any()
+
+    def _measure(self) -> np.ndarray:
+        if not self._whole_fits:
+            return self._X.sum(partial(_norms, centred=self._centred))
+        self._whole = self._X.sum(partial(_gram, rows=slice(0, self.n), centred=self._centred))
+        return self._whole.diagonal().copy()
+
+    def _centre(self) -> None:
+        self._centred = not self._X.sparse
+
+    @property
+    def relative_error(self) -> float:
+        return 0.0 if self.exact else rounding_error(self.m)
+
+    @property
+    def holds_keys(self) -> bool:
+        return self._whole_fits
+
+    @property
+    def n_passes(self) -> int:
+        """Number of passes over the source for all distances."""
+        return 0 if self._whole_fits else len(self.row_blocks())
+
+    def _gram(self, rows: slice | np.ndarray | None) -> np.ndarray:
+        part = slice(None) if rows is None else rows
+        if self._whole is not None:
+            gram, self._whole = (self._whole, None) if rows is None else (self._whole[part].copy(), self._whole)
+        else:
+            gram = self._X.sum(partial(_gram, rows=part, centred=self._centred))
+        if self._scale is not None:
+            gram *= self._scale[part, None] * self._scale
+        return gram
+
+    def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return self._X.sum(partial(_between, i=i, j=j, scale=self._scale))
+
+    def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return self._X.sum(partial(_products, i=i, j=j))
+
+    def by_products(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Squared distances of the pairs (i, j), from products, which is much faster for sparse rows; less accurate."""
+        along = self._products_of_pairs(i, j) * (self.scale[i] * self.scale[j])
+        return self.norms[i] + self.norms[j] - 2.0 * along
+
+    @property
+    def source(self) -> Source:
+        """The rows as they are stored."""
+        return self._X
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Numbers by which the rows are multiplied before they are compared."""
+        return np.ones(self.n) if self._scale is None else self._scale
+
+    def sketch(self) -> np.ndarray:
+        """The centred and scaled rows in float32; long rows are reduced by a random projection."""
+        if self.m <= SKETCH:
+            rows = np.hstack(self._X.map(partial(_single, centred=self._centred)))
+        else:
+            rows = self._X.sum(partial(_project, centred=self._centred), positioned=True).astype(np.float32)
+        return rows if self._scale is None else rows * self._scale[:, None].astype(np.float32)
+
+
+def _not_integer(slab: Part) -> np.ndarray:
+    return np.array([0.0 if is_integer(slab) else 1.0])
+
+
+def _gram(slab: Part, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
+    if is_sparse(slab):
+        X = as_csr(slab)
+        return (X[rows] @ X.T).toarray()
+    grams = (piece[rows] @ piece.T for piece in centred_pieces(slab, centred))
+    return reduce(lambda total, gram: np.add(total, gram, out=total), grams)
+
+
+def _norms(slab: Part, centred: bool) -> np.ndarray:
+    if is_sparse(slab):
+        X = as_csr(slab)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    norms = np.zeros(slab.shape[0])
+    for piece in centred_pieces(slab, centred):
+        norms += np.einsum("ij,ij->i", piece, piece)
+    return norms
+
+
+def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    if is_sparse(slab):
+        return squares_by_group(as_csr(slab) if scale is None else products.scaled_rows(slab, scale), i, j)[:, 0]
+    squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * slab.shape[1])
+    for piece in centred_pieces(slab, centred=False):
+        products.add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
     return squared
+
+
+def _products(slab: Part, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    return row_products(as_csr(slab) if is_sparse(slab) else slab, i, j)
+
+
+def _single(slab: Part, centred: bool) -> np.ndarray:
+    if is_sparse(slab):
+        return slab.toarray().astype(np.float32)
+    return np.hstack([piece.astype(np.float32) for piece in centred_pieces(slab, centred)])
+
+
+def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
+    """A slab times its rows of a random matrix, which depend only on the position of the slab."""
+    total = np.zeros((slab.shape[0], SKETCH))
+    pieces = [as_csr(slab)] if is_sparse(slab) else centred_pieces(slab, centred)
+    for piece in pieces:
+        directions = [np.random.default_rng([0, start + j]).standard_normal(SKETCH) for j in range(piece.shape[1])]
+        total += piece @ (np.array(directions) / np.sqrt(SKETCH))
+        start += piece.shape[1]
+    return total
+
+
+# -------------------------------------------------------------------- without folds of columns
+
+
+def without_folds(every: Distances, folds: list[np.ndarray]) -> Callable[[int, Any], Distances] | None:
+    """``without(number, rest)``: the distances between rows without a fold of columns; ``rest`` is X without them.
+
+        key_rest = key_all - key_fold,     key_ij = ‖x_j‖² / 2 - x_i'x_j
+
+    Keys are sums over columns, so ten folds cost two Gram products instead of ten. The keys have the rounding errors of
+    both products, relative to the norms of *all* columns; the bound includes them. Neighbours are chosen by distances
+    that are sums over the remaining columns only, so they equal the neighbours in these columns.
+
+    Returns None if new distances for every fold are as fast: if X is small, if n x n products do not fit into memory,
+    or if most sparse rows share no column.
+    """
+    if isinstance(every, DenseDistances) and every.single and every.n**2 <= budget():
+        return partial(_dense_without, every, folds)
+    if isinstance(every, SparseDistances) and every.holds_keys:
+        shared = every.single or every.n_products >= float(every.n) ** 2
+        return partial(_sparse_without, every, folds, _Pairs(every.rows, folds)) if shared else None
+    return None
+
+
+def _rest_of(every: Any, rest: Any, **changes: Any) -> Any:
+    """A copy of distances, for fewer columns and with other keys; their error is twice that of one product."""
+    twin = copy(every)
+    bound = every.relative_error * every._norms
+    vars(twin).update(changes, m=rest.shape[1], _X=rest, _bound=bound, _double=None, norms=changes["_norms"])
+    return twin
+
+
+def _dense_without(every: DenseDistances, folds: list[np.ndarray], number: int, rest: np.ndarray) -> DenseDistances:
+    if len(rest) ** 2 * rest.shape[1] < SINGLE_PAYS:
+        return DenseDistances(rest)  # the product of few columns is as cheap and more accurate
+    columns, keys, squares = folds[number], every.all_keys().copy(), np.zeros(len(rest))
+    for part in batches(len(columns), CHUNK):
+        piece = np.take(every._X, columns[part], axis=1)
+        piece = piece if every._mean is None else piece - every._mean[columns[part]]
+        squares += np.einsum("ij,ij->i", piece, piece, dtype=np.float64)
+        piece = piece.astype(np.float32, copy=False)
+        keys += piece @ piece.T
+    keys -= (squares / 2.0).astype(np.float32)
+    mean = None if every._mean is None else np.delete(every._mean, columns)
+    norms = np.maximum(every._norms - squares, 0.0)
+    return _rest_of(every, rest, _keys=keys, _mean=mean, _norms=norms, _integer=False, _kept=None)
+
+
+def _sparse_without(
+    every: SparseDistances, folds: list[np.ndarray], pairs: _Pairs, number: int, rest: sp.csc_array
+) -> SparseDistances:
+    shared, own = every.all_keys(), every._columns[:, folds[number]]
+    made = SparseDistances(own, filled=every._filled, single=every.single)._gram(None)
+    keys = np.add(shared, made, out=made if made.dtype == shared.dtype else None)
+    keys -= (pairs.squares[:, number] / 2.0).astype(keys.dtype)
+    norms = np.delete(pairs.squares, number, axis=1).sum(axis=1)
+    changes: dict[str, Any] = {"_rows": None, "_columns": None, "_as_given": None, "_between": partial(pairs, number)}
+    return _rest_of(every, rest, _keys=keys, _norms=norms, _integer=every.exact, **changes)
+
+
+class _Pairs:
+    """Squared distances of pairs of sparse rows as sums over folds of columns; those that were asked for are kept.
+
+    The folds of a split ask for nearly the same pairs of rows.
+    """
+
+    def __init__(self, rows: sp.csr_array, folds: list[np.ndarray]):
+        self._rows, self._n_folds = rows, len(folds)
+        self._fold = np.empty(rows.shape[1], dtype=np.intp)
+        for number, columns in enumerate(folds):
+            self._fold[columns] = number
+        self._known, self._sums = np.empty(0, dtype=np.int64), np.empty((0, len(folds)))
+        of_value = self._fold[rows.indices] + len(folds) * np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        squares = np.bincount(of_value, rows.data**2, minlength=rows.shape[0] * len(folds))
+        self.squares = squares.reshape(rows.shape[0], len(folds))  # ‖x_i‖² in each fold
+
+    def __call__(self, number: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """‖x_i - x_j‖² without a fold."""
+        n = self._rows.shape[0]
+        asked, place = np.unique(np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j), return_inverse=True)
+        new = np.setdiff1d(asked, self._known, assume_unique=True)
+        if len(new):
+            sums = squares_by_group(self._rows, new // n, new % n, self._fold, self._n_folds)
+            known = np.concatenate([self._known, new])
+            order = np.argsort(known, kind="stable")
+            self._known, self._sums = known[order], np.concatenate([self._sums, sums])[order]
+        others = np.delete(self._sums[np.searchsorted(self._known, asked)], number, axis=1)
+        return others.sum(axis=1)[place.ravel()]

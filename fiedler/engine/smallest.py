@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import kernels
+from .threads import batches
 
 TIED = 2.0**-40  # distances with a smaller relative difference are ties
 _GROUP = 8  # columns that share a minimum
@@ -13,10 +14,11 @@ _AT_ONCE = 2**17  # number of keys processed at a time without the compiler; arr
 
 def within_reach(
     key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool, n_rows: int | None = None
-) -> tuple[np.ndarray, ...]:
+) -> tuple[np.ndarray, np.ndarray]:
     """(row, column) of the entries that may be among the k smallest of their row if their error is at most a_i + b_j.
 
-    ``n_rows`` is the total number of rows if this is one block of them.
+    Exact keys have no error, and equal ones go to the smaller column. ``n_rows`` is the total number of rows if this is
+    one block of them.
     """
     compiled = kernels(8.0 * (n_rows or len(key)) * key.shape[1])
     if compiled is not None:
@@ -25,67 +27,41 @@ def within_reach(
         if count.max(initial=0) <= found.shape[1]:
             local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
             return local, found[local, place]
-    step = max(1, _AT_ONCE // max(key.shape[1], 1))
-    starts = range(0, max(len(key), 1), step)
-    parts = [_plainly(key[start : start + step], a[start : start + step], b, k, exact) for start in starts]
+    parts = batches(max(len(key), 1), max(1, _AT_ONCE // max(key.shape[1], 1)))
+    found_in = [_in_numpy(key[part], a[part], b, k, exact) for part in parts]
     if len(parts) == 1:
-        return parts[0]
-    rows = [row + start for start, (row, _) in zip(starts, parts, strict=True)]
-    return np.concatenate(rows), np.concatenate([column for _, column in parts])
+        return found_in[0]
+    rows = [row + part.start for part, (row, _) in zip(parts, found_in, strict=True)]
+    return np.concatenate(rows), np.concatenate([column for _, column in found_in])
 
 
-def _plainly(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, ...]:
-    """As within_reach, in NumPy, for few rows at a time, so that all arrays stay in the cache."""
-    if exact:
-        threshold = _kth_smallest(key, k)
-        less, tied = key < threshold, key == threshold
-        wanted = k - less.sum(axis=1)
-        over = np.flatnonzero(tied.sum(axis=1) > wanted)
-        if len(over):  # equal distances go to the smaller index
-            tied[over] &= np.cumsum(tied[over], axis=1) <= wanted[over, None]
-        return np.divmod(np.flatnonzero(less | tied), key.shape[1])
-    # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
-    a, b = a.astype(key.dtype)[:, None], b.astype(key.dtype)
-    bound = _at_least_kth(key, k)
-    if bound is None:
-        kth = np.partition(key + b, k - 1, axis=1)[:, k - 1 : k]
-        return np.divmod(np.flatnonzero(key - b <= kth + a + a), key.shape[1])
-    # The largest b_j gives a weaker limit for all columns at once, which saves passes over the keys.
-    row, column = np.divmod(np.flatnonzero(key <= bound + 2.0 * (a + b.max())), key.shape[1])
-    few, b = key[row, column], b[column]
-    kth = _kth_of_few(row, few + b, len(key), k)
-    kept = few - b <= (kth + a + a)[row, 0]
-    return row[kept], column[kept]
-
-
-def _kth_smallest(values: np.ndarray, k: int) -> np.ndarray:
-    """The k-th smallest value of each row, as a column."""
-    bound = _at_least_kth(values, k)
-    if bound is None:
-        return np.partition(values, k - 1, axis=1)[:, k - 1 : k]
-    row, column = np.divmod(np.flatnonzero(values <= bound), values.shape[1])
-    return _kth_of_few(row, values[row, column], len(values), k)
-
-
-def _at_least_kth(values: np.ndarray, k: int) -> np.ndarray | None:
-    """A bound for each row that at least k of its values, and usually not many more, do not exceed.
-
-    It is the k-th smallest of minima over groups of columns. The few values up to this bound are partitioned several
-    times faster than whole rows. None if a row has too few columns.
-    """
-    size = values.shape[1] // _GROUP
+def _in_numpy(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """As within_reach, for few rows at a time, so that all arrays stay in the cache."""
+    (n, width), a, b = key.shape, a.astype(key.dtype), b.astype(key.dtype)
+    size = width // _GROUP
     if size < 2 * k:
-        return None
-    minima = values[:, : _GROUP * size].reshape(len(values), _GROUP, size).min(axis=1)
-    return np.partition(minima, k - 1, axis=1)[:, k - 1 : k]
-
-
-def _kth_of_few(row: np.ndarray, values: np.ndarray, n_rows: int, k: int) -> np.ndarray:
-    """The k-th smallest value of each row, as a column, from some values, sorted by row and at least k of each row."""
-    counts = np.bincount(row, minlength=n_rows)
-    few = np.full((n_rows, int(counts.max(initial=k))), np.inf, dtype=values.dtype)
-    few[row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)] = values
-    return np.partition(few, k - 1, axis=1)[:, k - 1 : k]
+        row, column = np.divmod(np.arange(key.size), width)
+    else:
+        # The k-th smallest minimum of groups is a bound that k values, and usually not many more, do not exceed. The
+        # largest b_j gives a weaker limit for all columns at once, which saves passes over the keys.
+        minima = key[:, : _GROUP * size].reshape(n, _GROUP, size).min(axis=1)
+        limit = np.partition(minima, k - 1, axis=1)[:, k - 1] + 2.0 * (a + b.max())
+        row, column = np.divmod(np.flatnonzero(key <= limit.astype(key.dtype)[:, None]), width)
+    few, b = key[row, column], b[column]
+    counts = np.bincount(row, minlength=n)
+    starts = np.cumsum(counts) - counts
+    upper = np.full((n, int(counts.max(initial=k))), np.inf, dtype=key.dtype)
+    upper[row, np.arange(len(row)) - starts[row]] = few + b
+    # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
+    kth = np.partition(upper, k - 1, axis=1)[:, k - 1]
+    kept = few - b <= (kth + a + a)[row]
+    if exact:  # equal keys go to the smaller index
+        tied = few == kth[row]
+        wanted = k - np.bincount(row[few < kth[row]], minlength=n)
+        before = np.cumsum(tied) - tied
+        first = np.r_[before, 0][np.minimum(starts, len(row))]
+        kept &= ~tied | (before - first[row] < wanted[row])
+    return row[kept], column[kept]
 
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:

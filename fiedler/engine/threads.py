@@ -85,6 +85,11 @@ def _let_any_thread_set_limits() -> None:
 _ONE = _OneBlasThread()
 
 
+def batches(length: int, size: int) -> list[slice]:
+    """Slices of a size that follow one another from 0 to length; the last one may be shorter."""
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
 def one_blas_thread(operations: float) -> AbstractContextManager:
     """A context in which BLAS uses one thread for small jobs; for large jobs it does nothing."""
     return _ONE if operations < _WORTH_BLAS_THREADS else nullcontext()

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from ..criteria import Criterion
 from ..criteria.order import check_scored
 from ..data.work import Kept, counting
-from ..engine.streamed import row_distances
+from ..engine.distances import row_distances
 from ..problem import Problem
 from ..selection.ranking import rank
 from ..supervision import pairs_from_labels

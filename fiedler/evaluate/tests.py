@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..criteria import Criterion
-from ..engine.holes import known_neighbors
+from ..engine.missing import known_neighbors
 from ..graphs import Graph, Precomputed
 from ..methods import LaplacianScore
 from ..problem import Problem

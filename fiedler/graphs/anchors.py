@@ -21,11 +21,11 @@ from scipy.linalg import eigh
 
 from ..data.arrays import Matrix, Rows, as_rows, rows_of
 from ..data.source import Source
-from ..engine.assignment import AnchorMap, choose_anchors
 from ..engine.blocks import fold_rows
 from ..engine.compiled import kernels
+from ..engine.distances import row_distances
+from ..engine.kmeans import AnchorMap, choose_anchors
 from ..engine.moments import pooled_moments
-from ..engine.streamed import row_distances
 from ..problem import Problem
 from ..validation import check_integer, check_positive, is_sparse
 from .graph import Graph

@@ -11,10 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import rows_of
-from ..engine.distances import Distances
-from ..engine.search import nearest_in_groups, nearest_on_line, undirected
+from ..engine.distances import Distances, row_distances
+from ..engine.neighbors import nearest_in_groups, nearest_on_line, undirected
 from ..engine.smallest import closest
-from ..engine.streamed import row_distances
 from ..errors import ParameterWarning
 from ..problem import Problem
 from ..validation import check_integer, check_positive

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.components import leading_components
-from ..engine.search import find_neighbors, search_name, undirected
+from ..engine.neighbors import find_neighbors, search_name, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_positive
 from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow

@@ -19,7 +19,7 @@ from ..criteria.criterion import Resolved
 from ..data.arrays import Matrix
 from ..data.source import Source
 from ..engine.agreement import share_alone
-from ..engine.distances import is_integer
+from ..engine.products import is_integer
 from ..errors import ParameterWarning
 from ..problem import Problem
 from ..significance.agreement import agreement_of

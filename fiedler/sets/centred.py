@@ -19,9 +19,8 @@ from ..data.arrays import Block, Matrix, as_csr, take_columns
 from ..data.memory import slab_bytes, working_bytes
 from ..data.source import Source
 from ..engine.blocks import is_constant, map_columns
-from ..engine.dense import sum_of_grams
 from ..engine.moments import shifted, sparse_centre, sparse_moments
-from ..engine.sparse import column_view, filled_block, sparse_gram, stored_products_pay
+from ..engine.products import column_view, filled_block, sparse_gram, stored_products_pay, sum_of_grams
 from ..engine.threads import for_each
 from ..validation import is_sparse
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.source import Source
 from ..engine.blocks import level_copies
-from ..engine.distances import budget
+from ..engine.products import budget
 from ..errors import ParameterError
 from ..graphs import Graph
 from ..graphs.smoothing import smoother

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.memory import slab_bytes
-from ..engine.distances import check_range
+from ..engine.products import check_range
 from ..problem import Problem
 from .features import FeatureKernel, choose_between_features
 from .formula import SetFormula

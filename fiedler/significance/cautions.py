@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from ..engine.distances import is_integer
+from ..engine.products import is_integer
 from ..graphs import Graph
 from ..problem import Problem
 from ..validation import is_sparse

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..engine.hashing import column_hashes, first_of_equal
-from ..engine.left_out import AllColumns
+from ..engine.blocks import column_hashes, first_of_equal
+from ..engine.distances import without_folds
 from ..graphs import KNN, Recipe
 from ..problem import Problem
 from ..validation import is_sparse
@@ -61,12 +61,12 @@ class CrossFit:
             for r in recipes
             for part in r.walk()
         )
-        self._distances = AllColumns.of(problem.distances()) if searched else None
+        self._distances = problem.distances() if searched else None
 
     def folds(self, n_folds: int, seed: Any) -> Iterator[Fold]:
         """The folds of one random split, one after the other."""
         dealt = deal(self._together, n_folds, np.random.default_rng(seed))
-        without = None if self._distances is None else self._distances.split(dealt)
+        without = None if self._distances is None else without_folds(self._distances, dealt)
         for number, columns in enumerate(dealt):
             left = np.ones(self.X.shape[1], dtype=bool)
             left[columns] = False

@@ -26,8 +26,8 @@ from ..data.arrays import Block, Matrix
 from ..data.source import Source
 from ..data.work import counting
 from ..engine.blocks import level_copies, map_columns
-from ..engine.distances import check_range
 from ..engine.permuted import adjusted
+from ..engine.products import check_range
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_share
 from ..words import to_frame

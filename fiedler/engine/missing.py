@@ -21,7 +21,7 @@ import numpy as np
 from ..data.columns import LEAST_KNOWN, Groups
 from ..errors import ParameterError
 from .compiled import kernels
-from .distances import budget
+from .products import budget
 from .smallest import closest, closest_in_rows, tie_levels, within_reach
 from .threads import for_each
 

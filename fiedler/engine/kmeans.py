@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from ..data.arrays import Rows
 from ..validation import is_sparse
+from .blocks import different_rows
 from .distances import rounding_error
-from .hashing import different_rows
 from .smallest import closest, within_reach
 
 _ROUNDS = 3  # iterations of k-means

@@ -2,15 +2,15 @@
 
 Distances come from one product with a known bound of the rounding error. Every row that could be a neighbour within
 this bound is a candidate. The choice among candidates uses distances from differences of values in double precision. A
-row is never its own neighbour, but a duplicate of it can be. Ties at the k-th neighbour go to the smaller index. For
-few columns a k-d tree may find the same neighbours faster (:mod:`fiedler.engine.trees`). For many rows, or on request,
-most of the neighbours are found much faster: :mod:`fiedler.engine.approximate` for dense rows, and
-:mod:`fiedler.engine.sketched` for sparse rows.
+row is never its own neighbour, but a duplicate of it can be. Ties at the k-th neighbour go to the smaller index
+(:func:`fiedler.engine.smallest.tie_levels`). For few columns a k-d tree may find the same neighbours faster. For many
+rows, or on request, most of the neighbours are found much faster (:mod:`fiedler.engine.approximate`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,15 +18,11 @@ import scipy.sparse as sp
 from ..data.arrays import Matrix, as_csr
 from ..data.source import Source
 from ..validation import is_sparse
-from . import approximate, sketched
-from .dense import DenseDistances
-from .distances import Distances
-from .hashing import different_rows
+from . import approximate
+from .blocks import different_rows
+from .distances import SKETCH, DenseDistances, Distances, SourceDistances, SparseDistances, row_distances
 from .smallest import TIED, closest, closest_in_rows, tie_levels, within_reach
-from .sparse import SparseDistances
-from .streamed import SKETCH, StreamedDistances, row_distances
-from .threads import for_each
-from .trees import Tree
+from .threads import for_each, n_threads
 
 _MANY_ROWS, _EXACT_UP_TO = 20_000, 50_000  # limits: rows for merging duplicates, rows for an exact search
 _MANY_SPARSE_ROWS = 500  # with more sparse rows, duplicates are merged, which is fast
@@ -38,6 +34,10 @@ _EXACT_SPARSE, _PRODUCTS = 12_000, 2e10
 # largest share of all rows for which it is faster than the product.
 _CROWD, _CROWDED = 256, 64
 _CANDIDATES = 2**25  # pairs whose distances are computed again
+# Of the tree: rows for the estimate of its cost; share of ties at the last neighbour from which more rows are requested
+# from the start, and the factor for their number; neighbours per request, between which Ctrl-C is handled; and relative
+# difference of squared distances that need no second check.
+_TRIED, _OFTEN, _WIDER, _AT_ONCE, _NEARLY = 64, 0.1, 4, 2**18, 1e-9
 
 
 def find_neighbors(
@@ -58,50 +58,35 @@ def find_neighbors(
     """
     if isinstance(X, Source):
         if not (X.sparse and X.small):
-            return _find_in_source(StreamedDistances(X, metric), k, algorithm)
+            return _find_in_source(SourceDistances(X, metric), k, algorithm)
         X, known = sp.csc_array(X[:, :], dtype=np.float64), None
-    many = X.shape[0] >= (_MANY_SPARSE_ROWS if is_sparse(X) else _MANY_ROWS)
-    if many and not (is_sparse(X) and known is not None and _mostly_different(known())):
-        rows = as_csr(X) if is_sparse(X) else X
-        first, group = different_rows(rows)
+    sparse, rows = is_sparse(X), cast("Any", X)
+    if X.shape[0] >= (_MANY_SPARSE_ROWS if sparse else _MANY_ROWS):
+        # The norms alone may show that most sparse rows are different.
+        different = sparse and known is not None and 2 * len(np.unique(known().norms)) >= X.shape[0]
+        first, group = (np.arange(X.shape[0]),) * 2 if different else different_rows(as_csr(rows) if sparse else rows)
         # Sparse rows are merged only if most are duplicates: otherwise nearly all would be tied candidates.
-        if len(first) < (X.shape[0] / 2 if is_sparse(X) else X.shape[0]):
-            X = rows[first].tocsc() if is_sparse(X) else X[first]
+        if len(first) < (X.shape[0] / 2 if sparse else X.shape[0]):
+            X = sp.csc_array(as_csr(rows)[first]) if sparse else rows[first]
             near, squared, recall = find_neighbors(X, min(k, len(first) - 1), metric, algorithm)
             return (*_for_all_rows(near, squared, group, k), recall)
-        del rows  # frees a copy of sparse rows
     distances = row_distances(X, metric) if known is None else known()
-    wanted = algorithm == "approximate" or (algorithm == "auto" and _many(distances))
-    usable = wanted and approximate.available()  # loads the compiler
+    usable = (algorithm == "approximate" or (algorithm == "auto" and takes_long(distances))) and approximate.available()
     if algorithm == "approximate" and not usable:
         raise ImportError("algorithm='approximate' needs numba: pip install 'fiedler[fast]', or use 'exact'.")
-    if usable and isinstance(distances, SparseDistances):
-        return sketched.search(distances, k, or_exact=algorithm == "auto") or (*nearest_rows(distances, k), None)
-    found = None
-    if isinstance(distances, DenseDistances):
-        if algorithm != "approximate" and distances.few_columns:
-            tree = Tree(distances, k)
-            if tree.crowd() < (_CROWD if usable else distances.n / _CROWDED):
-                return (*tree.search(), None)
-        if usable:
-            found = approximate.search(distances.single_precision(), k, or_exact=algorithm == "auto")
-    if found is None:
-        return (*nearest_rows(distances, k), None)
-    neighbors, recall = found
-    squared = distances.between(np.repeat(np.arange(distances.n), k), neighbors.ravel())
-    return neighbors, squared.reshape(neighbors.shape), recall
+    if algorithm != "approximate" and isinstance(distances, DenseDistances) and distances.few_columns:
+        tree = Tree(distances, k)
+        if tree.crowd() < (_CROWD if usable else distances.n / _CROWDED):
+            return (*tree.search(), None)
+    found = approximate.search(distances, k, or_exact=algorithm == "auto") if usable else None
+    return (*nearest_rows(distances, k), None) if found is None else found
 
 
-def _many(distances: Distances) -> bool:
+def takes_long(distances: Distances) -> bool:
     """Whether an exact search may take long."""
     if isinstance(distances, SparseDistances):
         return distances.n > _EXACT_SPARSE and distances.cost > _PRODUCTS
     return distances.n > _EXACT_UP_TO
-
-
-def _mostly_different(distances: Distances) -> bool:
-    """Whether the norms alone show that at least half of the rows are different."""
-    return 2 * len(np.unique(distances._norms)) >= distances.n
 
 
 def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -141,9 +126,7 @@ def search_name(X: Matrix, recall: float | None) -> str:
     return "projected" if projected else "approximate"
 
 
-def _find_in_source(
-    distances: StreamedDistances, k: int, algorithm: str
-) -> tuple[np.ndarray, np.ndarray, float | None]:
+def _find_in_source(distances: SourceDistances, k: int, algorithm: str) -> tuple[np.ndarray, np.ndarray, float | None]:
     """As find_neighbors, for a source: few rows are searched exactly, many rows by a sketch in float32.
 
     Each block of distances is a pass over the data. Candidates are the neighbours in the sketch (a random projection of
@@ -154,7 +137,7 @@ def _find_in_source(
     if algorithm == "exact" or (algorithm == "auto" and n <= _EXACT_FROM_FILES and distances.n_passes <= _PASSES):
         return (*nearest_rows(distances, k), None)
     if distances.source.sparse and distances.m > SKETCH:
-        return sketched.search_source(distances, k)
+        return approximate.search_source(distances, k)
     sketch = distances.sketch()
     projected = sketch.shape[1] < distances.m
     wanted = min(n - 1, max(k, min(3 * k + 20, _CANDIDATES // n)) if projected else k)
@@ -164,7 +147,7 @@ def _find_in_source(
     if projected:
         chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
         candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
-        sample, exact = sketched.sampled(distances, k)
+        sample, exact = approximate.sampled(distances, k)
         recall = approximate.share_found(candidates[sample], exact)
     return candidates, squared, 1.0 if recall is None else recall
 
@@ -279,3 +262,78 @@ def undirected(neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     i, j = np.repeat(np.arange(n), k), neighbors.ravel()
     key, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
     return key // n, key % n, first
+
+
+# -------------------------------------------------------------------- few columns
+
+
+class Tree:
+    """Exact neighbours of rows with few columns, by a k-d tree.
+
+    A tree finds neighbours only by distance. If the row after the k-th is not farther than the k-th, more rows are
+    requested until all tied rows are found. The choice among them is the same as in other searches. The cost is
+    estimated on a few rows: it is about that of visiting each row in the cube around the ball of the k nearest rows. In
+    three columns the cube contains about 2 k rows, in sixteen columns of noise nearly all rows.
+    """
+
+    def __init__(self, distances: DenseDistances, k: int):
+        from scipy.spatial import cKDTree
+
+        self._distances, self._k = distances, k
+        self._wanted = k + 2  # the row itself, its neighbours and one more row
+        self._rows = np.ascontiguousarray(distances._X, dtype=np.float64)
+        self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced tree is slow to build if values repeat
+
+    def crowd(self) -> float:
+        """Mean number of rows in the cube around a row that contains its k nearest, over some rows.
+
+        The same rows show whether ties are so frequent that more neighbours are requested from the start.
+        """
+        n = self._distances.n
+        some = self._rows[np.sort(np.random.default_rng(0).choice(n, min(n, _TRIED), replace=False))]
+        radius, further = np.asarray(self._tree.query(some, [self._k + 1, self._k + 2], workers=n_threads())[0]).T
+        if np.mean(further <= (1.0 + _NEARLY) * radius) > _OFTEN:
+            self._wanted = 2 * (self._k + 1)
+        counts = self._tree.query_ball_point(some, radius, p=np.inf, return_length=True, workers=n_threads())
+        return float(np.mean(counts))
+
+    def search(self) -> tuple[np.ndarray, np.ndarray]:
+        """Indices (n, k) of the k nearest of every row, ascending, and their squared distances."""
+        n, k = self._distances.n, self._k
+        near, squared = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+        left, wanted = np.arange(n), self._wanted
+        while len(left):
+            wanted = min(wanted, n)
+            step, unsettled = max(1, _AT_ONCE // wanted), []
+            for start in range(0, len(left), step):
+                rows = left[start : start + step]
+                settled, *found = self._ask(rows, wanted)
+                near[rows[settled]], squared[rows[settled]] = found
+                unsettled.append(rows[~settled])
+            left, wanted = np.concatenate(unsettled), _WIDER * wanted
+        return near, squared
+
+    def _ask(self, rows: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mask of the rows for which ``wanted`` neighbours are enough, and their k nearest with squared distances."""
+        k = self._k
+        asked = self._tree.query(self._rows[rows], wanted, workers=n_threads())
+        found = _without_self(np.asarray(asked[1]), rows)
+        squared = self._distances.between(np.repeat(rows, wanted - 1), found.ravel()).reshape(found.shape)
+        kth, last = np.partition(squared, k - 1, axis=1)[:, k - 1], squared.max(axis=1)
+        settled = (last > (1.0 + _NEARLY) * kth) | (wanted == self._distances.n)
+        found, squared = found[settled], squared[settled]
+        clear = squared[:, k:].min(axis=1, initial=np.inf) > (1.0 + _NEARLY) * squared[:, :k].max(axis=1)
+        near, short = found[:, :k].copy(), squared[:, :k].copy()
+        if not clear.all():  # several rows at the distance of the k-th
+            some = np.flatnonzero(~clear)
+            kept = closest_in_rows(found[some], squared[some], k)
+            near[some], short[some] = (np.take_along_axis(part[some], kept, axis=1) for part in (found, squared))
+        order = np.argsort(near, axis=1)
+        return settled, np.take_along_axis(near, order, axis=1), np.take_along_axis(short, order, axis=1)
+
+
+def _without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Drop each row from its own list, or the last entry if duplicates displaced it."""
+    keep = found != rows[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return found[keep].reshape(len(found), -1)
