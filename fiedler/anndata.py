@@ -25,7 +25,7 @@ from .distinct import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
 from .selection.choice import Choice, choose
-from .selection.fixed import fixed_columns
+from .selection.ranking import fixed_columns
 from .selector import SpectralSelector
 from .significance.testing import discover
 from .syntax import as_criterion, short_text

@@ -5,16 +5,16 @@
     problem.with_supervision(z).graph(KNN())         the same graph, because it reads no labels
     problem.with_supervision(z).graph(ClassGraph())  another graph
 
-Graphs, distances, kernels over the samples and mid-ranks are all stored in the same way. Each is described by an object
-with a ``key`` that states how it is made, and whether it reads labels (:class:`Buildable`). Warnings during the
-construction are repeated for every problem that uses the result, so that the order of the calls does not matter.
+Graphs, distances, kernels over the samples and mid-ranks are all kept in the same way (:meth:`Problem.keep`), under a
+key that states how they are made. Warnings during the construction are repeated for every problem that uses the result,
+so that the order of the calls does not matter.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,30 +33,19 @@ IMPUTER = "sklearn.impute.KNNImputer in a Pipeline"
 FILL_HOLES: dict[str, tuple[str, Any]] = {IMPUTER: ("impute", "median")}
 ONLY_NUMBERS: dict[str, tuple[str, Any]] = {"pass numeric columns only": ("numeric_only", True)}
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
-class Buildable(Protocol[T_co]):
-    """Description of something that a problem builds once: a graph, a kernel, or distances."""
+class Same:
+    """A value in a key that equals only itself; the key keeps it alive, so that no other value takes its address."""
 
-    @property
-    def key(self) -> Hashable:
-        """A key that is equal for two descriptions if and only if they build the same thing."""
+    def __init__(self, value: Any):
+        self.value = value
 
-    @property
-    def supervised(self) -> bool:
-        """Whether labels or pairs are read."""
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
 
-    def made_for(self, problem: Problem) -> T_co:
-        """Build it."""
-
-
-class Built(NamedTuple, Generic[T]):
-    """A stored result, its description (which keeps the objects in its key alive), and the warnings."""
-
-    what: Buildable[T]
-    value: T
-    warned: list[Warning]
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 class Problem:
@@ -123,14 +112,12 @@ class Problem:
         self.feature_names: Any = None
         self.n_wanted: int | None = None  # number of features that will be selected, if a criterion may depend on it
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
-        self._shared: dict[
-            Hashable, Built[Any]
-        ] = {}  # results without labels: one dict for all problems over the same X
-        self._own: dict[Hashable, Built[Any]] = {}
+        # Results and their warnings; those without labels are in one dict for all problems over the same X.
+        self._shared: dict[Hashable, tuple[Any, list[Warning]]] = {}
+        self._own: dict[Hashable, tuple[Any, list[Warning]]] = {}
         self._warned: set[Hashable] = set()
         if distances is not None:
-            stored = RowDistances("euclidean")
-            self._shared[stored.key] = Built(stored, distances, [])
+            self._shared["distances", "euclidean"] = distances, []
 
     @classmethod
     def of(
@@ -172,19 +159,19 @@ class Problem:
         """
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         if not isinstance(X, Problem):
-            X = cls.read(X, groups=groups, given=graph, reuse=reuse)
-        elif groups is not None:
+            return cls.read(X, groups=groups, given=graph, reuse=reuse, y=y, **told)
+        if groups is not None:
             message = "groups= was passed with a Problem, which has its features already; pass it to Problem.of."
             raise ParameterError(message, parameter="groups")
-        elif graph is not None:
-            X = X._like(X.X, X.supervision, given=graph)  # a new graph may change the others
+        if graph is not None:
+            X = X._over(X.X, given=graph)  # a new graph may change the others
         return X.with_supervision(y, **told)
 
     @classmethod
     def read(
-        cls, X: Any, column_names: Any = None, *, groups: Any = None, given: Any = None, reuse: bool = False
+        cls, X: Any, column_names: Any = None, *, groups: Any = None, given: Any = None, reuse: Any = False, **told: Any
     ) -> Problem:
-        """Make a problem without labels from data in any supported form.
+        """Make a problem from data in any supported form, whose columns may have names of their own.
 
         Parameters
         ----------
@@ -198,11 +185,13 @@ class Problem:
             A graph over the rows.
         reuse : bool, default=False
             Whether the problem will be solved again with other labels.
+        **told : object
+            ``y``, ``must_link``, ``cannot_link`` and ``unlabeled``, as of :meth:`of`.
 
         Returns
         -------
         problem : Problem
-            The problem, with holes filled.
+            The problem, with missing values filled.
         """
         names = (number_names(X) or getattr(X, "columns", None)) if column_names is None else column_names
         matrix, features = prepare(X, column_names, groups)
@@ -211,7 +200,8 @@ class Problem:
             owner = np.arange(matrix.shape[1]) if features is None else features.of_column
             check_known(known, [column_name(names, int(j)) for j in owner])
             matrix = filled(matrix, known, features)
-        problem = cls(matrix, given=given, reuse=reuse, groups=features, known=known)
+        told_of = Supervision(matrix.shape[0], **told)
+        problem = cls(matrix, told_of, given=given, reuse=reuse, groups=features, known=known)
         problem.feature_names = names if features is None or features.names is None else features.names
         return problem
 
@@ -235,9 +225,7 @@ class Problem:
             A new problem over the same X.
         """
         known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        twin = self._like(self.X, known)
-        twin._shared = self._shared
-        return twin
+        return self._over(self.X, supervision=known, _shared=self._shared)
 
     def wanting(self, n_features: int | None) -> Problem:
         """The same problem, with everything that it has built, for a selection of a known size.
@@ -252,8 +240,13 @@ class Problem:
         problem : Problem
             A problem whose ``n_wanted`` is this number.
         """
-        twin = object.__new__(type(self))  # copy() would not share what was built
-        vars(twin).update(vars(self), n_wanted=n_features)
+        return self._over(self.X, _shared=self._shared, _own=self._own, _warned=self._warned, n_wanted=n_features)
+
+    def _over(self, X: Matrix, **changes: Any) -> Problem:
+        """A problem over another X with the features, labels, names and settings of this one; nothing is built."""
+        new: dict[str, Any] = {"_shared": {}, "_own": {}, "_warned": set(), "n_wanted": None}
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self) | new | changes, X=X, n_samples=X.shape[0])
         return twin
 
     def scaled(self, how: str) -> Problem:
@@ -274,10 +267,19 @@ class Problem:
         """
         if how == "keep":
             return self
-        other = self.build(ScaledColumns(how))
-        twin = self._like(other.X, self.supervision)
-        twin._shared = other._shared
-        return twin
+
+        def make() -> Problem:
+            X, known, groups = self.X, self.known, self.groups
+            if not isinstance(X, np.ndarray):  # there are neither holes nor groups
+                return self._over(scaled(X, how))
+            X = X if known is None else np.where(known, X, np.nan)
+            values = np.asarray(scaled(X, how))
+            if groups is not None:
+                values = np.where(groups.indicators, X, values)
+            return self._over(values if known is None else filled(values, known, groups))
+
+        other = self.keep(("scaled", how), make)
+        return self._over(other.X, _shared=other._shared)
 
     def take_rows(self, rows: np.ndarray) -> Problem:
         """The problem of some rows, without labels, pairs and graph; holes stay filled as they are.
@@ -292,9 +294,8 @@ class Problem:
         problem : Problem
             A problem that has built nothing yet.
         """
-        part = self._like(rows_of(self.X, rows), None, given=None)
-        part.known = None if self.known is None else self.known[rows]
-        return part
+        X, known = rows_of(self.X, rows), None if self.known is None else self.known[rows]
+        return self._over(X, supervision=Supervision(X.shape[0]), given=None, known=known)
 
     def take_columns(self, kept: np.ndarray) -> Problem:
         """The problem of some features; rows, supervision and the graph that was passed along stay.
@@ -314,14 +315,14 @@ class Problem:
         features = np.flatnonzero(kept)
         columns = self.columns_of(features)
         X = self.X.take_columns(columns) if isinstance(self.X, Source) else self.X[:, columns]
-        part = self._like(X, self.supervision)
-        part.known = None if self.known is None else self.known[:, columns]
-        if self.groups is not None:
-            part.groups = self.groups.take(features)
-        part.n_features = len(features)
-        if self.feature_names is not None:
-            part.feature_names = np.asarray(self.feature_names, dtype=object)[features]
-        return part
+        names = self.feature_names
+        return self._over(
+            X,
+            n_features=len(features),
+            known=None if self.known is None else self.known[:, columns],
+            groups=None if self.groups is None else self.groups.take(features),
+            feature_names=None if names is None else np.asarray(names, dtype=object)[features],
+        )
 
     def columns_of(self, features: np.ndarray) -> np.ndarray:
         """The columns of X that some features consist of, in the order of the features.
@@ -394,7 +395,7 @@ class Problem:
         """
         return self.with_supervision(self.supervision.y, unlabeled=self.supervision.unlabeled)
 
-    def graph(self, recipe: Buildable[T]) -> T:
+    def graph(self, recipe: Any) -> Any:
         """The graph of a recipe, built once.
 
         Parameters
@@ -407,7 +408,8 @@ class Problem:
         graph : Graph
             The graph, with one node per row.
         """
-        return self.build(recipe)
+        make = lambda: recipe.make(self).for_columns(self.X.shape[1])  # noqa: E731
+        return self.keep(recipe.key, make, recipe.supervised)
 
     def distances(self, metric: str = "euclidean") -> Distances:
         """Squared distances between all rows; they are stored if they fit into the memory budget.
@@ -424,48 +426,43 @@ class Problem:
         """
         if isinstance(self.X, Source) or self.n_samples**2 > budget():
             return row_distances(self.X, metric)
-        return self.build(RowDistances(metric))
-
-    def take_products(self, gram: np.ndarray) -> None:
-        """Use known products of all rows, centred in any way, for the Euclidean distances.
-
-        Parameters
-        ----------
-        gram : ndarray of shape (n_samples, n_samples)
-            The products x_i'x_j of the centred rows.
-        """
-        self.distances().take_products(gram)
+        return self.keep(("distances", metric), lambda: row_distances(self.X, metric))
 
     @property
     def holds_distances(self) -> bool:
         """Whether the Euclidean distances between all rows are computed and stored."""
-        found = self._shared.get(RowDistances("euclidean").key)
-        return found is not None and found.value.held
+        found = self._shared.get(("distances", "euclidean"))
+        return found is not None and found[0].held
 
-    def build(self, what: Buildable[T]) -> T:
-        """Build something once and store it.
+    def keep(self, key: Hashable, make: Callable[[], T], supervised: bool = False) -> T:
+        """Make something once and keep it.
 
         Parameters
         ----------
-        what : object
-            An object with ``key``, ``supervised`` and ``made_for(problem)``.
+        key : hashable
+            A key that is equal for two results if and only if they are the same.
+        make : callable
+            Makes the result.
+        supervised : bool, default=False
+            Whether labels or pairs are read; other results are shared by all problems over the same X.
 
         Returns
         -------
         value : object
-            The result of the first call of ``made_for``.
+            The result of the first call of ``make``.
         """
-        key, built = what.key, self._own if what.supervised else self._shared
-        if key not in built:
+        kept = self._own if supervised else self._shared
+        if key not in kept:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                value = what.made_for(self)
-            built[key] = Built(what, value, [w.message for w in caught if isinstance(w.message, Warning)])
-        if key not in self._warned:
+                value = make()
+            kept[key] = value, [w.message for w in caught if isinstance(w.message, Warning)]
+        value, warned = kept[key]
+        if warned and key not in self._warned:
             self._warned.add(key)
-            for warning in built[key].warned:
+            for warning in warned:
                 warnings.warn(warning, stacklevel=3)
-        return built[key].value
+        return value
 
     def built(self, kind: type[T]) -> list[T]:
         """All stored results of one type.
@@ -480,55 +477,9 @@ class Problem:
         values : list
             The results; those that read no labels come first.
         """
-        return [made.value for made in (*self._shared.values(), *self._own.values()) if isinstance(made.value, kind)]
-
-    def _like(self, X: Matrix, supervision: Supervision | None, **changes: Any) -> Problem:
-        """A problem over another X with the features, names and settings of this one, which has built nothing yet."""
-        settings = {"by_rows": self.by_rows, "given": self.given, "reuse": self.reuse, "groups": self.groups}
-        twin = Problem(X, supervision, known=self.known, **(settings | changes))
-        twin.feature_names = self.feature_names
-        return twin
+        return [value for value, _ in (*self._shared.values(), *self._own.values()) if isinstance(value, kind)]
 
     def __getstate__(self) -> dict[str, Any]:
         # Distances are not pickled: they are large, and fast to compute again.
-        shared = [made for made in self._shared.values() if not isinstance(made.what, RowDistances)]
-        return {**vars(self), "_shared": shared, "_own": [*self._own.values()], "_warned": set()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Keys identify arrays by their address, which changes with pickling.
-        tables = {name: {made.what.key: made for made in state[name]} for name in ("_shared", "_own")}
-        vars(self).update(state | tables)
-
-
-class _OneSetting:
-    """Something that reads no labels, in the form in which a problem stores results: its kind and one setting."""
-
-    supervised = False
-
-    def __init__(self, setting: str):
-        self.setting = setting
-
-    @property
-    def key(self) -> Hashable:
-        return type(self).__name__, self.setting
-
-
-class ScaledColumns(_OneSetting):
-    """The problem of columns that are scaled in some way, without labels."""
-
-    def made_for(self, problem: Problem) -> Problem:
-        X, known, groups = problem.X, problem.known, problem.groups
-        if not isinstance(X, np.ndarray):  # there are neither holes nor groups
-            return problem._like(scaled(X, self.setting), None)
-        X = X if known is None else np.where(known, X, np.nan)
-        values = np.asarray(scaled(X, self.setting))
-        if groups is not None:
-            values = np.where(groups.indicators, X, values)
-        return problem._like(values if known is None else filled(values, known, groups), None)
-
-
-class RowDistances(_OneSetting):
-    """The distances between all rows under one metric."""
-
-    def made_for(self, problem: Problem) -> Distances:
-        return row_distances(problem.X, self.setting)
+        shared = {key: made for key, made in self._shared.items() if not isinstance(made[0], Distances)}
+        return {**vars(self), "_shared": shared, "_warned": set()}

@@ -15,14 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .criteria.order import importances
 from .data.arrays import as_source, is_container, opened, with_text_names
-from .data.scaling import SCALES, check_scale, warn_if_uneven
+from .data.scaling import SCALES, check_scale, uneven_columns, warn_if_uneven
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
-from .selection.choice import Choice, choose
+from .selection.choice import Choice, choose, level
 from .selection.explanation import Explanation, explained
-from .selection.fixed import fixed_features
+from .selection.ranking import fixed_features
 from .selection.redundancy import LIMIT, limit_of
-from .selection.screens import level
 from .syntax import as_criterion, short_text
 from .words import direction, html_table
 
@@ -232,18 +231,28 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         criterion = as_criterion(self.criterion)
         resolved = criterion.resolved()
         # A fit that fails, or is interrupted, leaves the selector as it was.
-        seen = type(self)(**self.get_params(deep=False))
-        known = {"must_link": must_link, "cannot_link": cannot_link, "graph": graph, "unlabeled": self.unlabeled}
-        problem = Problem.of(self._read(X, seen, groups), y, **known)
+        seen = copy(self)
+        seen.criterion, seen._resolved = criterion, resolved
+        known = {"y": y, "must_link": must_link, "cannot_link": cannot_link, "unlabeled": self.unlabeled}
+        if isinstance(X, Problem):
+            problem = Problem.of(X, graph=graph, groups=groups, **known)
+            seen.n_features_in_ = X.n_features if X.groups is None else len(X.groups.of_input)
+            named = X.feature_names is not None and all(isinstance(name, str) for name in X.feature_names)
+            names = X.feature_names if named else None
+        else:
+            X, named = opened(X)
+            validate_data(seen, named, skip_check_array=True)  # feature names and their number only
+            names = getattr(seen, "feature_names_in_", None)
+            problem = Problem.read(X, names, groups=groups, given=graph, **known)
         resolved.check(problem, self.criterion)
         if self.scale is not None:
             problem = problem.scaled(check_scale(self.scale))
-        elif resolved.depends_on_scale:
+        elif resolved.depends_on_scale and uneven_columns(problem.X) is not None:
             warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
-        fixed = fixed_features(self.include, getattr(seen, "feature_names_in_", None), problem)
+        fixed = None if self.include is None else fixed_features(self.include, names, problem)
         choice = choose(resolved, problem, *wanted, fixed)
-        taken = choice.order[len(fixed) : choice.n_chosen]
+        taken = choice.order[0 if fixed is None else len(fixed) : choice.n_chosen]
         scored = taken if choice.kept is None else taken[choice.kept[taken]]
         useless = int(np.isnan(choice.scores[scored]).sum())
         if useless:
@@ -256,9 +265,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if not choice.n_chosen:
             warnings.warn(self._nothing_passes(criterion, choice), stacklevel=2)
         groups = problem.groups if problem.groups is not None and problem.groups.named else None
-        return set_choice(
-            self, choice, criterion, seen.n_features_in_, getattr(seen, "feature_names_in_", None), groups
-        )
+        return set_choice(self, choice, criterion, seen.n_features_in_, names, groups)
 
     def _nothing_passes(self, criterion: Criterion, choice: Choice) -> ParameterWarning:
         """The warning that no feature is selected, with the best feature and the way out."""
@@ -279,22 +286,6 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             f"{direction(up)}; {'lower' if up else 'raise'} threshold."
         )
         return ParameterWarning(message, parameter="threshold", value=self.threshold)
-
-    @staticmethod
-    def _read(X: Any, seen: SpectralSelector, groups: Any) -> Problem:
-        """X as a problem; the number and the names of the features are stored in the selector."""
-        if isinstance(X, Problem):
-            if groups is not None:
-                message = "groups= was passed with a Problem, which has its features already; pass it to Problem.of."
-                raise ParameterError(message, parameter="groups")
-            seen.n_features_in_ = X.n_features if X.groups is None else len(X.groups.of_input)
-            seen.__dict__.pop("feature_names_in_", None)
-            if X.feature_names is not None and all(isinstance(name, str) for name in X.feature_names):
-                seen.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
-            return X
-        X, named = opened(X)
-        validate_data(seen, named, skip_check_array=True)  # feature names and their number only
-        return Problem.read(X, getattr(seen, "feature_names_in_", None), groups=groups)
 
     def _read_again(self, X: Any) -> Problem:
         """X as a problem, after a check that it has the features of the fit."""
@@ -471,7 +462,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         try:
-            criterion = as_criterion(self.criterion).resolved()
+            criterion = vars(self).get("_resolved") or as_criterion(self.criterion).resolved()
             tags.target_tags.required = bool(criterion.reads)
             tags.input_tags.allow_nan = criterion.accepts_missing
         except (ValueError, TypeError):  # reported by fit, where it belongs

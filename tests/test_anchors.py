@@ -35,8 +35,7 @@ from fiedler.criteria import Scorer, Traits
 from fiedler.criteria.criterion import score_by_rows
 from fiedler.data.arrays import validate_X
 from fiedler.engine.kmeans import AnchorMap
-from fiedler.graphs.anchors import sum_rows
-from fiedler.graphs.summed import SummedGraph, inverse_sizes, merge_sums
+from fiedler.graphs.anchors import SummedGraph, inverse_sizes, merge_sums, sum_rows
 from fiedler.problem import Problem
 from fiedler.sources import open_source
 

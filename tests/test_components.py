@@ -12,7 +12,6 @@ from fiedler import EVSC, KNN, LaplacianScore, Problem
 from fiedler.cli import main
 from fiedler.engine import components
 from fiedler.engine.components import leading_components
-from fiedler.graphs.neighbors import Components
 from fiedler.sources import open_source
 from fiedler.syntax import as_criterion
 
@@ -148,10 +147,11 @@ def test_missing_values_are_filled_first(rng):
 def test_a_problem_keeps_the_components(rng):
     problem = Problem.of(kinds(rng))
     problem.graph(KNN(3, n_components=4))
-    stored = problem.build(Components(4))
+    (stored,) = problem.built(np.ndarray)
     problem.graph(KNN(5, n_components=4))
-    assert problem.build(Components(4)) is stored
-    assert problem.build(Components(3)).shape == (200, 3)
+    assert [made is stored for made in problem.built(np.ndarray)] == [True]
+    problem.graph(KNN(5, n_components=3))
+    assert [made.shape for made in problem.built(np.ndarray)] == [(200, 4), (200, 3)]
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, "50", True])

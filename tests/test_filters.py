@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import fiedler.graphs.filters
 import fiedler.graphs.spectrum
 from fiedler import KNN, SPEC
 
@@ -15,12 +14,12 @@ def test_chebyshev_agrees_with_eigenpairs(two_clusters, monkeypatch, gamma, phi)
     expected = SPEC(graph, phi, gamma).evaluate(two_clusters)
     by_eigenpairs = SPEC(graph, phi, lambda v: v**4 if gamma == 4 else gamma(v)).evaluate(two_clusters)
     np.testing.assert_allclose(by_eigenpairs, expected, rtol=1e-9)
-    monkeypatch.setattr(fiedler.graphs.filters, "ALL_PAIRS", 10)
+    monkeypatch.setattr(fiedler.graphs.spectrum, "ALL_PAIRS", 10)
     np.testing.assert_allclose(SPEC(graph, phi, gamma).evaluate(two_clusters), expected, rtol=1e-9)
 
 
 def test_a_gamma_too_rough_for_chebyshev_says_so(two_clusters, monkeypatch):
-    monkeypatch.setattr(fiedler.graphs.filters, "ALL_PAIRS", 10)
+    monkeypatch.setattr(fiedler.graphs.spectrum, "ALL_PAIRS", 10)
     with pytest.raises(ValueError, match="gamma is not smooth enough"):
         SPEC(KNN(5), gamma=np.sqrt).evaluate(two_clusters)
 

@@ -24,12 +24,12 @@ from fiedler import (
     TableWarning,
     Variance,
 )
+from fiedler.criteria.criterion import effective_columns
 from fiedler.criteria.energy import noise_value
-from fiedler.criteria.scorer import effective_columns
 from fiedler.data.columns import Groups, group_labels
 from fiedler.evaluate import accuracy_curve, compare, stability
 from fiedler.selection.redundancy import prune
-from fiedler.sets.forward import forward
+from fiedler.sets.formula import forward
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 7)) + rng.integers(0, 3, size=(80, 1)) * np.array([2, 2, 1, 1, 0, 0, 0])

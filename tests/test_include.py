@@ -15,7 +15,7 @@ from fiedler import KNN, Explained, LaplacianScore, Precomputed, Problem, Spectr
 from fiedler.cli import main
 from fiedler.errors import ParameterError, ParameterTypeError
 from fiedler.sets import rounds
-from fiedler.sets.forward import forward
+from fiedler.sets.formula import forward
 from fiedler.sources import open_source
 
 

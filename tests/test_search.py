@@ -14,7 +14,7 @@ from fiedler.engine.distances import SparseDistances, row_distances
 from fiedler.engine.neighbors import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
 from fiedler.engine.products import filled_block as _filled
 from fiedler.engine.smallest import within_reach
-from fiedler.graphs.labels import nearest_by_target
+from fiedler.graphs.supervised import nearest_by_target
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

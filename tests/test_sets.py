@@ -29,13 +29,10 @@ from fiedler import (
     Variance,
     pairs_from_labels,
 )
-from fiedler.criteria.relevance import MidRanks, NeighborMeans
-from fiedler.engine.distances import row_distances
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
 from fiedler.sets import features, rounds, samples
-from fiedler.sets.formula import KernelOf
-from fiedler.sets.forward import forward
+from fiedler.sets.formula import forward
 from fiedler.sources import Run, open_source
 from fiedler.syntax import parse, unparse
 
@@ -728,26 +725,22 @@ def test_a_problem_that_is_solved_again_gives_the_same_sets(reads, rng):
 
 def test_distances_kernel_and_ranks_are_made_once(rng, monkeypatch):
     """All row distances once for the graph and the labels; with other labels nothing is made again."""
-    made = []
-    monkeypatch.setattr(
-        "fiedler.problem.row_distances", lambda *given: made.append("distances") or row_distances(*given)
-    )
-    monkeypatch.setattr("fiedler.graphs.labels.row_distances", lambda *given: made.append("of the labelled rows"))
-    for part in (KernelOf, MidRanks, NeighborMeans, KNN):
-        original = part.made_for
-        monkeypatch.setattr(
-            part,
-            "made_for",
-            lambda self, problem, original=original: made.append(type(self).__name__) or original(self, problem),
-        )
+    made, keep = [], Problem.keep
+
+    def kept(self, key, make, supervised=False):
+        name = key if isinstance(key, str) else getattr(key[0], "__name__", key[0])
+        return keep(self, key, lambda: made.append(name) or make(), supervised)
+
+    monkeypatch.setattr(Problem, "keep", kept)
+    monkeypatch.setattr("fiedler.graphs.supervised.row_distances", lambda *given: made.append("of the labelled rows"))
     X, y = rng.normal(size=(50, 30)), np.arange(50) % 3
     SpectralSelector("subset", n_features_to_select=5).fit(X, y)
-    assert sorted(made) == ["KNN", "KernelOf", "distances"]
+    assert sorted(made) == ["KNN", "distances", "kernel"]
     made.clear()
     problem = Problem.of(X, reuse=True)
     for labels in (y, y[::-1], np.roll(y, 1)):
         SpectralSelector("subset", n_features_to_select=5).fit(problem, labels)
-    assert sorted(made) == ["KNN", "KernelOf", "MidRanks", "NeighborMeans", "distances"]
+    assert sorted(made) == ["KNN", "distances", "kernel", "mid-ranks", "neighbour means"]
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])

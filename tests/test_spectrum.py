@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import fiedler.graphs.filters
 import fiedler.graphs.spectrum
 from fiedler import KNN, CannotLink, ClassGraph, Graph
 

@@ -22,7 +22,8 @@ from ..data.memory import allocation_limit, memory_limit
 from ..data.work import replacing
 from ..methods import SmoothSubset
 from ..problem import Problem
-from ..selection.screens import ALPHA, noise_remark
+from ..selection.choice import ALPHA
+from ..selection.screens import noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision

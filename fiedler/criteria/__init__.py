@@ -14,7 +14,7 @@ everything below them.
 
 from ..sets.formula import SetFormula
 from ..sets.kernel import Term
-from .criterion import Criterion, Product, Scaled, Sum, Traits
+from .criterion import Criterion, Product, Scaled, Scorer, Sum, Traits
 from .disagreement import Disagreement
 from .energy import Energy, Ratio, Rayleigh
 from .explained import Explained, TraceDifference
@@ -23,5 +23,4 @@ from .nulls import FeatureOrders, LabelOrders, NoTest, Quotient
 from .phi import Phi
 from .regressed import Regressed
 from .relevance import Relevance
-from .scorer import Scorer
 from .sensitivity import Sensitivity

@@ -25,17 +25,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..data.arrays import Block, take_columns, take_rows
 from ..data.memory import working_bytes
 from ..data.scaling import warn_if_uneven
 from ..data.source import Source
+from ..engine.blocks import is_constant, level_copies, map_columns
+from ..engine.products import check_range
 from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph
-from ..graphs.summed import SUMMED
+from ..graphs.anchors import SUMMED
 from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
 from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
-from .scorer import Features, Scorer
 
 
 class Traits(NamedTuple):
@@ -283,7 +285,24 @@ class Criterion(BaseEstimator):
                 recipes.setdefault(part.key, part)
             elif not isinstance(part, Operation):
                 leaves.append(part)
-        return Resolved(self, formula, formula.traits, tuple(leaves), tuple(recipes.values()), formula.set_formula())
+        traits, graphs = [leaf.traits for leaf in leaves], tuple(recipes.values())
+        reads = ({each.needs for each in traits} | {graph.reads for graph in graphs}) - {"nothing", None}
+        return Resolved(
+            criterion=self,
+            formula=formula,
+            traits=formula.traits,
+            leaves=tuple(leaves),
+            recipes=graphs,
+            sets=(sets := formula.set_formula()),
+            is_set=sets is not None,
+            greater_is_better=formula.greater_is_better,
+            reads=reads,
+            uses=reads.union(*(each.accepts for each in traits)),
+            depends_on_scale=any(each.reads_scale for each in traits) or any(graph.reads_X for graph in graphs),
+            accepts_groups=all(each.groups for each in traits),
+            accepts_missing=all(each.missing for each in traits),
+            one_pass=bool(graphs) and all(each.one_pass for each in traits),
+        )
 
     def walk(self) -> Iterator[Criterion | Recipe]:
         """This criterion, followed by all parts inside it.
@@ -359,6 +378,12 @@ class Resolved:
         The graphs in the formula, each once.
     sets : SetFormula or None
         The formula for sets, if features are chosen as a set.
+    is_set, greater_is_better : bool
+        Whether features are chosen as a set, and whether a large score is good.
+    reads, uses : set of str
+        The supervision that the formula requires, and that changes its scores if it is given.
+    depends_on_scale, accepts_groups, accepts_missing, one_pass : bool
+        What holds for all parts of the formula, as in :class:`Traits`.
     """
 
     criterion: Criterion
@@ -367,46 +392,47 @@ class Resolved:
     leaves: tuple[Criterion, ...]
     recipes: tuple[Recipe, ...]
     sets: SetFormula | None
+    is_set: bool
+    greater_is_better: bool
+    reads: set[str]
+    uses: set[str]
+    depends_on_scale: bool
+    accepts_groups: bool
+    accepts_missing: bool
+    one_pass: bool
 
     def resolved(self) -> Resolved:
         """Itself, so that a function can take either form."""
         return self
 
-    @property
-    def is_set(self) -> bool:
-        return self.sets is not None
-
-    @property
-    def greater_is_better(self) -> bool:
-        return self.traits.greater_is_better
-
-    @property
-    def reads(self) -> set[str]:
-        found = {leaf.traits.needs for leaf in self.leaves} | {recipe.reads for recipe in self.recipes}
-        return found - {"nothing", None}
-
-    @property
-    def uses(self) -> set[str]:
-        return self.reads.union(*(leaf.traits.accepts for leaf in self.leaves))
-
-    @property
-    def depends_on_scale(self) -> bool:
-        return any(leaf.traits.reads_scale for leaf in self.leaves) or any(recipe.reads_X for recipe in self.recipes)
-
-    @property
-    def accepts_missing(self) -> bool:
-        return all(leaf.traits.missing for leaf in self.leaves)
-
     def __repr__(self) -> str:
         return repr(self.criterion)
 
     def check(self, problem: Problem, called: Any = None) -> None:
-        """Raise an error if the formula cannot use the given labels or pairs, or does not use the given graph.
+        """Raise an error if the formula cannot use X, the labels or the pairs, or does not use the given graph.
 
         ``called`` is what the user called the criterion, for messages; by default its repr.
         """
         name, known, reads = called if isinstance(called, str) else repr(self), problem.supervision, self.reads
-        self._check_features(problem, name)
+        if problem.groups is not None and not self.accepts_groups:
+            lost = next(leaf for leaf in self.leaves if not leaf.traits.groups)
+            why = f", because of {lost!r}" if isinstance(self.criterion, Operation) else ""
+            raise ParameterError(
+                f"{name} has no form for features of several columns (categories or groups){why}; "
+                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
+                "pass numeric columns only.",
+                parameter="criterion",
+                value=self.criterion,
+                way_out=ONLY_NUMBERS,
+            )
+        if problem.known is not None and not self.accepts_missing:
+            raise ParameterError(
+                f"{name} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
+                "'laplacian' or 'subset'.",
+                parameter="criterion",
+                value=self.criterion,
+                way_out=FILL_HOLES,
+            )
         if known.y is None and (reads - {"pairs"} or (reads and not known.has_pairs)):
             what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
             pairs = "; pass must_link and cannot_link, or class labels that imply them" * ("pairs" in reads)
@@ -428,28 +454,6 @@ class Resolved:
                 "example LaplacianScore(Precomputed())."
             )
 
-    def _check_features(self, problem: Problem, name: str) -> None:
-        """Raise an error if a part of the formula has no form for groups of columns, or for missing values."""
-        lost = next((leaf for leaf in self.leaves if problem.groups is not None and not leaf.traits.groups), None)
-        if lost is not None:
-            why = f", because of {lost!r}" if isinstance(self.criterion, Operation) else ""
-            raise ParameterError(
-                f"{name} has no form for features of several columns (categories or groups){why}; "
-                "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
-                "pass numeric columns only.",
-                parameter="criterion",
-                value=self.criterion,
-                way_out=ONLY_NUMBERS,
-            )
-        if problem.known is not None and not self.accepts_missing:
-            raise ParameterError(
-                f"{name} cannot be computed with missing values (NaN) in X; fill them first with {IMPUTER}, or use "
-                "'laplacian' or 'subset'.",
-                parameter="criterion",
-                value=self.criterion,
-                way_out=FILL_HOLES,
-            )
-
     def score(self, problem: Problem) -> np.ndarray:
         """Scores for an already validated problem; NaN for a constant feature."""
         return self.scored(problem)[0]
@@ -462,13 +466,13 @@ class Resolved:
             warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
         if self.sets is not None:
             return self.sets.first_scores(problem), None
-        if _comes_in_rows(problem) and self.fits_one_pass(problem):
+        if self.fits_one_pass(problem):
             return score_by_rows(self.formula, problem), None
         return self.formula.scorer(problem).scored(problem)
 
     def weights(self, problem: Problem) -> np.ndarray | None:
         """The scores as factors of gains; None if they cannot differ."""
-        if _comes_in_rows(problem) and self.fits_one_pass(problem):
+        if self.fits_one_pass(problem):
             return score_by_rows(self.formula, problem)
         scorer = self.formula.scorer(problem)
         return scorer.scored(problem)[0] if scorer.informative else None
@@ -478,14 +482,11 @@ class Resolved:
         return self.formula.scorer(problem).informative
 
     def fits_one_pass(self, problem: Problem) -> bool:
-        """Whether the formula needs only sums over the rows, and these fit into memory."""
+        """Whether X is read by rows, the formula needs only sums over them, and these fit into memory."""
+        if not (self.one_pass and isinstance(problem.X, Source) and problem.X.by_rows):
+            return False
         sums = [recipe.sums(problem) for recipe in self.recipes]
-        enough = bool(sums) and None not in sums and all(leaf.traits.one_pass for leaf in self.leaves)
-        return enough and sum(filter(None, sums)) * 8.0 * problem.n_features <= working_bytes()
-
-
-def _comes_in_rows(problem: Problem) -> bool:
-    return isinstance(problem.X, Source) and problem.X.by_rows
+        return None not in sums and sum(filter(None, sums)) * 8.0 * problem.n_features <= working_bytes()
 
 
 def score_by_rows(formula: Criterion, problem: Problem) -> np.ndarray:
@@ -685,3 +686,167 @@ def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool
     """Text of an operand, in parentheses if it is of one of the given kinds."""
     text = criterion.text(word, exact)
     return f"({text})" if isinstance(criterion, kinds) else text
+
+
+# -------------------------------------------------------------------- scorer
+# How a criterion scores the features of a problem: numbers per column, and a function that turns them into scores
+
+
+class Features(NamedTuple):
+    """All features of a problem, which ``finish`` may compare a feature with.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n_features)
+        The numbers of all features; NaN for constant ones.
+    root : ndarray of shape (n_features,) or None
+        √p of the features; None if no feature has several columns, and inside products.
+    """
+
+    values: np.ndarray
+    root: np.ndarray | None = None
+
+    def only(self, rows: slice) -> Features:
+        """The same with some of the numbers."""
+        return Features(self.values[rows], self.root)
+
+
+def first(values: np.ndarray, among: Features) -> np.ndarray:
+    """The first number of every feature is its score."""
+    return values[0]
+
+
+class Scorer(NamedTuple):
+    """How a criterion scores the columns of one problem.
+
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (n_samples,)
+        The rows that the score reads; a feature that is constant on these rows has no score.
+    parts : callable
+        A float64 block of columns, and the slice of its columns in X (None if they are not columns of X) -> ``n``
+        numbers per column, which are added over the columns of a feature.
+    finish : callable, optional
+        The numbers of some features, and :class:`Features` -> scores. By default the first number is the score.
+    cost : float, default=1.0
+        Approximate number of operations per value of X; it decides whether threads are used.
+    n : int, default=1
+        How many numbers ``parts`` gives.
+    compares : bool, default=False
+        Whether ``finish`` compares a feature with the other features.
+    informative : bool, default=True
+        Whether the scores can differ; an uninformative factor of a set criterion is left out.
+    ties : callable, optional
+        The numbers of all features -> values that order features with infinite scores, in the direction of the scores.
+    """
+
+    rows: np.ndarray
+    parts: Callable[[Any, Any], np.ndarray]
+    finish: Callable[[np.ndarray, Features], np.ndarray] = first
+    cost: float = 1.0
+    n: int = 1
+    compares: bool = False
+    informative: bool = True
+    ties: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def values(self, F: Block, columns: slice | None = None) -> np.ndarray:
+        """The numbers of a block of columns; NaN for constant columns.
+
+        Parameters
+        ----------
+        F : ndarray or csc_array
+            A float64 block of columns.
+        columns : slice, optional
+            The columns of X in the block.
+
+        Returns
+        -------
+        values : ndarray of shape (n, b)
+            The result of ``parts``.
+        """
+        return np.where(is_constant(F, self.rows), np.nan, np.atleast_2d(self.parts(F, columns)))
+
+    def of_features(self, problem: Problem) -> Features:
+        """The numbers of all features of a problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and its features.
+
+        Returns
+        -------
+        features : Features
+            Sums over the columns of every feature; NaN if all of them are constant.
+        """
+        groups = problem.groups
+        if groups is None:
+            return Features(map_columns(self.values, problem.X, self.cost, numbered=True))
+
+        def counted(F: Block, columns: slice) -> np.ndarray:
+            varies = ~is_constant(F, self.rows)
+            return np.vstack([np.where(varies, self.parts(F, columns), 0.0), varies])
+
+        sums = groups.sum(map_columns(counted, problem.X, self.cost, numbered=True))
+        values = np.where(sums[-1] > 0.0, sums[:-1], np.nan)
+        return Features(values, np.sqrt(effective_columns(problem, self.rows)))
+
+    def scored(self, problem: Problem) -> tuple[np.ndarray, np.ndarray | None]:
+        """The scores of all features, and values that order those with infinite scores.
+
+        Parameters
+        ----------
+        problem : Problem
+            X and its features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            The scores; equal for identical columns.
+        ties : ndarray of shape (n_features,) or None
+            The result of ``ties``.
+        """
+        every = self.of_features(problem)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            scores = self.finish(every.values, every)
+        if problem.groups is None:
+            if problem.known is None:
+                check_range(problem.X, np.flatnonzero(~np.isfinite(scores)))
+            scores = level_copies(scores, problem.X)
+        return scores, None if self.ties is None else self.ties(every.values)
+
+    def of_columns(self, X: Any) -> Callable[[Block], np.ndarray]:
+        """A function that scores any block of columns, comparing them with the columns of X.
+
+        Parameters
+        ----------
+        X : ndarray, csc_array or Source
+            All columns.
+
+        Returns
+        -------
+        score : callable
+            A block of columns -> one score per column.
+        """
+        every = Features(map_columns(self.values, X, self.cost) if self.compares else np.empty((self.n, 0)))
+        return lambda F: self.finish(np.atleast_2d(self.parts(F, None)), every)
+
+
+def effective_columns(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """The effective number p = (tr G)² / tr G² of columns of every feature, on some rows; 1 for a single column."""
+    groups, sizes = problem.groups, np.ones(problem.n_features)
+    assert groups is not None
+    for feature in np.flatnonzero(groups.sizes > 1):
+        F = take_columns(problem.X, groups.columns(int(feature)))
+        C = take_rows(F, rows)
+        C = C - C[0]
+        C -= C.mean(axis=0)
+        G = C.T @ C if C.shape[1] <= C.shape[0] else C @ C.T
+        squares = float(np.sum(G * G))
+        sizes[feature] = float(np.trace(G)) ** 2 / squares if squares > 0.0 else 1.0
+    return sizes
+
+
+def per_feature(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """Values of the columns as values of the features: the mean over their columns."""
+    return values if problem.groups is None else problem.groups.mean(values)

@@ -20,11 +20,10 @@ from scipy.special import entr
 
 from ..graphs import KNN, Recipe, as_recipe
 from ..problem import Problem
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Scorer, Traits
 from .energy import Rayleigh
 from .nulls import LabelOrders
 from .order import check_scored, rank_features
-from .scorer import Scorer
 
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NEARLY_ZERO = 1e-9  # a graph with a smaller cut value counts as disconnected

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Features, Scorer, Traits, per_feature
 from .missing import difference_penalty, known_energies, known_variance, quotient_penalty, weights_without_loops
 from .nulls import FeatureOrders, Null, Quotient
-from .scorer import Features, Scorer, per_feature
 
 
 class OnGraph(Criterion):
@@ -146,7 +145,8 @@ class Rayleigh(OnGraph):
             quotient = values[0] / values[1]
             return (quotient if among.root is None else noise - among.root * (noise - quotient)) + penalty
 
-        return Scorer(graph.rows, lambda F, columns: np.array([graph.energy(F), graph.mass(F)]), finish, graph.cost, 2)
+        parts = lambda F, columns: np.array([graph.energy(F), graph.moments(F)[1]])  # noqa: E731
+        return Scorer(graph.active, parts, finish, graph.cost, 2)
 
 
 def noise_value(graph: Graph) -> float:

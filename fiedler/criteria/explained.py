@@ -11,10 +11,9 @@ from ..graphs.smoothing import FILTERS
 from ..problem import Problem
 from ..sets.formula import SetFormula, Term
 from ..validation import check_choice, check_integer, check_share
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Features, Scorer, Traits
 from .energy import Rayleigh
 from .nulls import NoTest, Null
-from .scorer import Features, Scorer
 
 _ROUNDING = 1e-12  # a smaller difference, relative to the mass, is rounding error
 

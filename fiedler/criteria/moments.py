@@ -15,10 +15,9 @@ from ..engine.moments import sparse_moments
 from ..graphs import ClassGraph, Graph
 from ..problem import Problem
 from ..validation import is_sparse
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Features, Scorer, Traits, per_feature
 from .missing import fair_share, known_variance
 from .nulls import NoTest, Quotient
-from .scorer import Features, Scorer, per_feature
 
 
 class FisherScore(Criterion):

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..graphs import Graph, Recipe, as_recipe
-from ..graphs.filters import eigenpairs, quadratic_form, spectral_function
+from ..graphs.spectrum import eigenpairs, quadratic_form, spectral_function
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Scorer, Traits
 from .energy import Rayleigh
 from .nulls import FeatureOrders, Null
-from .scorer import Scorer
 
 
 class Phi(Criterion):

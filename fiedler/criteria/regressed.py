@@ -24,11 +24,10 @@ from ..errors import ParameterError
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Features, Scorer, Traits
 from .energy import Rayleigh
 from .nulls import Null
 from .phi import number_of_clusters
-from .scorer import Features, Scorer
 
 _USUAL = 50  # coefficients that are not 0, if neither the parameter nor a selection states their number
 _ROUNDING = 1e-12  # a smaller coefficient of the lasso, relative to the largest, is 0

@@ -18,7 +18,7 @@ per class, one kind of pair, or fewer than four targets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,13 +30,12 @@ from ..data.memory import working_bytes
 from ..engine.blocks import map_columns
 from ..engine.moments import sparse_moments
 from ..graphs import KNN, Graph, Recipe, as_recipe
-from ..graphs.labels import nearest_labelled
+from ..graphs.supervised import nearest_labelled
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import is_sparse
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Features, Scorer, Traits
 from .missing import r2_deviation
-from .scorer import Features, Scorer
 
 _NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
@@ -170,7 +169,15 @@ class Views:
         graph = None if recipe is None else problem.graph(recipe)
         fits = 2.0 * 8.0 * problem.n_samples * problem.X.shape[1] <= working_bytes() / 4
         if problem.reuse and isinstance(problem.X, np.ndarray) and fits:
-            self._kept = problem.build(MidRanks()), None if recipe is None else problem.build(NeighborMeans(recipe))
+            every = np.arange(problem.n_samples)
+            dtype = np.float32 if problem.n_samples < 2**22 else np.float64
+            ranked = lambda: map_columns(lambda F: _mid_ranks(F, every).astype(dtype), problem.X, 32.0)  # noqa: E731
+            ranks, means = problem.keep("mid-ranks", ranked), None
+            if recipe is not None:
+                mean_over = _averaging(problem.graph(recipe), every)
+                averaged = lambda: map_columns(lambda F: mean_over(dense(F) - _column_means(F)), problem.X, 16.0)  # noqa: E731
+                means = problem.keep(("neighbour means", recipe.key), averaged, recipe.supervised)
+            self._kept = ranks, means
         if graph is not None:
             self._mean_over = _averaging(graph, rows)
 
@@ -181,33 +188,6 @@ class Views:
             return View(raw, lambda: _mid_ranks(F, self.rows), lambda: self._mean_over(dense(F) - _column_means(F)))
         ranks, means = self._kept  # targets need no means, so there are none
         return View(raw, lambda: ranks[self.rows, columns].astype(np.float64), lambda: means[self.rows, columns])
-
-
-class MidRanks:
-    """The mid-ranks of all columns of X, in the form in which a problem stores results."""
-
-    key, supervised = "mid-ranks", False
-
-    def made_for(self, problem: Problem) -> np.ndarray:
-        """The mid-ranks in single precision, which is exact for half-integers up to four million rows."""
-        every = np.arange(problem.n_samples)
-        dtype = np.float32 if problem.n_samples < 2**22 else np.float64
-        return map_columns(lambda F: _mid_ranks(F, every).astype(dtype), problem.X, 32.0)
-
-
-class NeighborMeans:
-    """The means of all columns of X over the neighbours of every row, in the form in which a problem stores results."""
-
-    def __init__(self, recipe: Recipe):
-        self.recipe, self.supervised = recipe, recipe.supervised
-
-    @property
-    def key(self) -> Hashable:
-        return "neighbour means", self.recipe.key
-
-    def made_for(self, problem: Problem) -> np.ndarray:
-        mean_over = _averaging(problem.graph(self.recipe), np.arange(problem.n_samples))
-        return map_columns(lambda F: mean_over(dense(F) - _column_means(F)), problem.X, 16.0)
 
 
 def _averaging(graph: Graph, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

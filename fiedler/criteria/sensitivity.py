@@ -29,9 +29,8 @@ from ..engine.compiled import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
-from .criterion import Criterion, Traits
+from .criterion import Criterion, Scorer, Traits
 from .nulls import NoTest
-from .scorer import Scorer
 
 Changes = Callable[[Any], np.ndarray]  # a block of features -> one row per eigenvalue, or one value per feature
 

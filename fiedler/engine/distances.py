@@ -58,7 +58,9 @@ class Distances(ABC):
 
     single = False  # whether the keys are in single precision
     few_columns = False  # whether a k-d tree may be faster than a product
+    exact = False  # whether the keys have no rounding error
     _integer = False  # whether all values are integers, so small that their products have no rounding error
+    _exact_single = 0.0  # largest squared norms of integers for which single precision is exact
     _scale: np.ndarray | None = None  # factors that give the rows unit norm, under the cosine
     _lengths: np.ndarray | None = None  # ‖x_i‖² of integers under the cosine, where products of them are exact
     _keys: np.ndarray | None = None  # all of them, if they can be held
@@ -68,6 +70,8 @@ class Distances(ABC):
     def __init__(self, X: Any, metric: str = "euclidean", single: bool | None = None):
         self.n, self.m = X.shape
         self._X, self._metric = X, metric
+        # Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one.
+        self.shared_work = _PER_KEY * float(self.n) ** 2
         self._read(single)
         self.norms = self._measured()  # ‖x_j‖² for products with other rows
         self._norms = self.norms  # ‖x_i‖² of the centred or scaled rows, 0 for a row of zeros under the cosine
@@ -77,6 +81,7 @@ class Distances(ABC):
             self._empty = (self.norms == 0).astype(np.float64)
             self._to_unit_norm(1.0 / np.sqrt(np.where(self.norms > 0, self.norms, 1.0)))
             self._norms, self.norms = 1.0 - self._empty, np.ones(self.n)
+        self.exact = self._integer and (not self.single or bool(self.norms.max(initial=0.0) < self._exact_single))
 
     def _measured(self) -> np.ndarray:
         """‖x_i‖²: as given under the cosine and for small integers, else centred, where the storage allows it."""
@@ -138,21 +143,7 @@ class Distances(ABC):
         """Whether the keys of all pairs fit into memory."""
         return self.n**2 <= budget() * (_SINGLE_KEYS if self.single else 1)
 
-    @property
-    def shared_work(self) -> float:
-        """Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one."""
-        return _PER_KEY * float(self.n) ** 2
-
-    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
-        return None
-
     # ---------------------------------------------------------------- keys of all pairs
-
-    @property
-    def exact(self) -> bool:
-        """Whether the keys have no rounding error."""
-        return self._integer and not self.single
 
     @property
     def held(self) -> bool:
@@ -298,7 +289,8 @@ class DenseDistances(Distances):
                     values = self._values(rows, part).astype(np.float64, copy=False)
                     norms[rows] += np.einsum("ij,ij->i", values, values)
 
-        for_each(add, self._spans(CHUNK), float(self.n) * self.m)
+        # Of few rows at a time some columns fit into the cache.
+        for_each(add, batches(self.n, max(1, _IN_CACHE // min(CHUNK, self.m))), float(self.n) * self.m)
         return norms
 
     def _centre(self) -> None:
@@ -321,10 +313,6 @@ class DenseDistances(Distances):
             values = values - self._mean[part]
         return values if self._scale is None else values * self._scale[rows, None]
 
-    def _spans(self, width: int) -> list[slice]:
-        """Spans of rows of which some columns fit into the cache."""
-        return batches(self.n, max(1, _IN_CACHE // max(1, min(width, self.m))))
-
     @property
     def _width(self) -> int:
         return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
@@ -343,7 +331,7 @@ class DenseDistances(Distances):
         def fill(rows: slice) -> None:
             piece[rows] = self._values(rows, part)
 
-        for_each(fill, self._spans(shape[1]), float(piece.size))
+        for_each(fill, batches(self.n, max(1, _IN_CACHE // shape[1])), float(piece.size))
         return piece
 
     def single_precision(self) -> np.ndarray:
@@ -388,6 +376,7 @@ class DenseDistances(Distances):
 class SparseDistances(Distances):
     """Distances between the rows of a csc array, which is never filled in as a whole and never centred."""
 
+    _exact_single = _EXACT_SINGLE  # sums of small integers have no rounding error in single precision either
     _between: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # distances as sums over folds of columns
 
     def __init__(
@@ -426,11 +415,6 @@ class SparseDistances(Distances):
     def _to_unit_norm(self, scale: np.ndarray) -> None:
         self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
         self._columns = sp.csc_array(self._rows)
-
-    @property
-    def exact(self) -> bool:
-        # Sums of small integers have no rounding error in single precision either.
-        return self._integer and (not self.single or bool(self._norms.max(initial=0.0) < _EXACT_SINGLE))
 
     @property
     def relative_error(self) -> float:
@@ -477,6 +461,7 @@ class SparseDistances(Distances):
         return gram
 
     def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
         few = self._keys is None and not self.single and self.n_products < float(self.n) ** 2
         compiled = kernels(4.0 * self.n_products) if few else None
         if compiled is None:
@@ -515,11 +500,11 @@ class SourceDistances(Distances):
     multiplying. Each block of keys is one pass, so blocks are read one after the other.
     """
 
-    shared_work = 0.0
     _centred = False
     _whole: np.ndarray | None = None  # the Gram matrix, if it fits into memory
 
     def _read(self, single: bool | None) -> None:
+        self.shared_work = 0.0
         self._whole_fits = self.n**2 <= 2 * budget()  # the sum and one part must fit into memory next to a slab
 
     def _is_integer(self) -> bool:
@@ -687,7 +672,7 @@ def _dense_without(every: DenseDistances, folds: list[np.ndarray], number: int, 
     keys -= (squares / 2.0).astype(np.float32)
     mean = None if every._mean is None else np.delete(every._mean, columns)
     norms = np.maximum(every._norms - squares, 0.0)
-    return _rest_of(every, rest, _keys=keys, _mean=mean, _norms=norms, _integer=False, _kept=None)
+    return _rest_of(every, rest, _keys=keys, _mean=mean, _norms=norms, _kept=None)
 
 
 def _sparse_without(
@@ -699,7 +684,7 @@ def _sparse_without(
     keys -= (pairs.squares[:, number] / 2.0).astype(keys.dtype)
     norms = np.delete(pairs.squares, number, axis=1).sum(axis=1)
     changes: dict[str, Any] = {"_rows": None, "_columns": None, "_as_given": None, "_between": partial(pairs, number)}
-    return _rest_of(every, rest, _keys=keys, _norms=norms, _integer=every.exact, **changes)
+    return _rest_of(every, rest, _keys=keys, _norms=norms, **changes)
 
 
 class _Pairs:

@@ -201,7 +201,7 @@ def _candidates(
 ) -> tuple[np.ndarray, ...]:
     """(i, j, approximate squared distance, group, surplus) of all candidates for the k nearest of a group."""
     if len(members) == 1 and k < distances.n - 1:
-        reached = distances.within_reach(rows, k)
+        reached = distances.within_reach(rows, k) if isinstance(distances, SparseDistances) else None
         if reached is not None:
             local, column, some = reached
             surplus = (np.bincount(local, minlength=len(rows)) > k)[local]

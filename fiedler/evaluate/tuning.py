@@ -22,7 +22,7 @@ from ..data.arrays import Matrix
 from ..graphs import Recipe
 from ..methods import SSelect
 from ..problem import Problem
-from ..sets.forward import ENOUGH
+from ..sets.formula import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame

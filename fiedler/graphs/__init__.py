@@ -10,12 +10,9 @@ This room may import ``problem``, ``engine``, ``supervision``, ``data`` and ``va
 - ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within
 """
 
-from .agreeing import Agreeing
 from .anchors import Anchors
-from .given import Precomputed, as_recipe, holds_graph
 from .graph import Graph
 from .kernels import RBF, Diffusion
-from .labels import ClassGraph, ReliefGraph, SemiTarget, TargetKNN
-from .neighbors import KNN
-from .pairs import CannotLink, MustLink, Within
-from .recipe import Recipe
+from .neighbors import KNN, Agreeing
+from .recipe import Precomputed, Recipe, as_recipe, holds_graph
+from .supervised import CannotLink, ClassGraph, MustLink, ReliefGraph, SemiTarget, TargetKNN, Within

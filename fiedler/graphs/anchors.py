@@ -13,7 +13,8 @@ These are sums over the rows. If rows are read in blocks, one pass over them giv
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +31,7 @@ from ..problem import Problem
 from ..validation import check_integer, check_positive, is_sparse
 from .graph import Graph
 from .recipe import Recipe
-from .summed import SummedGraph, Sums, inverse_sizes, merge_sums
+from .spectrum import SmallSpectrum
 
 _FEWEST, _MOST = 10, 1000  # anchors chosen by default
 _ROWS_PER_ANCHOR = 10  # rows that k-means sees
@@ -179,3 +180,89 @@ def _shortened(X: Matrix) -> np.ndarray:
 
 def _first_row(rows: Rows) -> np.ndarray:
     return rows[:1].toarray()[0] if is_sparse(rows) else rows[0].copy()
+
+
+# -------------------------------------------------------------------- summed
+# A graph that is known only as sums over the rows, so that one pass over them is enough
+
+
+SUMMED: Any = None  # stands for all columns of X after their values were summed; only SummedGraph accepts it
+
+
+class Sums(NamedTuple):
+    """Sums over a block of rows; two blocks are merged without loss of digits at any offset (Chan et al. 1979).
+
+    Attributes
+    ----------
+    n : int
+    sizes, gram : ndarray of shape (s,) and (s, s)
+        Z'1 and Z'Z.
+    mean : ndarray of shape (s, m)
+        μ_a, relative to an origin common to all blocks.
+    within, low, high : ndarray of shape (m,)
+        Σ_a S_a, and the smallest and largest value.
+    """
+
+    n: int
+    sizes: np.ndarray
+    gram: np.ndarray
+    mean: np.ndarray
+    within: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def merge_sums(a: tuple, b: tuple) -> Sums:
+    """The sums of both blocks together."""
+    a, b = Sums(*a), Sums(*b)  # sums that were kept in a file come back as plain tuples
+    sizes = a.sizes + b.sizes
+    share, apart = b.sizes * inverse_sizes(sizes), b.mean - a.mean
+    within = a.within + b.within + (a.sizes * share) @ apart**2
+    mean = a.mean + share[:, None] * apart
+    low, high = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
+    return Sums(a.n + b.n, sizes, a.gram + b.gram, mean, within, low, high)
+
+
+class SummedGraph(Graph):
+    """W = Z Λ^-1 Z' with D = I, held only as sums over the rows; columns are ``SUMMED``."""
+
+    storage = "summed"
+
+    def __init__(self, sums: Sums, origin: np.ndarray):
+        shift = sums.sizes @ sums.mean / sums.n
+        self._set(n_nodes=int(sums.n), volume=float(sums.n), bandwidth=None, recall=None, neighbors="anchors")
+        self._set(_sums=sums, _origin=origin, _shift=shift, active=np.ones(1, dtype=bool))  # one flag for all rows
+        self._set(_between=np.sqrt(sums.sizes)[:, None] * (sums.mean - shift))
+
+    _sums: Sums
+    _origin: np.ndarray
+    _shift: np.ndarray
+    _between: np.ndarray
+
+    def energy(self, F: Any) -> np.ndarray:
+        return self._sums.within
+
+    def moments(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        between = np.einsum("ij,ij->j", self._between, self._between)
+        return self._origin + self._shift, self._sums.within + between
+
+    def within_and_between(self, F: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self._sums.within, self._between
+
+    @property
+    def constant(self) -> np.ndarray:
+        return self._sums.low == self._sums.high
+
+    @cached_property
+    def small(self) -> SmallSpectrum:
+        sizes = self._sums.sizes
+        return SmallSpectrum(self._sums.gram, sizes, inverse_sizes(sizes), self.n_nodes)
+
+    @property
+    def n_components(self) -> int:
+        return self.small.n_components
+
+
+def inverse_sizes(sizes: np.ndarray) -> np.ndarray:
+    """1 / s_a, and 0 for an anchor without rows."""
+    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)

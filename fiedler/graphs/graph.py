@@ -5,7 +5,7 @@
 
 W is stored in one of four ways, each a class: *csr* for neighbourhoods and pairs, *dense* for kernels, *factored* for
 W = Z C Z' + diag(loops) with a sparse Z with few columns, the groups, and *summed* if the rows are read only once
-(:mod:`fiedler.graphs.summed`). All energies are sums of non-negative terms or are computed on centred columns. The
+(:mod:`fiedler.graphs.anchors`). All energies are sums of non-negative terms or are computed on centred columns. The
 textbook forms f'Df - f'Wf and f'Df - (f'd)²/vol lose all digits for columns with unit variance and an offset of 1e8.
 For a factored W
 
@@ -17,7 +17,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from ..data.arrays import Block, as_csr, dense, take_rows
 from ..engine.compiled import as_block, kernels
 from ..engine.moments import group_moments, pooled_moments, sparse_centre, sparse_moments
+from ..engine.threads import batches
 from ..validation import is_sparse
 from ..words import html_table
 from .adjacency import adjacency, from_distances, symmetric
@@ -34,7 +34,6 @@ from .spectrum import SmallSpectrum, spectrum
 
 _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
 _FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
-_SORTING = 20.0  # cost of sorting one key, in multiplications
 _PAIRS_AT_ONCE = 2**24
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
@@ -78,7 +77,10 @@ class Graph:
 
     storage: str = ""  # how W is held: "csr", "dense", "factored" or "summed"
     is_full = False  # whether all pairs of rows are stored
-    work = 0.0  # expected number of scalar operations on all columns
+    work = 0.0  # expected number of scalar operations on all columns, which decides on compiled kernels
+    n_groups: int | None = None  # number of groups that link the rows, if a row may be in several of them
+    cost = 1.0  # number of scalar operations per value of a column
+    _entries = 0.0  # number of stored values that compiled kernels would read
 
     def __init__(
         self,
@@ -248,16 +250,10 @@ class Graph:
             A graph that shares its weights with this one.
         """
         twin = copy.copy(self)
-        twin._set(work=self._entries() * n_columns)
+        work = self._entries * n_columns
+        # few blocks without kernels: their width may change the last digit
+        twin._set(work=work, cost=1.0 if kernels(work) is None else max(1.0, self._entries / self.n_nodes))
         return twin
-
-    def _entries(self) -> float:
-        """Number of stored values that compiled kernels would read."""
-        return 0.0
-
-    @property
-    def _kernels(self) -> Any:
-        return kernels(self.work)  # looked up at each call, because compiled code cannot be pickled
 
     # ---------------------------------------------------------------- some of its rows
 
@@ -414,12 +410,6 @@ class Graph:
 
     # ---------------------------------------------------------------- column-wise forms
 
-    @property
-    def cost(self) -> float:
-        """Operations of :meth:`energy` per value of a column; a high cost makes parallel blocks worthwhile."""
-        # few blocks without kernels: their width may change the last digit
-        return 1.0 if self._kernels is None else max(1.0, self._entries() / self.n_nodes)
-
     def energy(self, F: Block) -> np.ndarray:
         """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)² of each column.
 
@@ -434,9 +424,13 @@ class Graph:
             One per column.
         """
         F = dense(F)
-        compiled = self._kernels
+        compiled = kernels(self.work)
         if compiled is None:
-            return self._product_energy(F)
+            # In narrow blocks, so small that the allocator keeps their memory; a full W is read once.
+            step = F.shape[1] if self.is_full else max(_FEW, _SMALL // self.n_nodes)
+            if F.shape[1] <= step:
+                return self._product_energy(F)
+            return np.concatenate([self._product_energy(F[:, part]) for part in batches(F.shape[1], step)])
         energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
         compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
         return energy
@@ -488,7 +482,7 @@ class Graph:
 
     def _shift_and_mass(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # After subtracting one sample, the weighted mean is exact at large offsets and constants are exactly zero.
-        compiled = self._kernels
+        compiled = kernels(self.work)
         if compiled is None:
             centred = F - F[self._reference]
             shift = self.degree @ centred / (self.volume or 1.0)
@@ -667,15 +661,17 @@ class Graph:
         bandwidth = "" if self.bandwidth is None else f", bandwidth={self.bandwidth:.6g}"
         found = "" if self.neighbors is None else f", neighbors={self.neighbors!r}"
         found += "" if self.recall is None else f", recall={self.recall:.3f}"
+        edges = f"n_edges={self.n_edges}" if self.n_groups is None else f"n_groups={self.n_groups}"
         return (
-            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, n_components={self.n_components}, "
+            f"Graph(n_nodes={self.n_nodes}, {edges}, n_components={self.n_components}, "
             f"n_isolated={self.n_isolated}, storage={self.storage!r}{bandwidth}{found})"
         )
 
     def _repr_html_(self) -> str:
         degree, sizes = self.degree[self.active], self.component_sizes[:6]
         pieces = f" ({', '.join(f'{size:,}' for size in sizes)}{', …' * (self.n_components > 6)} rows)"
-        rows = [["rows", f"{self.n_nodes:,}"], ["edges", f"{self.n_edges:,}"]]
+        edges = ["edges", f"{self.n_edges:,}"] if self.n_groups is None else ["groups", f"{self.n_groups:,}"]
+        rows = [["rows", f"{self.n_nodes:,}"], edges]
         rows += [["components", f"{self.n_components:,}{pieces if self.n_components > 1 else ''}"]]
         rows += [["isolated rows", f"{self.n_isolated:,}"]]
         if len(degree):
@@ -694,7 +690,7 @@ class CsrGraph(Graph):
     def __init__(self, W: sp.csr_array, degree: Any = None, **properties: Any):
         W.sum_duplicates()
         W.eliminate_zeros()
-        self._set(_W=W)
+        self._set(_W=W, _entries=float(W.nnz))
         super().__init__(W.shape[0], degree, **properties)
 
     @property
@@ -732,13 +728,10 @@ class CsrGraph(Graph):
         inside = self._W[nodes][:, nodes]
         return lambda x: inside @ x
 
-    def _entries(self) -> float:
-        return float(self._W.nnz)
-
     def energy(self, F: Block) -> np.ndarray:
         if not is_sparse(F):
             return super().energy(F)
-        energy, compiled = np.zeros(F.shape[1]), self._kernels
+        energy, compiled = np.zeros(F.shape[1]), kernels(self.work)
         if compiled is not None:
             W, column = self._W, np.zeros(self.n_nodes)
             compiled.sparse_edge_energy(F.indptr, F.indices, F.data, W.indptr, W.indices, W.data, column, energy)
@@ -751,13 +744,6 @@ class CsrGraph(Graph):
             difference.data **= 2
             energy += difference.T @ w[part]
         return energy
-
-    def _product_energy(self, F: np.ndarray) -> np.ndarray:
-        """As the base class, for few columns at a time: new memory for large arrays takes longer than the product."""
-        plainly, step = super()._product_energy, max(_FEW, _SMALL // self.n_nodes)
-        if F.shape[1] <= step:
-            return plainly(F)
-        return np.concatenate([plainly(F[:, start : start + step]) for start in range(0, F.shape[1], step)])
 
 
 class DenseGraph(Graph):
@@ -813,7 +799,9 @@ class FactoredGraph(Graph):
     def __init__(
         self, Z: sp.csr_array, core: np.ndarray, loops: np.ndarray | None, degree: Any = None, **properties: Any
     ):
-        self._set(Z=Z, core=core, loops=loops, sizes=Z.sum(axis=0))
+        several = np.diff(Z.indptr).max(initial=0) > 1
+        self._set(Z=Z, core=core, loops=loops, sizes=Z.sum(axis=0), _entries=float(Z.nnz))
+        self._set(n_groups=Z.shape[1] if several else None)
         super().__init__(Z.shape[0], degree, **properties)
 
     @property
@@ -826,13 +814,10 @@ class FactoredGraph(Graph):
         product = self.Z @ (self.core[:, None] * pooled if self.diagonal else self.core @ pooled)
         return product if self.loops is None else product + self.loops[:, None] * V
 
-    def _entries(self) -> float:
-        return float(self.Z.nnz)
-
     def energy(self, F: Block) -> np.ndarray:
         """f'Lf of each column; every term is non-negative, so no digits cancel."""
         if self.diagonal:
-            return pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)[2]
+            return pooled_moments(F, self.Z, self.core * self.sizes, compiled=kernels(self.work))[2]
         sizes, mean, scatter = group_moments(F, self.Z)
         energy = (self.core @ sizes) @ scatter
         for a in range(len(sizes)):
@@ -845,7 +830,7 @@ class FactoredGraph(Graph):
 
     def within_and_between(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         """As the base class, for a diagonal core."""
-        sizes, mean, energy = pooled_moments(F, self.Z, self.core * self.sizes, compiled=self._kernels)
+        sizes, mean, energy = pooled_moments(F, self.Z, self.core * self.sizes, compiled=kernels(self.work))
         share = self.core * sizes**2
         return energy, (np.sqrt(self.core) * sizes)[:, None] * (mean - share @ mean / share.sum())
 
@@ -906,16 +891,11 @@ class FactoredGraph(Graph):
 
     @cached_property
     def n_edges(self) -> int:
-        own = self.core if self.diagonal else self.core.diagonal()
-        member: Any = self.Z != 0  # type: ignore[comparison-overlap]  # the stubs know no such operator
-        sizes, per_row = member.astype(np.float64).sum(axis=0), np.diff(self.Z.indptr)
-        if per_row.max(initial=0) <= 1:
+        if self.n_groups is None:
+            own = self.core if self.diagonal else self.core.diagonal()
+            sizes = np.bincount(self.Z.indices[self.Z.data != 0], minlength=len(own)).astype(np.float64)
             across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
             return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())
-        # Either sort the sets of groups of the rows, or go through the pairs of rows, whichever is less work.
-        if self.diagonal and 2.0 ** per_row.max() * _SORTING * len(per_row) < sizes @ sizes:
-            used = sp.csr_array(self.Z.multiply(self.core != 0))
-            return int(_linked_pairs(used) - np.count_nonzero(np.diff(used.indptr))) // 2
         count, step = 0, max(1, _PAIRS_AT_ONCE // max(self.n_nodes, 1))
         for start in range(0, self.n_nodes, step):
             rows = np.arange(start, min(start + step, self.n_nodes))
@@ -923,21 +903,3 @@ class FactoredGraph(Graph):
             W.eliminate_zeros()
             count += int(W.nnz - np.count_nonzero(W[np.arange(len(rows)), rows] != 0))
         return count // 2
-
-
-def _linked_pairs(Z: sp.csr_array) -> int:
-    """Number of ordered pairs of rows with a group in common, including each row with itself, in O(n) memory.
-
-    If r rows belong to all groups of a set, then r² pairs share the set. By inclusion and exclusion, the sum over all
-    non-empty sets, with a minus sign for sets of even size, counts every pair once. A 64-bit key stands for a set.
-    """
-    keys = np.random.default_rng(0).integers(2**64, size=Z.shape[1], dtype=np.uint64)
-    counts, total = np.diff(Z.indptr), 0
-    for size in range(1, counts.max(initial=0) + 1):
-        sets = []
-        for places in combinations(range(counts.max()), size):
-            start = Z.indptr[:-1][counts > places[-1]]
-            sets.append(sum(keys[Z.indices[start + place]] for place in places))
-        held = np.unique(np.concatenate(sets), return_counts=True)[1]
-        total += (-1) ** (size + 1) * int(held @ held)
-    return total

@@ -8,10 +8,9 @@ from scipy.linalg import eigh
 from ..problem import Problem
 from ..validation import check_positive
 from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
-from .given import as_recipe
 from .graph import Graph
 from .neighbors import KNN
-from .recipe import Recipe, check_dense
+from .recipe import Recipe, as_recipe, check_dense
 
 
 class RBF(Recipe):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..engine.agreement import Agreed, agreeing
 from ..engine.components import leading_components
 from ..engine.neighbors import find_neighbors, search_name, undirected
 from ..problem import Problem
@@ -16,7 +16,7 @@ from ..validation import check_choice, check_integer, check_positive
 from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
 from .anchors import Anchors
 from .graph import Graph
-from .recipe import Recipe, check_neighbors
+from .recipe import Recipe, as_recipe, check_neighbors
 
 _NEIGHBORS_UP_TO = 5_000_000  # with more rows, a graph of neighbours does not fit into memory next to the data
 _POOR_RECALL = 0.9  # an approximate search with a lower recall warns
@@ -89,7 +89,8 @@ class KNN(Recipe):
         if self.n_components is None:
             X, known = problem.X, partial(problem.distances, self.metric)
         else:
-            X, known = problem.build(Components(check_integer("n_components", self.n_components, 1))), None
+            number, known = check_integer("n_components", self.n_components, 1), None
+            X = problem.keep(("components", number), lambda: leading_components(problem.X, number))
         found, squared, recall = find_neighbors(X, k, self.metric, self.algorithm, known)
         if recall is not None and recall < _POOR_RECALL:
             warnings.warn(
@@ -111,7 +112,7 @@ class KNN(Recipe):
         if self.n_components is None:  # a Graph has a bandwidth only if its weights are made of distances in X
             how["bandwidth"] = bandwidth
         graph = Graph.from_edges(i, j, weights, problem.n_samples, **how)
-        if graph.n_isolated:
+        if not graph.active.all():
             far = np.full(problem.n_samples, np.inf)
             np.minimum.at(far, np.r_[i, j], np.r_[squared, squared])
             warn_underflow(graph.n_isolated, "bandwidth", bandwidth, safe_bandwidth(usual, far))
@@ -128,17 +129,51 @@ class KNN(Recipe):
         return problem.graph(Anchors())
 
 
-class Components:
-    """The rows in the leading principal components of X, in the form in which a problem stores results."""
+# -------------------------------------------------------------------- agreeing
+# The graph of the columns that agree with others: noise columns are not used for the distances between rows
 
-    supervised = False
 
-    def __init__(self, number: int):
-        self.number = number
+class Agreeing(Recipe):
+    """The graph of another recipe, built from the columns that agree with others.
+
+    A column is kept if its squared correlations with the other kept columns are larger than expected by chance
+    (:func:`fiedler.evaluate.agreement`). If no column agrees with another, all columns are kept. All features are
+    scored on the graph, including those that the graph does not use.
+
+    Parameters
+    ----------
+    graph : Recipe, optional
+        The recipe that builds the graph from the kept columns; by default ``KNN(5)``. Its docstring states the
+        diagonal.
+
+    See Also
+    --------
+    fiedler.SpectralSelector : ``screen="agreement"`` also excludes the other columns from the selection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fiedler import KNN, Agreeing
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 170))
+    >>> X[:, :10] += np.repeat([0.0, 3.0], 30)[:, None]
+    >>> Agreeing(KNN(5)).build(X).n_components, KNN(5).build(X).n_components
+    (2, 1)
+    """
+
+    def __init__(self, graph: Recipe | None = None):
+        self.graph = graph
 
     @property
-    def key(self) -> Hashable:
-        return "components", self.number
+    def reads_X(self) -> bool:
+        return self.graph is None or as_recipe(self.graph).reads_X
 
-    def made_for(self, problem: Problem) -> np.ndarray:
-        return leading_components(problem.X, self.number)
+    def make(self, problem: Problem) -> Graph:
+        inside = problem.take_columns(column_agreement(problem).kept)
+        return inside.graph(KNN(5) if self.graph is None else as_recipe(self.graph))
+
+
+def column_agreement(problem: Problem) -> Agreed:
+    """The agreement of columns, computed once."""
+    problem.check_plain("the agreement of columns")
+    return problem.keep("agreement", lambda: agreeing(problem.X))

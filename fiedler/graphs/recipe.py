@@ -14,10 +14,15 @@ from collections.abc import Hashable, Iterator
 from numbers import Real
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from ..problem import Problem
-from ..validation import call_repr, check_integer, parameters
+from ..data.arrays import Matrix, take_rows
+from ..data.source import Source
+from ..problem import Problem, Same
+from ..validation import call_repr, check_integer, is_sparse, parameters
+from .adjacency import adjacency, is_foreign
 from .graph import Graph
 
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix allowed: 2 GiB in float64
@@ -94,21 +99,6 @@ class Recipe(BaseEstimator):
         """
         raise TypeError(f"{type(self).__name__} is not a recipe that can be built: it does not define make().")
 
-    def made_for(self, problem: Problem) -> Graph:
-        """The graph of :meth:`make`, prepared for the number of columns in the problem.
-
-        Parameters
-        ----------
-        problem : Problem
-            X and what is known about its rows.
-
-        Returns
-        -------
-        graph : Graph
-            The graph that :meth:`Problem.graph` stores.
-        """
-        return self.make(problem).for_columns(problem.X.shape[1])
-
     def sums(self, problem: Problem) -> int | None:
         """Number of sums per feature that the graph needs in one pass over the rows.
 
@@ -145,17 +135,16 @@ class Recipe(BaseEstimator):
     @property
     def key(self) -> Hashable:
         """A key that is equal for recipes that build the same graph; arrays and functions compare by identity."""
-        return (type(self), *((name, _key(value)) for name, value in sorted(parameters(self).items())))
+        plain = (Real, str, type(None))
+        values = ((name, value) for name, value in sorted(parameters(self).items()))
+        keys = (
+            (name, value.key if isinstance(value, Recipe) else value if isinstance(value, plain) else Same(value))
+            for name, value in values
+        )
+        return (type(self), *keys)
 
     def __repr__(self) -> str:
         return call_repr(self)
-
-
-def _key(value: Any) -> Hashable:
-    if isinstance(value, Recipe):
-        return value.key
-    plain = isinstance(value, (Real, str, type(None)))
-    return value if plain else id(value)
 
 
 def check_neighbors(k: Any, n_samples: int) -> int:
@@ -177,3 +166,139 @@ def check_dense(reader: str, n_samples: int) -> None:
             f"{reader} needs a full {n_samples} x {n_samples} matrix ({n_samples**2 * 8 / 2**30:.0f} GiB), more than "
             f"the limit of {_DENSE_LIMIT} rows; use the sparse KNN() instead."
         )
+
+
+# -------------------------------------------------------------------- given
+# Graphs that the user provides: weights, distances, graphs of other libraries, or the graph passed to fit
+
+
+# Number of entries of W compared with X, and the rank correlation above which they are taken for distances.
+_SEEN, _ALIKE = 200, 0.5
+
+
+class Precomputed(Recipe):
+    """A graph you already have: weights between the rows, distances, or a graph of another library.
+
+    Parameters
+    ----------
+    W : matrix, graph or None, default=None
+        A symmetric non-negative matrix of similarities (n_samples, n_samples), dense or sparse; a :class:`Graph`; or a
+        graph of networkx, igraph or libpysal, in the order that :meth:`Graph.of` states. The diagonal is kept and adds
+        to the degrees. ``KNeighborsTransformer(mode="connectivity")`` counts every row as its own neighbour; call
+        ``W.setdiag(0)`` to remove these entries. None means the graph passed to ``fit`` or ``evaluate`` as ``graph=``;
+        pass a :class:`Graph` there if you cross-validate.
+    distances : bool, default=False
+        Whether W holds distances, as ``kneighbors_graph(mode="distance")`` and ``obsp["distances"]`` do. Then the
+        weights are exp(-w² / 2δ²) for the entries off the diagonal; a sparse W gives only its stored entries. If False,
+        and entries of W grow with the distance between rows of X, a warning is issued.
+    bandwidth : float, optional
+        δ for distances; by default their mean.
+    symmetrize : {"max", "min", "mean"}, optional
+        How a directed W becomes undirected: the larger of the two weights (an edge in either direction is kept, as in
+        :class:`KNN`), the smaller, or their mean. By default a directed W raises an error.
+
+    Examples
+    --------
+    >>> from fiedler import Precomputed
+    >>> Precomputed([[0, 1], [1, 0]]).build([[3.0], [4.0]]).n_edges
+    1
+    >>> Precomputed([[0, 2], [2, 0]], distances=True).build([[3.0], [5.0]])
+    Graph(n_nodes=2, n_edges=1, n_components=1, n_isolated=0, storage='dense', bandwidth=2)
+
+    Neighbours from scikit-learn, as a graph that is sliced together with the rows:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsTransformer
+    >>> from fiedler import Graph, LaplacianScore
+    >>> X = load_iris().data
+    >>> D = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
+    >>> graph = Graph.of(D, distances=True, symmetrize="max")
+    >>> LaplacianScore(Precomputed()).evaluate(X[:100], graph=graph[:100]).round(1)
+    array([0.1, 0.1, 0. , 0. ])
+    """
+
+    reads_X = False
+
+    def __init__(
+        self,
+        W: Any = None,
+        distances: bool = False,
+        bandwidth: float | None = None,
+        symmetrize: str | None = None,
+    ):
+        self.W, self.distances, self.bandwidth, self.symmetrize = W, distances, bandwidth, symmetrize
+
+    def make(self, problem: Problem) -> Graph:
+        given = problem.given if self.W is None else self.W
+        if given is None:
+            raise ValueError("Precomputed() needs graph=..., but got none; pass a graph or use Precomputed(W).")
+        W = given if isinstance(given, Graph) else adjacency(given)
+        n = W.n_nodes if isinstance(W, Graph) else W.shape[0]
+        if n != problem.n_samples:
+            raise ValueError(
+                f"W is {n} x {n}, but X has {problem.n_samples} rows. For cross-validation use "
+                "Precomputed() and pass graph=Graph.of(W) to fit, which is sliced together with X. A networkx graph "
+                "must have one node per row."
+            )
+        graph = Graph.of(W, distances=self.distances, bandwidth=self.bandwidth, symmetrize=self.symmetrize)
+        if not isinstance(W, Graph) and not self.distances and _grows_with_distance(W, problem.X):
+            warnings.warn(
+                "the entries of W grow with the distance between rows of X: W seems to hold distances, but it is used "
+                "as similarities; use Precomputed(W, distances=True).",
+                UserWarning,
+                stacklevel=2,
+            )
+        return graph
+
+
+def _grows_with_distance(W: Any, X: Matrix) -> bool:
+    """Whether entries of W grow with the distance between rows of X, judged on a sample of pairs."""
+    if isinstance(X, Source) or (W.diagonal() != 0).any():
+        return False
+    rows = np.linspace(0, W.shape[0] - 1, min(W.shape[0], _SEEN)).astype(np.intp)
+    part = sp.csr_array(W)[rows].tocoo() if is_sparse(W) else sp.coo_array(W[rows])
+    chosen = np.linspace(0, part.nnz - 1, min(part.nnz, _SEEN)).astype(np.intp)
+    weights, ends = part.data[chosen], (rows[part.row[chosen]], part.col[chosen])
+    if len(weights) < 10 or weights.min() == weights.max():
+        return False
+    from scipy.stats import spearmanr  # takes a third of a second to import
+
+    a, b = (take_rows(X, end).astype(np.float64) for end in ends)
+    gap = ((a - b) ** 2).sum(axis=1)
+    return bool(spearmanr(weights, gap).statistic > _ALIKE)
+
+
+def as_recipe(graph: Any) -> Recipe:
+    """Convert any description of a graph to a recipe.
+
+    Parameters
+    ----------
+    graph : Recipe, Graph, matrix of weights or graph of another library
+        The graph as the user passed it.
+
+    Returns
+    -------
+    recipe : Recipe
+        A recipe is returned unchanged; anything else becomes a :class:`Precomputed`.
+    """
+    if isinstance(graph, Recipe):
+        return graph
+    if holds_graph(graph):
+        return Precomputed(graph)
+    raise TypeError(f"graph must be a recipe such as KNN(), a Graph or a matrix of weights, got {graph!r}.")
+
+
+def holds_graph(value: Any) -> bool:
+    """Whether a value is a graph but not a recipe.
+
+    Parameters
+    ----------
+    value : object
+        A parameter of a criterion.
+
+    Returns
+    -------
+    bool
+        True for a Graph, a matrix, and a graph of another library.
+    """
+    return isinstance(value, (Graph, np.ndarray)) or is_sparse(value) or is_foreign(value)

@@ -27,8 +27,8 @@ from scipy.linalg import eigh
 from ..engine.compiled import as_block, kernels
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..validation import check_choice
-from .filters import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 from .graph import Graph
+from .spectrum import ALL_PAIRS, chebyshev_coefficients, polynomial, spectral_function
 
 FILTERS = ("smooth", "steps", "walk", "identity")
 # Nodes up to which the positive part is exact, for sparse and for full graphs, and up to which it is a polynomial.

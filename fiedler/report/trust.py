@@ -9,7 +9,7 @@ from ..evaluate.stability import stability as measure_stability
 from ..evaluate.tuning import enough, suggest_n_features, turning_point
 from ..plots import drawings
 from ..plots.svg import SvgFigure
-from ..selection.screens import ALPHA, level
+from ..selection.choice import ALPHA, level
 from ..words import number, printable
 from .case import Case, quiet
 from .graph import compute_graph

@@ -14,11 +14,14 @@ from ..criteria.criterion import Resolved
 from ..criteria.order import good_enough, ranks_of
 from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
-from ..sets.forward import ENOUGH, Shares
+from ..sets.formula import ENOUGH, Shares
 from ..significance.testing import discover
+from ..validation import check_share
 from .ranking import Ranking, rank
 from .redundancy import limit_of, prune
-from .screens import level, screened
+from .screens import screened
+
+ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy selection prefers the noise features that pass at 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +96,15 @@ class Choice:
             return whole
 
         shares, copies = self.shares, self.stands_for
-        copies = None if copies is None else np.where(copies < 0, -1, among[copies])
+        alone = "relevance", "pvalues", "qvalues", "effects"
         return replace(
             self,
             scores=wide(self.scores),
             order=np.concatenate([among[self.order], last]),
             shares=None if shares is None else shares._replace(added=wide(shares.added)),
-            relevance=wide(self.relevance),
-            stands_for=wide(copies, -1),
+            stands_for=wide(None if copies is None else np.where(copies < 0, -1, among[copies]), -1),
             included=wide(self.included, False),
-            kept=wide(self.kept, False),
-            pvalues=wide(self.pvalues),
-            qvalues=wide(self.qvalues),
-            effects=wide(self.effects),
+            **{name: wide(getattr(self, name)) for name in alone},
         )
 
 
@@ -125,42 +124,44 @@ def choose(
     """
     resolved, fixed = criterion.resolved(), np.empty(0, dtype=np.intp) if fixed is None else fixed
     rate, m = level(alpha, resolved), problem.n_features
-    wanted = _room_for(fixed, wanted, m, threshold)
+    size = _size(wanted, m, resolved, len(fixed), threshold)
     if screen is None:
-        return _chosen(resolved, problem, wanted, fixed, redundancy, rate, threshold)
+        return _chosen(resolved, problem, wanted, size, redundancy, rate, threshold, fixed)
     through = screened(screen, resolved, problem, rate, fixed)
-    columns = np.flatnonzero(through.kept)
-    beyond = _number(wanted, m, resolved) - len(columns) if _is_integer(wanted) else 0
-    if beyond > 0:
-        wanted = len(columns)
-    if through.tested is not None and _is(wanted, "fdr"):  # all that are kept have passed
+    columns, tested = np.flatnonzero(through.kept), through.tested
+    if tested is not None and wanted == "fdr":  # all that are kept have passed
         wanted = "auto" if resolved.is_set else len(columns)
-    options = np.searchsorted(columns, fixed), redundancy, rate, threshold
-    choice = _chosen(resolved, problem.take_columns(through.kept), wanted, *options).widened(columns, through.dropped)
-    choice = replace(choice, kept=through.kept)
-    if through.tested is not None:
-        tested = through.tested
-        choice = replace(choice, pvalues=tested.pvalues, qvalues=tested.qvalues, effects=tested.effect)
-    if beyond > 0 and choice.n_chosen == len(columns):
-        choice = replace(choice, n_chosen=len(columns) + beyond)
+    # A number refers to all columns; a share and None refer to those that are kept.
+    stated = isinstance(wanted, (int, np.integer))
+    size = _size(min(wanted, len(columns)) if stated else wanted, len(columns), resolved, len(fixed), threshold)
+    inside = problem.take_columns(through.kept)
+    options = redundancy, rate, threshold, np.searchsorted(columns, fixed)
+    choice = _chosen(resolved, inside, wanted, size, *options).widened(columns, through.dropped)
+    found: dict[str, Any] = {"kept": through.kept}
+    if tested is not None:
+        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
+    if stated and wanted > len(columns) == choice.n_chosen:
+        found["n_chosen"] = int(wanted)
         _warn(
-            f"n_features_to_select={choice.n_chosen}, but the screen keeps {len(columns)} of {m} columns; the other "
-            f"{beyond} that are selected were dropped as noise. Lower n_features_to_select.",
-            choice.n_chosen,
+            f"n_features_to_select={wanted}, but the screen keeps {len(columns)} of {m} columns; the other "
+            f"{wanted - len(columns)} that are selected were dropped as noise. Lower n_features_to_select.",
+            wanted,
         )
-    return choice
+    return replace(choice, **found)
 
 
 def _chosen(
     resolved: Resolved,
     problem: Problem,
     wanted: Any,
-    fixed: np.ndarray,
+    size: int | None,
     redundancy: Any,
     alpha: float,
     threshold: Any,
+    fixed: np.ndarray,
 ) -> Choice:
-    limit, m, by_test = limit_of(redundancy), problem.n_features, _is(wanted, "fdr")
+    """The choice among all features of a problem: an order, then how much of it."""
+    m, first, by_test = problem.n_features, fixed.tolist(), isinstance(wanted, str) and wanted == "fdr"
     if threshold is not None and resolved.is_set:
         raise ParameterError(
             f"threshold={threshold!r} is a limit for scores of single features, but {resolved!r} chooses a set; use "
@@ -169,27 +170,33 @@ def _chosen(
             value=threshold,
         )
     found: dict[str, np.ndarray] = {}
-    if len(fixed):
+    if first:
         found["included"] = np.isin(np.arange(m), fixed)
     if by_test:
         tested = discover(resolved, problem, alpha=alpha)
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
-        ranking, n, last = _significant(resolved, problem, tested.qvalues <= alpha, fixed)
+        ranking, n, last = _significant(resolved, problem, tested.qvalues <= alpha, first)
     else:
-        number = m if wanted is None and threshold is not None else _number(wanted, m, resolved)
         # The scores of a ranking may depend on a number that is stated, but not on the usual one.
-        size = None if wanted is None and not resolved.is_set else number or m
-        ranking = rank(resolved, problem, size, np.inf if number else ENOUGH, first=fixed.tolist())
-        n = number or max(1, 0 if ranking.shares is None else len(ranking.shares.gained))
-        last = ranking.n_scored
-        _warn_of_losses(ranking, n)
+        usual = wanted is None and not resolved.is_set
+        most, share = (m, ENOUGH) if size is None else (None if usual else size, np.inf)
+        ranking = rank(resolved, problem, most, share, first=first)
+        path = len(ranking.shares.gained) if ranking.shares is not None else 0
+        n, last = max(1, path) if size is None else size, ranking.n_scored
+        if ranking.shares is not None and (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
+            _warn(
+                f"only the first {path} of the {n} selected features add to what the set explains; every further "
+                "feature lowers it. The others follow, those that lower it least first. Lower n_features_to_select.",
+                n,
+            )
     order, shares = ranking.order, ranking.shares
     if threshold is not None:  # fixed features come first, then those that pass
         passes = good_enough(ranking.scores, resolved.greater_is_better, threshold)
-        last = len(fixed) + int(passes[order[len(fixed) : last]].sum())
+        last = len(first) + int(passes[order[len(first) : last]].sum())
         n = min(n, last)
+    limit = None if redundancy is None else limit_of(redundancy)
     if limit is not None and n:
-        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(fixed))
+        order, found["stands_for"], kept = prune(order, problem.X, limit, n, last, problem.groups, len(first))
         moved = np.flatnonzero(order != ranking.order)
         if shares is not None and len(moved):  # known as far as the path is still the same
             shares = shares._replace(gained=shares.gained[: moved[0]])
@@ -205,33 +212,24 @@ def _chosen(
     return Choice(ranking.scores, order, n, shares, ranking.relevance, **found)
 
 
-def _significant(resolved: Resolved, problem: Problem, real: np.ndarray, fixed: np.ndarray) -> tuple[Ranking, int, int]:
-    """The ranking with significant features first, how many are chosen, and how many may be."""
-    ranking = rank(resolved, problem, among=real, first=fixed.tolist())
-    real[fixed] = True
-    last = int(real.sum())
-    if ranking.shares is None:
-        return ranking, last, last
-    explained = np.cumsum(ranking.shares.gained)
-    n = int(np.argmax(explained >= ENOUGH * explained[-1])) + 1 if len(explained) else 0
-    n = max(n, len(fixed))
-    if 0 < n < last:
-        shorter = rank(resolved, problem, n, among=real, first=fixed.tolist()).shares
-        assert shorter is not None
-        # what the others add to the chosen ones, not to the whole path
-        ranking = ranking._replace(shares=ranking.shares._replace(added=shorter.added))
+def _significant(resolved: Resolved, problem: Problem, real: np.ndarray, first: list[int]) -> tuple[Ranking, int, int]:
+    """The order with significant features first, how many are chosen, and how many are significant or included.
+
+    A set takes as few as explain most of what all significant features explain.
+    """
+    ranking = rank(resolved, problem, among=real, first=first)
+    real[first] = True
+    n = last = int(real.sum())
+    if ranking.shares is not None:
+        explained = np.cumsum(ranking.shares.gained)
+        n = int(np.argmax(explained >= ENOUGH * explained[-1])) + 1 if len(explained) else 0
+        n = max(n, len(first))
+        if 0 < n < last:
+            shorter = rank(resolved, problem, n, among=real, first=first).shares
+            assert shorter is not None
+            # what the others add to the chosen ones, not to the whole path
+            ranking = ranking._replace(shares=ranking.shares._replace(added=shorter.added))
     return ranking, n, last
-
-
-def _warn_of_losses(ranking: Ranking, n: int) -> None:
-    """Warn if a set has more features than its path, and those beyond lower what it explains."""
-    path = n if ranking.shares is None else len(ranking.shares.gained)
-    if ranking.shares is not None and (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
-        _warn(
-            f"only the first {path} of the {n} selected features add to what the set explains; every further feature "
-            "lowers it. The others follow, those that lower it least first. Lower n_features_to_select.",
-            n,
-        )
 
 
 def _warn(message: str, n: int, *others: str) -> None:
@@ -239,59 +237,47 @@ def _warn(message: str, n: int, *others: str) -> None:
     warnings.warn(warning, stacklevel=5)
 
 
-# -------------------------------------------------------------------- how many
-
-
-def _is(wanted: Any, word: str) -> bool:
-    return isinstance(wanted, str) and wanted == word
-
-
-def _is_integer(wanted: Any) -> bool:
-    return isinstance(wanted, (int, np.integer)) and not isinstance(wanted, (bool, np.bool_))
-
-
-def _room_for(fixed: np.ndarray, wanted: Any, n_features: int, threshold: Any) -> Any:
-    """The wanted number; None is at least the number of fixed features, any other number below that is an error."""
-    if wanted is None and threshold is None and len(fixed) > max(1, n_features // 2):
-        return len(fixed)
-    if (_is_integer(wanted) or isinstance(wanted, (float, np.floating))) and wanted > 0:
-        number = max(1, int(n_features * wanted) if isinstance(wanted, (float, np.floating)) else int(wanted))
-        if number < len(fixed):
-            raise ParameterError(
-                f"include names {len(fixed)} features, but n_features_to_select={wanted} selects only "
-                f"{number}; raise n_features_to_select, or include fewer.",
-                parameter=("n_features_to_select", "include"),
-                value=wanted,
-            )
-    return wanted
-
-
-def _number(wanted: Any, n_features: int, criterion: Resolved) -> int:
-    """How many; 0 where the criterion decides."""
+def _size(wanted: Any, m: int, criterion: Resolved, n_fixed: int, threshold: Any) -> int | None:
+    """Number of features to select among m; None if the criterion ("auto") or a test ("fdr") decides."""
     if wanted is None:
-        return max(1, n_features // 2)
-    if _is(wanted, "auto"):
-        if not criterion.is_set:
+        return m if threshold is not None else max(1, m // 2, n_fixed)
+    if isinstance(wanted, str) and wanted in ("auto", "fdr"):
+        if wanted == "auto" and not criterion.is_set:
             raise ParameterError(
                 f"n_features_to_select='auto' needs a criterion that chooses sets, such as 'subset', but {criterion!r} "
                 "scores features one by one; fiedler.evaluate.suggest_n_features has suggestions for it.",
                 parameter="n_features_to_select",
                 value=wanted,
             )
-        return 0
-    if not (_is_integer(wanted) or isinstance(wanted, (float, np.floating))):
+        return None
+    share = isinstance(wanted, (float, np.floating))
+    if not share and (not isinstance(wanted, (int, np.integer)) or isinstance(wanted, (bool, np.bool_))):
         raise ParameterTypeError(
             "n_features_to_select must be an integer, a share in (0, 1], 'auto', 'fdr' or None, got "
             f"{wanted!r} of type {type(wanted).__name__}.",
             parameter="n_features_to_select",
             value=wanted,
         )
-    if isinstance(wanted, (float, np.floating)):
-        if not 0 < wanted <= 1:
-            message = f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number."
-            raise ParameterError(message, parameter="n_features_to_select", value=wanted)
-        return max(1, int(n_features * wanted))
-    if not 1 <= wanted <= n_features:
-        message = f"n_features_to_select={wanted} must be between 1 and the {n_features} features of X."
+    if share and not 0 < wanted <= 1:
+        message = f"n_features_to_select={wanted} as a share must be in (0, 1]; use an int for a number."
         raise ParameterError(message, parameter="n_features_to_select", value=wanted)
-    return int(wanted)
+    number = max(1, int(m * wanted)) if share else int(wanted)
+    if 0 < number < n_fixed:
+        raise ParameterError(
+            f"include names {n_fixed} features, but n_features_to_select={wanted} selects only "
+            f"{number}; raise n_features_to_select, or include fewer.",
+            parameter=("n_features_to_select", "include"),
+            value=wanted,
+        )
+    if not 1 <= number <= m:
+        message = f"n_features_to_select={wanted} must be between 1 and the {m} features of X."
+        raise ParameterError(message, parameter="n_features_to_select", value=wanted)
+    return number
+
+
+def level(alpha: float | None, criterion: Criterion | Resolved) -> float:
+    """The false discovery rate ``alpha``, or by default that for rankings or that for sets."""
+    if alpha is None:
+        return ALPHA_OF_SETS if criterion.is_set else ALPHA
+    check_share("alpha", alpha)
+    return float(alpha)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..criteria import Criterion
 from ..criteria.criterion import Resolved
 from ..data.arrays import Matrix
 from ..data.source import Source
@@ -24,12 +23,11 @@ from ..errors import ParameterWarning
 from ..problem import Problem
 from ..significance.agreement import agreement_of
 from ..significance.testing import Significance, discover
-from ..validation import check_choice, check_share, is_sparse
+from ..validation import check_choice, is_sparse
 
 SCREENS = ("agreement", "fdr")
 _SAMPLE, _MOST = 1000, 0.5  # rows and columns that tell how many columns are noise, and the share that is worth a word
 _NEARLY_ALL = 0.95  # an estimated share, which should not look exact
-ALPHA, ALPHA_OF_SETS = 0.1, 0.01  # greedy selection prefers the noise features that pass at 0.1
 
 
 def noise_remark(X: Matrix, screen: str) -> str | None:
@@ -49,14 +47,6 @@ def noise_remark(X: Matrix, screen: str) -> str | None:
     if is_sparse(X) and is_integer(X) and X.data.min(initial=0) >= 0:
         return f"{share} columns agree with no other; this is usual for text, and {screen} does not help there"
     return f"{share} columns agree with no other: {screen} drops them before a graph is built"
-
-
-def level(alpha: float | None, criterion: Criterion | Resolved) -> float:
-    """The false discovery rate ``alpha``, or by default that for rankings or that for sets."""
-    if alpha is None:
-        return ALPHA_OF_SETS if criterion.is_set else ALPHA
-    check_share("alpha", alpha)
-    return float(alpha)
 
 
 class Screened(NamedTuple):

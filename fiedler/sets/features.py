@@ -18,8 +18,8 @@ from ..data.work import counting
 from ..engine.blocks import fold_rows
 from ..engine.threads import for_each, n_threads, one_blas_thread
 from ..graphs import Graph
+from ..graphs.anchors import SUMMED
 from ..graphs.smoothing import Smoother
-from ..graphs.summed import SUMMED
 from ..problem import Problem
 from ..validation import is_sparse
 from .centred import CentredColumns

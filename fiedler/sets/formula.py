@@ -6,21 +6,30 @@ K is stored over the samples or between the features, whichever is smaller (:mod
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..data.memory import slab_bytes
 from ..data.source import Source
 from ..engine.blocks import level_copies
-from ..engine.products import budget
+from ..engine.products import budget, check_range
 from ..errors import ParameterError
-from ..graphs import Graph
 from ..graphs.smoothing import smoother
 from ..problem import Problem
 from .centred import CentredColumns
-from .features import MOST_FEATURES, fits_one_pass, from_columns, from_rows, slabs
-from .kernel import Kernel, Term, gains
+from .features import (
+    MOST_FEATURES,
+    FeatureKernel,
+    choose_between_features,
+    fits_one_pass,
+    from_columns,
+    from_rows,
+    slabs,
+)
+from .kernel import Kernel, Search, Steps, Term, gains
+from .rounds import choose_in_rounds
 from .samples import MOST_SAMPLES, RowKernel
 
 _SHORTEST, _LONGEST = 1e-60, 1e60  # allowed range of the norms of the columns of C
@@ -73,7 +82,8 @@ class SetFormula(NamedTuple):
         """
         if problem.groups is not None:
             form = "features"  # its engine takes all columns of a feature in one step
-        return problem.build(KernelOf(self.terms, self.supervised, form))
+        key = "kernel", form, *(term.key for term in self.terms)
+        return problem.keep(key, lambda: _kernel(self.terms, problem, form), self.supervised)
 
     def relevance(self, problem: Problem) -> np.ndarray | None:
         """The product of the scores of the factors.
@@ -136,59 +146,48 @@ class SetFormula(NamedTuple):
         return gains(num, den, self.power, relevance)
 
 
-class KernelOf:
-    """The kernel of some terms in the form in which a problem stores results; ``form`` overrides its form."""
-
-    def __init__(self, terms: tuple[Term, ...], supervised: bool, form: str | None = None):
-        self.terms, self.supervised, self.form = terms, supervised, form
-
-    @property
-    def key(self) -> Hashable:
-        return ("kernel", self.form, *(term.key for term in self.terms))
-
-    def made_for(self, problem: Problem) -> Kernel:
-        n, in_memory = problem.n_samples, not isinstance(problem.X, Source)
-        if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(self.terms, problem):
-            kernel: Kernel = from_rows(self.terms, problem)
-            _check_spread(kernel.den)
-            return kernel
-        form = self._form(problem)
-        columns = gram = None
-        if form == "samples" and in_memory and n**2 <= budget() and self._shares_products:
-            columns = _columns(problem, None)
-            gram = columns.gram()
-            problem.take_products(gram)
-        graphs = [None if term.graph is None else problem.graph(term.graph) for term in self.terms]
-        weights = _measure(self.terms, graphs, n)
-        columns = _columns(problem, weights) if columns is None else columns
-        terms = [(term, smoother(graph, term.filter, n)) for term, graph in zip(self.terms, graphs, strict=True)]
-        if form == "features":
-            kernel = from_columns(problem.X, columns, terms)
-        else:
-            kernel = RowKernel(columns, terms, formed=form == "samples", gram=gram)
+def _kernel(terms: tuple[Term, ...], problem: Problem, form: str | None) -> Kernel:
+    """K in the form that is asked for, or in the smallest one."""
+    (n, m), in_memory = problem.X.shape, not isinstance(problem.X, Source)
+    if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(terms, problem):
+        kernel: Kernel = from_rows(terms, problem)
         _check_spread(kernel.den)
         return kernel
-
-    def _form(self, problem: Problem) -> str:
-        """The form that is asked for, or the smallest one."""
-        n, m = problem.X.shape
-        if self.form == "features" and m > MOST_FEATURES:
-            raise ParameterError(
-                f"sets of features that consist of several columns need at most {MOST_FEATURES} columns in all, but X "
-                f"has {m}; use a ranking such as 'laplacian', or pass fewer columns.",
-                parameter="X",
-                value=m,
-            )
-        if self.form is not None:
-            return self.form
-        few = _few_features(n, m, not isinstance(problem.X, Source)) and len(slabs(problem.X)) <= _PASSES
-        return "features" if few else "samples" if n <= MOST_SAMPLES else "products"
-
-    @property
-    def _shares_products(self) -> bool:
-        """Whether one product of all rows gives both K and the distances that a graph is built from."""
-        read = any(term.graph is not None and term.graph.reads_X for term in self.terms)
-        return read and all(term.of == "features" for term in self.terms)
+    if form == "features" and m > MOST_FEATURES:
+        raise ParameterError(
+            f"sets of features that consist of several columns need at most {MOST_FEATURES} columns in all, but X "
+            f"has {m}; use a ranking such as 'laplacian', or pass fewer columns.",
+            parameter="X",
+            value=m,
+        )
+    if form is None:
+        few = m <= 1.5 * n and m <= MOST_FEATURES and (in_memory or n > MOST_SAMPLES)
+        few = few and len(slabs(problem.X)) <= _PASSES
+        form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"
+    columns = gram = None
+    # One product of all rows may give both K and the distances that a graph is built from.
+    both = all(term.of == "features" for term in terms)
+    both = both and any(term.graph is not None and term.graph.reads_X for term in terms)
+    if form == "samples" and in_memory and n**2 <= budget() and both:
+        columns = _columns(problem, None)
+        gram = columns.gram()
+        problem.distances().take_products(gram)
+    graphs = [None if term.graph is None else problem.graph(term.graph) for term in terms]
+    pairs = list(zip(terms, graphs, strict=True))
+    measures = [np.ones(n) if term.of == "features" or graph is None else graph.degree for term, graph in pairs]
+    if any(not np.allclose(weights, measures[0]) for weights in measures[1:]):
+        raise ValueError(
+            "these kernels cannot be added, because they weight the samples differently (by degrees of different "
+            "graphs, or not at all); add kernels with of='features', or of graphs with equal degrees."
+        )
+    columns = _columns(problem, measures[0]) if columns is None else columns
+    smoothed = [(term, smoother(graph, term.filter, n)) for term, graph in pairs]
+    if form == "features":
+        kernel = from_columns(problem.X, columns, smoothed)
+    else:
+        kernel = RowKernel(columns, smoothed, formed=form == "samples", gram=gram)
+    _check_spread(kernel.den)
+    return kernel
 
 
 def _columns(problem: Problem, weights: np.ndarray | None) -> CentredColumns:
@@ -215,19 +214,154 @@ def can_be_formed(X: Any) -> bool:
     return X.shape[0] <= MOST_SAMPLES or not isinstance(X, Source)
 
 
-def _few_features(n: int, m: int, in_memory: bool) -> bool:
-    """Whether K is stored between the features; for a file with few rows, K over the samples needs fewer passes."""
-    return m <= 1.5 * n and m <= MOST_FEATURES and (in_memory or n > MOST_SAMPLES)
+# -------------------------------------------------------------------- forward
+# Forward selection of sets: features are added one by one, each with the best gain given the features chosen before
 
 
-def _measure(terms: tuple[Term, ...], graphs: list[Graph | None], n: int) -> np.ndarray | None:
-    """The weights M of the samples, equal for all terms: degrees if a graph is explained, ones for features."""
-    found: list[np.ndarray] = []
-    for term, graph in zip(terms, graphs, strict=True):
-        found.append(np.ones(n) if term.of == "features" or graph is None else graph.degree)
-    if any(not np.allclose(weights, found[0]) for weights in found[1:]):
-        raise ValueError(
-            "these kernels cannot be added, because they weight the samples differently (by degrees of different "
-            "graphs, or not at all); add kernels with of='features', or of graphs with equal degrees."
-        )
-    return found[0]
+_ROUNDING = 1e-12  # a smaller gain, relative to the largest, is rounding error
+ENOUGH = 0.9  # a set is large enough at this share of J(all features); this is a convention
+
+
+class Total:
+    """J(all features) of a kernel. It can cost as much as the selection, so it is computed when it is first read.
+
+    If the matrices that it needs are too large to be kept until then, it is computed at once.
+    """
+
+    def __init__(self, kernel: Kernel):
+        self._kernel: Kernel | None = kernel
+        if kernel.bytes_for_total > slab_bytes():
+            self.read()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.read()  # a copy or a pickle has the number, not the matrices that it comes from
+        return vars(self)
+
+    def read(self) -> float:
+        """J(all features); the kernel is freed."""
+        kernel = self._kernel
+        if kernel is not None:  # threads may read it at the same time
+            self._value, self._kernel = kernel.total, None
+        return self._value
+
+
+class Shares(NamedTuple):
+    """Parts of J that become shares of J(all features) when they are read.
+
+    Attributes
+    ----------
+    gained : ndarray of shape (length of the path,)
+        What every step adds to J.
+    added : ndarray of shape (m,)
+        What a feature adds to J: on the path given the features before it, elsewhere given the whole path; NaN for
+        constant columns. A feature of several columns that is not on the path has the mean gain of its columns, by
+        their residuals.
+    total : Total
+        J(all features).
+    """
+
+    gained: np.ndarray
+    added: np.ndarray
+    total: Total
+
+    @property
+    def explained(self) -> np.ndarray:
+        """Share of J(all features) reached by the first k features; NaN if J(all features) is not positive.
+
+        It may not be positive if the kernel is not, such as that of filter="walk".
+        """
+        total = self.total.read()
+        return np.minimum(np.cumsum(self.gained) / (total if total > 0.0 else np.nan), 1.0)
+
+    @property
+    def gains(self) -> np.ndarray:
+        """``added`` as a share of J(all features); in the units of J if J(all features) is not positive."""
+        total = self.total.read()
+        return self.added / total if total > 0.0 else self.added
+
+
+class Path(NamedTuple):
+    """Nested sets of features: the first k features of ``order``, for every k up to the length of the path.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+        Scores of the first step; NaN for constant columns.
+    order : ndarray of shape (m,)
+        First the path, which ends where no feature has a positive gain, then the other features by their remaining
+        gain, then features without a residual, and last the constant ones.
+    shares : Shares
+        What the features of the path explain, and what every feature adds.
+    relevance : ndarray of shape (m,) or None
+        The factor r; None if r = 1.
+    """
+
+    scores: np.ndarray
+    order: np.ndarray
+    shares: Shares
+    relevance: np.ndarray | None
+
+    @property
+    def explained(self) -> np.ndarray:
+        """Share of J(all features) reached by the first k features of ``order``."""
+        return self.shares.explained
+
+
+def forward(
+    sets: SetFormula,
+    problem: Problem,
+    n_features: int,
+    share: float = np.inf,
+    among: np.ndarray | None = None,
+    form: str | None = None,
+    first: Sequence[int] = (),
+) -> Path:
+    """Choose up to n_features features, or until they reach a share of J(all features); a mask limits the candidates.
+
+    The features ``first`` start the path in any case; the others are chosen given these. ``form`` is as in
+    :meth:`SetFormula.kernel`.
+    """
+    kernel, factors = sets.kernel(problem, form), sets.relevance(problem)
+    check_range(problem.X, np.flatnonzero(~np.isfinite(kernel.num + kernel.den)))
+    relevance = factors if among is None else np.where(among, 1.0 if factors is None else factors, 0.0)
+    double = problem.X.dtype not in (np.float32, np.float16)
+    search = Search(kernel, sets.power, relevance, double, problem.groups, first)
+    enough = share * kernel.total if share < np.inf and kernel.total > 0.0 else np.inf
+    if isinstance(kernel, FeatureKernel):
+        steps = choose_between_features(kernel, search, n_features, enough)
+    else:
+        assert isinstance(kernel, RowKernel)
+        steps = choose_in_rounds(kernel, search, n_features, enough)
+    scores = sets.gains_of(kernel, problem, relevance)
+    added = _added(steps, search, kernel)
+    shares = Shares(np.array(steps.gained), added, Total(kernel))
+    return Path(scores, _order(steps, search, scores, added), shares, factors)
+
+
+def _added(steps: Steps, search: Search, kernel: Kernel) -> np.ndarray:
+    """What each feature adds to J: at its step, or after the last step; for several columns Σ num / Σ den."""
+    live = steps.den > search.floor
+    num, den, before = np.where(live, steps.num, 0.0), np.where(live, steps.den, 0.0), kernel.den
+    if search.groups is not None:
+        num, den, before = (search.groups.sum(values) for values in (num, den, before))
+    added = np.divide(num, den, out=np.zeros(len(num)), where=den > 0.0)
+    added[np.abs(added) <= _ROUNDING * np.abs(added).max(initial=0.0)] = 0.0
+    added[steps.picked] = steps.gained
+    added[before <= 0.0] = np.nan
+    return added
+
+
+def _order(steps: Steps, search: Search, scores: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """The path, then columns with a residual by remaining score, those without by first score, then constants.
+
+    Under a kernel that is not positive, features may lower J. They follow, those that lower J least first.
+    """
+    left = search.scores(steps.num, steps.den)
+    left = np.where(left == 0.0, np.minimum(np.nan_to_num(added), 0.0), left)
+    left[steps.picked] = -np.inf
+    mantissa, exponent = np.frexp(left)
+    left = np.ldexp(np.round(mantissa * 2.0**30), exponent)  # nine digits; smaller differences are ties
+    rest = np.lexsort((np.arange(len(scores)), -scores, -left, np.isnan(scores)))
+    taken = np.zeros(len(scores), dtype=bool)
+    taken[steps.picked] = True
+    return np.concatenate([np.array(steps.picked, dtype=np.intp), rest[~taken[rest]]])

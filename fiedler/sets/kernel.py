@@ -17,12 +17,11 @@ import numpy as np
 
 from ..data.columns import Groups
 from ..graphs import Recipe
+from ..problem import Same
 
 _LEFT = {True: 1e-8, False: 1e-5}  # smallest share of the residual of a column, in double and in single precision
 TIE = 1e-9  # scores this close to the best are ties
-FACTORED = (
-    0.01  # share of n³ that decides on BLAS threads for factors: a second one saves little, and waits if it is busy
-)
+FACTORED = 0.01  # share of n³ that decides on BLAS threads for factors: a second one saves little
 NEGLIGIBLE = 1e-10  # a direction with a smaller share of the largest is rounding error
 
 
@@ -51,7 +50,7 @@ class Term(NamedTuple):
         """A key that is equal for equal terms; functions compare by identity."""
         plain = isinstance(self.filter, (str, int, float))
         graph = None if self.graph is None else self.graph.key
-        return graph, self.filter if plain else id(self.filter), self.of, self.factor
+        return graph, self.filter if plain else Same(self.filter), self.of, self.factor
 
 
 class Kernel:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graphs.agreeing import ColumnAgreement
+from ..graphs.neighbors import column_agreement
 from ..problem import Problem
 from ..words import to_frame
 
@@ -71,5 +71,5 @@ class Agreement:
 
 def agreement_of(problem: Problem) -> Agreement:
     """The agreement of the columns of a problem, computed once."""
-    found = problem.build(ColumnAgreement())
+    found = column_agreement(problem)
     return Agreement(*found, np.arange(problem.n_features))
