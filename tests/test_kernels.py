@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fiedler import KNN, Graph, SpectralSelector
+from fiedler.engine import compiled as kernels
 
 
 def overlapping(rng, n=40, r=9, per_row=3, isolated=4):
@@ -52,7 +53,6 @@ def test_compiled_kernels_agree_with_the_plain_path(recipe, rng):
 HISTORY = """
 import numpy as np
 from fiedler import KNN, FisherScore, LaplacianScore, ReliefF, SPEC, SSelect
-from fiedler.engine import compiled as kernels
 
 def scores():
     rng = np.random.default_rng(0)

@@ -466,13 +466,13 @@ class Resolved:
             warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=3)
         if self.sets is not None:
             return self.sets.first_scores(problem), None
-        if self.fits_one_pass(problem):
+        if isinstance(problem.X, Source) and problem.X.by_rows and self.fits_one_pass(problem):
             return score_by_rows(self.formula, problem), None
         return self.formula.scorer(problem).scored(problem)
 
     def weights(self, problem: Problem) -> np.ndarray | None:
         """The scores as factors of gains; None if they cannot differ."""
-        if self.fits_one_pass(problem):
+        if isinstance(problem.X, Source) and problem.X.by_rows and self.fits_one_pass(problem):
             return score_by_rows(self.formula, problem)
         scorer = self.formula.scorer(problem)
         return scorer.scored(problem)[0] if scorer.informative else None
@@ -482,10 +482,8 @@ class Resolved:
         return self.formula.scorer(problem).informative
 
     def fits_one_pass(self, problem: Problem) -> bool:
-        """Whether X is read by rows, the formula needs only sums over them, and these fit into memory."""
-        if not (self.one_pass and isinstance(problem.X, Source) and problem.X.by_rows):
-            return False
-        sums = [recipe.sums(problem) for recipe in self.recipes]
+        """Whether the formula needs only sums over the rows, and these fit into memory."""
+        sums = [recipe.sums(problem) for recipe in self.recipes] if self.one_pass else [None]
         return None not in sums and sum(filter(None, sums)) * 8.0 * problem.n_features <= working_bytes()
 
 

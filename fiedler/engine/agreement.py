@@ -220,7 +220,12 @@ class _Rows:
         if self._held is not None:
             return _products(self._held, root)
         if isinstance(X, Source):
-            return X.sum(lambda part, start: _summed(part, *_cut(standard, root, start, part)), positioned=True)
+
+            def inside(part: Any, start: int) -> np.ndarray:
+                stop = start + part.shape[1]
+                return _summed(part, _part(standard, start, stop), root[start:stop])
+
+            return X.sum(inside, positioned=True)
         return _summed(X, standard, root)
 
     def _map(self, function: Callable[[Block, Standard], np.ndarray]) -> np.ndarray:
@@ -327,11 +332,6 @@ def _inverse(standard: Standard) -> np.ndarray:
 
 def _part(standard: Standard, start: int, stop: int) -> Standard:
     return Standard(*(values[start:stop] for values in standard))
-
-
-def _cut(standard: Standard, root: np.ndarray, start: int, part: Any) -> tuple[Standard, np.ndarray]:
-    stop = start + part.shape[1]
-    return _part(standard, start, stop), root[start:stop]
 
 
 def _summed(X: Any, standard: Standard, root: np.ndarray) -> np.ndarray:

@@ -137,7 +137,13 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
         return np.ones(F.shape[1], dtype=bool)
     if is_sparse(F):
         F = F if rows.all() else F.tocsr()[rows].tocsc()
-        return _is_constant_sparse(F)
+        stored = np.diff(F.indptr)
+        largest, smallest = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+        some = np.flatnonzero(stored)
+        if len(some):
+            starts, data = F.indptr[some], F.data[: F.indptr[-1]]
+            largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
+        return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))
     # Few columns are constant: a few rows exclude most of them, and only the rest is read completely.
     some = F[np.flatnonzero(rows)[:_FEW]]
     still = (some == some[0]).all(axis=0)
@@ -146,16 +152,6 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
         values = F[:, left] if rows.all() else F[np.ix_(rows, left)]
         still[left] = values.max(axis=0) == values.min(axis=0)
     return still
-
-
-def _is_constant_sparse(F: sp.csc_array) -> np.ndarray:
-    stored = np.diff(F.indptr)
-    largest, smallest = np.zeros(F.shape[1]), np.zeros(F.shape[1])
-    some = np.flatnonzero(stored)
-    if len(some):
-        starts, data = F.indptr[some], F.data[: F.indptr[-1]]
-        largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
-    return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))
 
 
 # -------------------------------------------------------------------- equal columns, equal rows

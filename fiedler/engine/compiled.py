@@ -42,7 +42,6 @@ def load() -> Any:
             (sparse_gram, False),
             (mirror, False),
             (within_reach, False),
-            (sparse_within_reach, False),
             (squared_products, False),
             (choose_sparse, False),
             (scan_cells, _REORDER),
@@ -270,88 +269,6 @@ def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A,
                     found[i, c] = j
                 c += 1
         count[i] = c
-
-
-def sparse_within_reach(
-    rows: A, indptr: A, indices: A, data: A, c_indptr: A, c_indices: A, c_data: A,
-    half: A, a: A, b: A, by_upper: A, by_lower: A, k: int, exact: bool, found: A, keys: A, count: A,
-) -> None:  # fmt: skip
-    """As within_reach, for the keys half_j - x_i'x_j of some rows of a csr X and all others, with X also in csc.
-
-    Rows that share no column with row i have the key half_j. They are visited in the order of their bounds, given by
-    ``by_upper`` and ``by_lower``, until the bounds are too large.
-    """
-    n, widest = len(half), b.max()
-    product, seen, met = np.zeros(n), np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
-    near, near_key, smallest = np.empty(n, dtype=np.intp), np.empty(n), np.empty(k)
-    for r in range(len(rows)):
-        i, n_met = rows[r], 0
-        for p in range(indptr[i], indptr[i + 1]):
-            value, c = data[p], indices[p]
-            for q in range(c_indptr[c], c_indptr[c + 1]):
-                j = c_indices[q]
-                if seen[j] != r:
-                    seen[j] = r
-                    product[j] = 0.0
-                    met[n_met] = j
-                    n_met += 1
-                product[j] += value * c_data[q]
-        seen[i], product[i] = r, -np.inf  # a row is not its own neighbour
-        smallest[:] = np.inf  # the k smallest upper bounds so far, ascending
-        n_near, place = 0, 0
-        while place < n + n_met:  # first the rows that share no column, then all others
-            if place < n:
-                j = by_upper[place]
-                key = half[j]
-                if key + b[j] >= smallest[k - 1]:
-                    place = n
-                    continue
-                place += 1
-                if seen[j] == r:
-                    continue
-            else:
-                j = met[place - n]
-                key, limit, place = half[j] - product[j], smallest[k - 1] + a[r] + a[r], place + 1
-                if key - widest > limit or key - b[j] > limit:
-                    continue
-                near[n_near], near_key[n_near] = j, key
-                n_near += 1
-            if key + b[j] < smallest[k - 1]:
-                p = k - 1
-                while p > 0 and smallest[p - 1] > key + b[j]:
-                    smallest[p] = smallest[p - 1]
-                    p -= 1
-                smallest[p] = key + b[j]
-        limit = smallest[k - 1] + a[r] + a[r]
-        free = k  # how many of the keys equal to the limit are wanted, where keys are exact
-        if exact:
-            for p in range(k):
-                free -= smallest[p] < limit
-        left = free
-        for place in range(n):
-            j = by_lower[place]
-            if half[j] - b[j] > limit or left == 0:
-                break
-            if seen[j] != r:
-                left -= exact and half[j] == limit  # of equal ones the smallest are met first
-                near[n_near], near_key[n_near] = j, half[j]
-                n_near += 1
-        c = 0
-        for place in range(n_near):
-            if near_key[place] - b[near[place]] <= limit:
-                near[c], near_key[c] = near[place], near_key[place]
-                c += 1
-        by_index, n_found = np.argsort(near[:c]), 0
-        for place in by_index:
-            key = near_key[place]
-            if exact and key == limit:
-                free -= 1
-                if free < 0:
-                    continue
-            if n_found < found.shape[1]:
-                found[r, n_found], keys[r, n_found] = near[place], key
-            n_found += 1
-        count[r] = n_found
 
 
 def choose_sparse(

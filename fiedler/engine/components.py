@@ -50,7 +50,8 @@ def leading_components(
             count()
             Z = times_gram(X, block, scale)
             with one_blas_thread(float(n) * Q.shape[1] * width):
-                H = _bordered(H, Q.T @ Z, block.shape[1])
+                border = Q.T @ Z
+                H = np.block([[H, border[: len(H)]], [border[: len(H)].T, border[len(H) :]]])
                 variance = float(np.linalg.eigvalsh(H)[-number:].sum())
                 if variance - before <= _SETTLED * variance or Q.shape[1] == most or not left:
                     break
@@ -79,15 +80,6 @@ def _orthonormal(Z: np.ndarray, Q: np.ndarray | None = None, most: int | None = 
             Z = np.linalg.qr(Z)[0]
             Z -= Q @ (Q.T @ Z)
     return np.linalg.qr(Z)[0]
-
-
-def _bordered(H: np.ndarray, columns: np.ndarray, width: int) -> np.ndarray:
-    """Q'A Q of a basis that has grown by the last ``width`` columns of Q; ``columns`` is Q'A of these."""
-    grown = np.zeros((len(columns), len(columns)))
-    grown[: len(H), : len(H)] = H
-    grown[:, -width:] = columns
-    grown[-width:, :] = columns.T
-    return grown
 
 
 def times_gram(X: Matrix | sp.csr_array, Y: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:

@@ -460,29 +460,6 @@ class SparseDistances(Distances):
         compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
         return gram
 
-    def within_reach(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(position of a row, column, key) of all candidates for its k nearest, if no block is needed; else None."""
-        few = self._keys is None and not self.single and self.n_products < float(self.n) ** 2
-        compiled = kernels(4.0 * self.n_products) if few else None
-        if compiled is None:
-            return None
-        X, twin, (a, b) = self._rows, self._columns, self.uncertainty(rows)
-        half, by_upper, by_lower = self._without_products
-        found, count = np.empty((len(rows), 4 * k + 32), dtype=np.intp), np.empty(len(rows), dtype=np.intp)
-        keys = np.empty(found.shape)
-        arrays = (X.indptr, X.indices, X.data, twin.indptr, twin.indices, twin.data)
-        compiled.sparse_within_reach(rows, *arrays, half, a, b, by_upper, by_lower, k, self.exact, found, keys, count)
-        if count.max(initial=0) > found.shape[1]:  # very many rows at the same distance
-            return None
-        local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
-        return local, found[local, place], keys[local, place]
-
-    @cached_property
-    def _without_products(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The keys of rows that share no column, and all rows sorted by their upper and by their lower bounds."""
-        half, b = self.norms / 2.0, self.uncertainty(np.arange(0))[1]
-        return half, np.argsort(half + b, kind="stable"), np.argsort(half - b, kind="stable")
-
     def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         return squares_by_group(self._rows, i, j)[:, 0] if self._between is None else self._between(i, j)
 

@@ -109,7 +109,11 @@ class AnchorMap:
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
             V = rows[part] if is_sparse(rows) else rows[part] - self._centre
-            i, j = _all_candidates(V, U, norms, self.k)
+            own = _row_norms(V)
+            single = not is_sparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
+            i, j = _candidates(V, U, own, norms, self.k, np.float32 if single else np.float64)
+            if single and len(i) > _MANY_CANDIDATES * self.k * len(own):  # single precision does not separate anchors
+                i, j = _candidates(V, U, own, norms, self.k, np.float64)
             # The choice uses differences of the original values, so that dense and sparse rows give the same result.
             apart = _squared_distances(rows[part], i, self._U, j)
             if len(i) > self.k * V.shape[0]:
@@ -117,16 +121,6 @@ class AnchorMap:
                 j, apart = j[kept], apart[kept]
             found[part], squared[part] = j.reshape(-1, self.k), apart.reshape(-1, self.k)
         return found, squared
-
-
-def _all_candidates(V: Any, U: Any, norms: np.ndarray, k: int) -> tuple[np.ndarray, ...]:
-    """(row, anchor) of all candidates for the k nearest anchors, in single precision if it is accurate enough."""
-    own = _row_norms(V)
-    single = not is_sparse(V) and max(own.max(), norms.max()) < _SINGLE_UP_TO
-    i, j = _candidates(V, U, own, norms, k, np.float32 if single else np.float64)
-    if single and len(i) > _MANY_CANDIDATES * k * len(own):  # single precision does not separate these anchors
-        i, j = _candidates(V, U, own, norms, k, np.float64)
-    return i, j
 
 
 def _candidates(V: Any, U: Any, own: np.ndarray, norms: np.ndarray, k: int, dtype: Any) -> tuple[np.ndarray, ...]:

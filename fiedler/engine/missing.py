@@ -67,7 +67,9 @@ def check_known(known: np.ndarray, names: list[str]) -> None:
 def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np.ndarray:
     """A copy of X in float64, or float32 if X is, with every hole filled from the nearest rows that know the column."""
     table = _Table(X, known, groups)
-    table.fill_from_candidates()
+    rows = np.flatnonzero(table.holes.any(axis=1))
+    if len(rows):
+        table.with_candidates(rows, table.n_candidates, table.fill_rows)
     table.fill_rare()
     return table.result.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64, copy=False)
 
@@ -97,22 +99,13 @@ class _Table:
         self.rare = counts < min(_RARE, self.n)
         self.result = np.where(known, X, 0.0).astype(np.float64)
         self.holes = ~known & ~self.rare
-        self.n_candidates = self._enough(counts)
-
-    def _enough(self, counts: np.ndarray) -> int:
-        """How many nearest rows nearly always contain five that know a column."""
-        common = counts[~self.rare]
-        share = float(common.min(initial=self.n)) / self.n
-        return int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
+        # How many nearest rows nearly always contain five that know a column.
+        share = float(counts[~self.rare].min(initial=self.n)) / self.n
+        self.n_candidates = int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
 
     # ---------------------------------------------------------------- columns that many rows know
 
-    def fill_from_candidates(self) -> None:
-        rows = np.flatnonzero(self.holes.any(axis=1))
-        if len(rows):
-            self._with_candidates(rows, self.n_candidates, self._fill_rows)
-
-    def _with_candidates(
+    def with_candidates(
         self, rows: np.ndarray, k: int, use: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
     ) -> None:
         """``use(rows, place, near)`` for blocks of rows; near[c] may be one of the k nearest of row rows[place[c]]."""
@@ -147,7 +140,7 @@ class _Table:
 
         for_each(block, range(0, len(rows), step), work, "rows with missing values")
 
-    def _fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
+    def fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
         """Fill the holes of some rows; ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``."""
         squared = self.between(rows[place], near)
         order = np.lexsort((near, tie_levels(squared, place)))
@@ -202,7 +195,7 @@ class _Table:
             best = closest(i, j, squared, np.zeros(len(i), dtype=np.intp), k)
             found.append((i[best], j[best], squared[best]))
 
-        self._with_candidates(np.arange(self.n), min(k, self.n - 1), use)
+        self.with_candidates(np.arange(self.n), min(k, self.n - 1), use)
         i, j, squared = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.lexsort((j, i))  # threads finish in any order
         return i[order], j[order], squared[order] * self.features.shape[1]

@@ -86,7 +86,8 @@ def group_moments(F: Block, Z: sp.csr_array, origin: Any = None) -> tuple[np.nda
     sizes, mean = _group_means(shifted, Z)
     scatter = np.zeros_like(mean)
     for rows, groups, z in _layers(Z):
-        scatter += _pool(groups, z, len(mean)) @ (shifted[rows] - mean[groups]) ** 2
+        pool = sp.csr_array((z, groups, np.arange(len(z) + 1)), shape=(len(z), len(mean))).T
+        scatter += pool @ (shifted[rows] - mean[groups]) ** 2
     return sizes, mean, scatter
 
 
@@ -148,11 +149,6 @@ def _layers(Z: sp.csr_array) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
         rows = np.flatnonzero(counts > p)
         entry = Z.indptr[rows] + p
         yield (slice(None) if len(rows) == Z.shape[0] else rows), Z.indices[entry], Z.data[entry]
-
-
-def _pool(groups: np.ndarray, z: np.ndarray, r: int) -> sp.csc_array:
-    """The matrix (r, len(z)) that adds up the rows of a layer in their groups."""
-    return sp.csr_array((z, groups, np.arange(len(z) + 1)), shape=(len(z), r)).T
 
 
 def _sparse_group_moments(F: sp.csc_array, Z: sp.csr_array, origin: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

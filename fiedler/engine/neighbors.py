@@ -200,12 +200,6 @@ def _candidates(
     distances: Distances, rows: np.ndarray, members: list[np.ndarray], own: np.ndarray, k: int
 ) -> tuple[np.ndarray, ...]:
     """(i, j, approximate squared distance, group, surplus) of all candidates for the k nearest of a group."""
-    if len(members) == 1 and k < distances.n - 1:
-        reached = distances.within_reach(rows, k) if isinstance(distances, SparseDistances) else None
-        if reached is not None:
-            local, column, some = reached
-            surplus = (np.bincount(local, minlength=len(rows)) > k)[local]
-            return rows[local], column, distances.from_key(rows[local], some), np.zeros_like(local), surplus
     key = distances.block(rows)
     a, b = distances.uncertainty(rows)
     parts = []
@@ -317,7 +311,10 @@ class Tree:
         """Mask of the rows for which ``wanted`` neighbours are enough, and their k nearest with squared distances."""
         k = self._k
         asked = self._tree.query(self._rows[rows], wanted, workers=n_threads())
-        found = _without_self(np.asarray(asked[1]), rows)
+        found = np.asarray(asked[1])
+        keep = found != rows[:, None]
+        keep[keep.all(axis=1), -1] = False  # duplicates of a row displaced it from its own list
+        found = found[keep].reshape(len(found), -1)
         squared = self._distances.between(np.repeat(rows, wanted - 1), found.ravel()).reshape(found.shape)
         kth, last = np.partition(squared, k - 1, axis=1)[:, k - 1], squared.max(axis=1)
         settled = (last > (1.0 + _NEARLY) * kth) | (wanted == self._distances.n)
@@ -330,10 +327,3 @@ class Tree:
             near[some], short[some] = (np.take_along_axis(part[some], kept, axis=1) for part in (found, squared))
         order = np.argsort(near, axis=1)
         return settled, np.take_along_axis(near, order, axis=1), np.take_along_axis(short, order, axis=1)
-
-
-def _without_self(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Drop each row from its own list, or the last entry if duplicates displaced it."""
-    keep = found != rows[:, None]
-    keep[keep.all(axis=1), -1] = False
-    return found[keep].reshape(len(found), -1)

@@ -88,7 +88,8 @@ class Anchors(Recipe):
             return SummedGraph(Sums(*sums), anchors.origin)
         X = _shortened(problem.X) if self._is_wide(problem.X) else problem.X
         anchors = self._place(X)
-        z, indices, counts = fold_rows(partial(_entries, anchors), _joined, X)
+        joined = lambda above, below: tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))  # noqa: E731
+        z, indices, counts = fold_rows(partial(_entries, anchors), joined, X)
         Z = sp.csr_array((z, indices, np.r_[0, np.cumsum(counts)]), shape=(problem.n_samples, anchors.n_anchors))
         # No bandwidth is set: a Graph has one only for weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
         degree = np.ones(problem.n_samples)
@@ -102,9 +103,11 @@ class Anchors(Recipe):
         wanted = self._number(n)
         rng = np.random.default_rng(seed)
         size = min(n, max(2 * wanted, min(_ROWS_PER_ANCHOR * wanted, _SAMPLE_VALUES // m)))
-        sample = _read(X, np.sort(rng.choice(n, size, replace=False)))
+        part = rows_of(X, np.sort(rng.choice(n, size, replace=False)))
+        sample = as_rows(part[:] if isinstance(part, Source) else part)
         U = choose_anchors(sample, wanted, self.n_neighbors, rng)
-        anchors = AnchorMap(U, self.n_neighbors, _first_row(sample))
+        first = sample[:1].toarray()[0] if is_sparse(sample) else sample[0].copy()
+        anchors = AnchorMap(U, self.n_neighbors, first)
         if anchors.k < self.n_neighbors:
             warnings.warn(
                 f"n_neighbors={self.n_neighbors}, but only {anchors.k} different rows can be anchors: every row is "
@@ -158,16 +161,6 @@ def _entries(anchors: AnchorMap, rows: Rows) -> tuple[np.ndarray, ...]:
     return Z.data, Z.indices, np.diff(Z.indptr)
 
 
-def _joined(above: tuple[np.ndarray, ...], below: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    return tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))
-
-
-def _read(X: Matrix, rows: np.ndarray) -> Rows:
-    """Some rows in memory, in float64."""
-    part = rows_of(X, rows)
-    return as_rows(part[:] if isinstance(part, Source) else part)
-
-
 def _shortened(X: Matrix) -> np.ndarray:
     """Few long rows rotated into n columns; distances and means of rows are preserved."""
     squared = row_distances(X).matrix()
@@ -176,10 +169,6 @@ def _shortened(X: Matrix) -> np.ndarray:
     squared -= squared.mean(axis=1)[:, None]
     values, vectors = eigh(squared / -2.0)
     return (vectors * np.sqrt(np.maximum(values, 0.0)))[first]
-
-
-def _first_row(rows: Rows) -> np.ndarray:
-    return rows[:1].toarray()[0] if is_sparse(rows) else rows[0].copy()
 
 
 # -------------------------------------------------------------------- summed

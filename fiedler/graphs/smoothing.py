@@ -17,7 +17,7 @@ graphs of classes and anchors, A is used at any size.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -101,11 +101,23 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
     if not isinstance(kind, str):
         return Smoother(_response(graph, kind, trivial), trivial)
     if kind == "steps":
-        return _two_steps(graph, trivial)
+        step = _walk(graph, trivial).apply
+
+        def two_steps(V: np.ndarray) -> np.ndarray:
+            once = step(V)
+            return (once + step(once)) / 2.0
+
+        return Smoother(two_steps, trivial)
     if kind == "walk" or graph.small is not None or n_nodes > _POLYNOMIAL_UP_TO:
         return _walk(graph, trivial)
     if n_nodes <= (_EXACT_UP_TO if graph.csr is not None else _EXACT_IN_FULL):
-        F = _adjacency(graph) - np.outer(trivial, trivial)
+        F, root = graph.toarray(), graph.inverse_root_degree
+        if root.max(initial=0.0) < _LARGE_ROOT:
+            F *= root[:, None] * root
+        else:  # two nodes whose weights are all but 0: one root after the other overflows for no edge
+            F *= root[:, None]
+            F *= root
+        F -= np.outer(trivial, trivial)
         with one_blas_thread(0.0):  # a second thread saves little, and costs much on a busy machine
             values, vectors = eigh(F, driver="evd", overwrite_a=True)
         first = int(np.searchsorted(values, _NOTHING, side="right"))
@@ -113,14 +125,11 @@ def smoother(graph: Graph | None, kind: Any, n_nodes: int) -> Smoother:
     return Smoother(_positive_part(graph, trivial), trivial)
 
 
-def _positive(x: np.ndarray) -> Any:
-    return np.maximum(x, 0.0)
-
-
 def _positive_part(graph: Graph, trivial: np.ndarray) -> Apply:
     """max(A, 0) on the complement of u, as Σ_p c_p T_p(A), applied to a few columns at a time on all allowed cores."""
     degree = _DEGREE_OF_FEW if graph.n_nodes <= _EXACT_IN_FULL else _DEGREE
-    (average, A), coefficients = _averaging(graph), np.asarray(chebyshev.chebinterpolate(_positive, degree))
+    (average, A), positive = _averaging(graph), cast("Any", lambda x: np.maximum(x, 0.0))
+    coefficients = np.asarray(chebyshev.chebinterpolate(positive, degree))
     isolated = np.flatnonzero(~graph.active)
 
     def panel(V: np.ndarray, compiled: Any) -> np.ndarray:
@@ -187,47 +196,23 @@ def _row_by_row(A: sp.csr_array, unit: np.ndarray, V: np.ndarray) -> np.ndarray:
     return result
 
 
-def _two_steps(graph: Graph, trivial: np.ndarray) -> Smoother:
-    step = _walk(graph, trivial).apply
-
-    def apply(V: np.ndarray) -> np.ndarray:
-        once = step(V)
-        return (once + step(once)) / 2.0
-
-    return Smoother(apply, trivial)
-
-
-def _adjacency(graph: Graph) -> np.ndarray:
-    A, root = graph.toarray(), graph.inverse_root_degree
-    if root.max(initial=0.0) < _LARGE_ROOT:
-        A *= root[:, None] * root
-    else:  # two nodes whose weights are all but 0: one root after the other overflows for no edge
-        A *= root[:, None]
-        A *= root
-    return A
-
-
 def _response(graph: Graph, kind: Any, trivial: np.ndarray) -> Apply:
     function = spectral_function(kind)
     if not callable(kind):
         power = function
         function = lambda values: power(np.full(1, 2.0)) - power(values)  # noqa: E731
     if graph.n_nodes - graph.n_isolated > ALL_PAIRS:
-        return _polynomial(graph, chebyshev_coefficients(function), trivial)
+        coefficients = chebyshev_coefficients(function)
+
+        def apply(V: np.ndarray) -> np.ndarray:
+            active = graph.active[:, None] * V
+            total = polynomial(graph, coefficients, active - _along(trivial, active))
+            return total - _along(trivial, total)
+
+        return apply
     values, vectors = graph.spectrum()
     weights = function(values[1:])[:, None]
     return lambda V: vectors[:, 1:] @ (weights * (vectors[:, 1:].T @ V))
-
-
-def _polynomial(graph: Graph, coefficients: np.ndarray, trivial: np.ndarray) -> Apply:
-    """A polynomial in 𝓛 on the complement of u."""
-
-    def apply(V: np.ndarray) -> np.ndarray:
-        active = graph.active[:, None] * V
-        total = polynomial(graph, coefficients, active - _along(trivial, active))
-        return total - _along(trivial, total)
-
-    return apply
 
 
 def _along(unit: np.ndarray, V: np.ndarray) -> np.ndarray:

@@ -139,7 +139,10 @@ class SmallSpectrum:
         grounds, values, vectors = np.zeros((len(core), len(components))), [], []
         for place, groups in enumerate(components):
             grounds[groups, place] = trivial[groups] / norms[place]
-            sigma, inside = _nontrivial(small[np.ix_(groups, groups)], grounds[groups, place])
+            ground = grounds[groups, place]
+            # shifts the trivial σ = 1 below all others
+            sigma, inside = eigh(small[np.ix_(groups, groups)] - 3.0 * np.outer(ground, ground))
+            sigma, inside = sigma[sigma > _NO_EIGENVALUE], inside[:, sigma > _NO_EIGENVALUE]
             vectors.append(np.zeros((len(core), len(sigma))))
             vectors[-1][groups] = inside / np.sqrt(sigma)
             values.append(np.maximum(1.0 - sigma, 0.0))
@@ -149,13 +152,6 @@ class SmallSpectrum:
         self.values = np.concatenate([np.zeros(between.shape[1]), np.concatenate(values)[order]])
         self.vectors = np.hstack([between, np.hstack(vectors)[:, order]])
         self.n_ones, self.n_components = n_nodes - 1 - len(self.values), len(components)
-
-
-def _nontrivial(small: np.ndarray, trivial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs (σ, v) of one component of B'B with σ > 0, its trivial vector left out."""
-    sigma, vectors = eigh(small - 3.0 * np.outer(trivial, trivial))  # shifts the trivial σ = 1 below all others
-    kept = sigma > _NO_EIGENVALUE
-    return sigma[kept], vectors[:, kept]
 
 
 def householder(weights: np.ndarray) -> np.ndarray:

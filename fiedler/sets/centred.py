@@ -48,7 +48,8 @@ class CentredColumns:
         self.shape, self.dtype = X.shape, X.dtype
         weights = np.ones(X.shape[0]) if weights is None else weights
         self.root, self._centre = np.sqrt(weights), Centre(weights)
-        self._X, self._held = X, None
+        self._X = X
+        self._held: np.ndarray | None = None
         self._squares: np.ndarray | None = None
         if is_sparse(X):
             self._X = shifted(sp.csc_array(X, dtype=np.float64), weights)
@@ -56,16 +57,12 @@ class CentredColumns:
             self._scaled = self._X if self._even else sp.csc_array(self._X.multiply(self.root[:, None]))
             self._mean, self._squares = sparse_moments(self._X, weights)
         elif not isinstance(X, Source) and 8.0 * X.shape[0] * X.shape[1] <= _HELD * working_bytes():
-            self._held = self._centred_in_threads(X)
+            self._held = held = np.empty(X.shape)
 
-    def _centred_in_threads(self, X: np.ndarray) -> np.ndarray:
-        held: np.ndarray = np.empty(X.shape)
+            def work(part: slice) -> None:
+                held[:, part] = self._centre(np.asarray(X[:, part], dtype=np.float64))
 
-        def work(part: slice) -> None:
-            held[:, part] = self._centre(np.asarray(X[:, part], dtype=np.float64))
-
-        for_each(work, self.blocks(), float(X.size))
-        return held
+            for_each(work, self.blocks(), float(X.size))
 
     @property
     def sparse(self) -> sp.csc_array | None:

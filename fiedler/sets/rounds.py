@@ -58,7 +58,8 @@ class _Rounds:
         self.slack = np.zeros(len(self.num)) if kernel.slack is None else kernel.slack.copy()  # bound of errors of num
         self.base, self.steps = 0, list[Chosen]()
         self.spent: dict[int, int] = {}  # columns found to have no residual, with the step
-        self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else self._affordable())
+        affordable = int(max(1, min(_POOL_OF_FILES, slab_bytes() / (8 * self.columns.shape[0]))))
+        self.n_pool = min(len(self.num), _POOL if self.columns.in_memory else affordable)
         self.length = _FIRST_ROUND
         if not self.columns.in_memory:
             # The products of a slab with all steps must not be larger than the slab.
@@ -100,10 +101,6 @@ class _Rounds:
                 self.steps.append(self._step(column, _FIXED, c, Q) or nothing)
             self.pool = np.unique(part)
             self._verify()
-
-    def _affordable(self) -> int:
-        """Largest number of columns of a file that join the pool at a time, at most a slab."""
-        return int(max(1, min(_POOL_OF_FILES, slab_bytes() / (8 * self.columns.shape[0]))))
 
     def _reached(self) -> bool:
         return sum(step.e for step in self.steps) >= self.enough

@@ -11,7 +11,7 @@ B = C'FC. If X has few stored values, they come from sparse products, and no den
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -89,7 +89,7 @@ class RowKernel(Kernel):
                 "ranking such as laplacian, or take a sample of the rows."
             )
         self._walks = [
-            (term.factor, walk_product(columns, F) if term.of == "features" else F.apply) for term, F in terms
+            (term.factor, partial(_walked, columns, F) if term.of == "features" else F.apply) for term, F in terms
         ]
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
@@ -151,9 +151,9 @@ def _inverse_roots(squares: np.ndarray) -> np.ndarray:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0.0)
 
 
-def walk_product(columns: CentredColumns, F: Smoother) -> Callable[[np.ndarray], np.ndarray]:
+def _walked(columns: CentredColumns, F: Smoother, V: np.ndarray) -> np.ndarray:
     """V -> F C C' F V."""
-    return lambda V: F.apply(columns.mix(columns.project(F.apply(V)).T))
+    return F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
 def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float, np.ndarray | None]:

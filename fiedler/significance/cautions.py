@@ -33,11 +33,13 @@ def warn_of_structure(q: np.ndarray, alpha: float) -> None:
 
 def warn_of_order(problem: Problem) -> None:
     """Warn if successive rows are similar: rows of a time series are not exchangeable."""
-    graph = next((graph for graph in problem.built(Graph) if _has_vectors(graph)), None)
+    graphs = (graph for graph in problem.built(Graph) if graph.storage != "summed" and graph.active.any())
+    graph = next(graphs, None)
     if graph is None:
         return
     vectors = graph.spectrum(_VECTORS + 1)[1][:, 1:]
-    lag = max((_autocorrelation(v) for v in vectors.T), default=0.0)
+    vectors = vectors - vectors.mean(axis=0)
+    lag = max((float(v[:-1] @ v[1:] / (v @ v or 1.0)) for v in vectors.T), default=0.0)
     if lag > max(_IN_ORDER, _CHANCE / np.sqrt(problem.n_samples)):
         _warn(
             f"successive rows are similar (lag-one autocorrelation {lag:.2f} of a leading vector of the graph). If "
@@ -81,15 +83,6 @@ def warn_of_heavy_tails(skewness: np.ndarray) -> None:
             "conservative and p-values are too large; use ranks, logarithms, KNN(metric='cosine') for counts, or "
             "n_permutations=999."
         )
-
-
-def _has_vectors(graph: Graph) -> bool:
-    return graph.storage != "summed" and bool(graph.active.any())
-
-
-def _autocorrelation(v: np.ndarray) -> float:
-    v = v - v.mean()
-    return float(v[:-1] @ v[1:] / (v @ v or 1.0))
 
 
 def _warn(text: str) -> None:

@@ -94,7 +94,8 @@ class Null(ABC):
             _, spread, lean = self.moments(np.full(len(t), self.centre), *sums)
             skewness = lean / spread**1.5
         p = np.maximum(p, ndtr(z)) if self.normal_too else p
-        flat = variance <= _DEGENERATE * self._spread(t)
+        of = self.invariants(t)
+        flat = variance <= _DEGENERATE * (2 * of.square + of.diagonal_square)
         p, z = np.where(flat, 1.0, p), np.where(flat, 0.0, z)
         effect = np.where(np.isnan(t), np.nan, 1.0 - share)
         return Verdict(p, z, effect, rarer_value(*sums[:2], self.n), skewness)
@@ -107,10 +108,6 @@ class Null(ABC):
     def moments(self, t: np.ndarray, *sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, variance and third central moment of Q at each t, from s3, s4 and s6 of each feature."""
         return moments(self.invariants(t), self.n, *sums)
-
-    def _spread(self, t: np.ndarray) -> np.ndarray:
-        of = self.invariants(t)
-        return 2 * of.square + of.diagonal_square
 
 
 class RayleighNull(Null):
