@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .data.columns import Column, checked, frame_columns, read_column
-from .data.contents import Contents, ReadOnce, Request
 from .data.formats import FORMATS, file_format, read_contents
 from .data.memory import allocation_limit, memory_limit, physical_bytes
 from .data.scaling import uneven_columns
 from .data.source import Source
+from .data.tables import Contents, ReadOnce, Request
 from .data.text import BLANKS, existing
 from .selection.screens import noise_remark
 from .validation import is_sparse

@@ -42,24 +42,20 @@ _NAMED = 5  # columns named in a note
 _ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
-_NO_VALUES = np.empty(0)
 
 
 class Column(NamedTuple):
     """One column of a table.
 
     ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty" and "wrong" for columns that are
-    not used; "cells" as long as only its cells are read. ``values`` are numbers, positions of the levels, or days, and
-    NaN where a value is missing. ``levels`` are those of a category or a text, in the order of their positions.
-    ``cells`` are the cells of the file, if they are not numbers, and ``odd`` says which of them is none.
+    not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is missing. ``levels`` are
+    those of a category or a text, in the order of their positions.
     """
 
     name: Any
     kind: str
-    values: np.ndarray = _NO_VALUES
+    values: np.ndarray
     levels: Sequence[str] = ()
-    cells: Sequence[Any] = ()
-    odd: str = ""
 
     @property
     def known(self) -> np.ndarray:

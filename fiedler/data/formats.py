@@ -31,11 +31,11 @@ import numpy as np
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
 from . import matrices, stores, tables
-from .contents import Contents, ReadOnce, Request, Table, flipped, position
 from .files import ParquetFile, named_damage, open_mapped
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
+from .tables import Contents, ReadOnce, Request, Table, flipped, position
 from .text import existing
 from .work import check_writable, replacing
 

@@ -290,7 +290,8 @@ def write_ranking(
             pa = require("pyarrow", "io", temporary)
             save_arrow(pa.table({name: np.asarray(values).tolist() for name, values in columns.items()}), temporary)
         elif suffix == ".xlsx":
-            save_sheet(temporary, columns, path)
+            values = (np.asarray(column).tolist() for column in columns.values())
+            save_sheet(temporary, [list(columns), *zip(*values, strict=True)], path)
         else:
             text = ranking_text(columns, suffix, about, formulas == "escape")
             temporary.write_text(text, encoding="utf-8", newline="")

@@ -27,10 +27,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import is_sparse, require
-from .contents import Contents, Request, Table, kept_columns, named_arrays, of_arrays, without_column
 from .files import named_damage, no_array, open_npy, starts_fit
 from .memory import DEFLATE, allocation_limit, check_size
 from .stores import members, open_hdf5
+from .tables import Contents, Request, Table, kept_columns, named_arrays, of_arrays, without_column
 from .text import BoundedLines, open_text, opener
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)

@@ -17,7 +17,10 @@ import numpy as np
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean
-from .contents import (
+from .files import ArrayFile, SparseFile, named_damage, sparse_layout
+from .memory import TEXT_BYTES, check_size
+from .source import Source
+from .tables import (
     Contents,
     Request,
     Table,
@@ -28,9 +31,6 @@ from .contents import (
     position,
     without_column,
 )
-from .files import ArrayFile, SparseFile, named_damage, sparse_layout
-from .memory import TEXT_BYTES, check_size
-from .source import Source
 
 # -------------------------------------------------------------------- opened
 
