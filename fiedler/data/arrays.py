@@ -32,20 +32,20 @@ def opened(X: Any) -> tuple[Any, Any]:
 
     The matrix of an AnnData is its X; other objects than AnnData, DataArray and lazy frames are returned unchanged.
     """
-    home, kind = _home(X), type(X).__name__
-    if home == "anndata" and hasattr(X, "obs_names"):
+    package, kind = home(X), type(X).__name__
+    if package == "anndata" and hasattr(X, "obs_names"):
         inside = anndata_matrix(X)
         if inside is None:
             layers = ", ".join(X.layers) or "there are none"
             raise ValueError(f"the AnnData has no X; pass one of its layers: {layers}.")
         return inside, _named(X.var_names, X.n_vars)
-    if home == "mudata":
+    if package == "mudata":
         raise TypeError(f"X is a whole {kind}; pass one of its modalities, for example mdata['rna'].")
-    if home == "xarray":
+    if package == "xarray":
         if kind != "DataArray" or X.ndim != 2:
             raise TypeError(f"X is an xarray {kind}; pass a DataArray with two dimensions, samples and features.")
         return X.data, _named(X.coords[X.dims[1]].values if X.dims[1] in X.coords else (), X.shape[1])
-    if home == "polars" and kind == "LazyFrame":
+    if package == "polars" and kind == "LazyFrame":
         X = X.collect()
     names = number_names(X)
     return X, X if names is None else _named(names, len(names))
@@ -56,7 +56,7 @@ def number_names(X: Any) -> list[str] | None:
 
     None for all other objects, and for columns that are numbered 0, 1, 2, ..., which says nothing about them.
     """
-    if _home(X) != "pandas" or type(X).__name__ != "DataFrame":
+    if home(X) != "pandas" or type(X).__name__ != "DataFrame":
         return None
     names = X.columns.tolist()
     numbers = all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names)
@@ -92,11 +92,13 @@ def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
 
 def is_container(X: Any) -> bool:
     """Whether X holds more than a matrix and its names, and all of it can be sliced by columns."""
-    home = _home(X)
-    return (home == "anndata" and hasattr(X, "obs_names")) or (home == "xarray" and type(X).__name__ == "DataArray")
+    return (home(X) == "anndata" and hasattr(X, "obs_names")) or (
+        home(X) == "xarray" and type(X).__name__ == "DataArray"
+    )
 
 
-def _home(X: Any) -> str:
+def home(X: Any) -> str:
+    """The package of the class of X."""
     return type(X).__module__.partition(".")[0]
 
 
@@ -117,15 +119,8 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
 
     Data that are not in memory become a :class:`fiedler.sources.Source`, whose values are checked when they are read.
-
-    Parameters
-    ----------
-    X : array-like, frame, sparse matrix, AnnData or DataArray of shape (n_samples, n_features)
-        The data, of any real dtype. The values are copied only if the container requires it, and never modified.
-    column_names : array-like of str, optional
-        Names of the columns for error messages; frames have their own.
-    missing : bool, default=False
-        Whether a dense matrix in memory may hold NaN.
+    The values are copied only if the container requires it, and never modified. ``column_names`` are used in messages;
+    frames have their own. With ``missing`` a dense matrix in memory may hold NaN.
     """
     X, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
@@ -178,18 +173,16 @@ def as_source(X: Any) -> Source | None:
     """
     if isinstance(X, Source):
         return X
-    home = _home(X)
-    if home in ("dask", "dask_expr"):
+    package, kind = home(X), type(X).__name__
+    if package in ("dask", "dask_expr"):
         from dask.array import Array
 
         if not isinstance(X, Array):
-            raise TypeError(
-                f"X is a Dask {type(X).__name__}; pass a Dask array, for example X.to_dask_array(lengths=True)."
-            )
+            raise TypeError(f"X is a Dask {kind}; pass a Dask array, for example X.to_dask_array(lengths=True).")
         return DaskSource(X)
-    if home in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
+    if package in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
         return ArrayFile(X)
-    if home == "anndata" and hasattr(X, "format") and hasattr(X, "group"):
+    if package == "anndata" and hasattr(X, "format") and hasattr(X, "group"):
         label = f"{X.group.file.filename}::{X.group.name.lstrip('/')}" if hasattr(X.group, "file") else "the AnnData X"
         return SparseFile(X.group, X.format, X.shape, label)
     return None

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
-from . import matrices, stores, tables
+from . import matrices, tables
 from .files import ParquetFile, named_damage, open_mapped
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
@@ -102,7 +102,7 @@ class Format:
 
 
 def _stored(path: Path, key: str | None, _: list[str] | None, missing_chunks: str) -> Source:
-    return stores.open_matrix(path, key, missing_chunks)
+    return matrices.open_matrix(path, key, missing_chunks)
 
 
 def _parquet(path: Path, _: str | None, columns: list[str] | None, __: str) -> Source:
@@ -125,9 +125,9 @@ FORMATS = {
         Format("mat", matrices.read_mat, matrices.write_mat),
         Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),
         Format("mtx", matrices.read_mtx, matrices.write_mtx, ("mm",), gzipped=True),
-        Format("h5ad", stores.read_h5ad, stores.write_h5ad, open=_stored, needs=_ANNDATA),
-        Format("h5", stores.read_hdf5, stores.write_hdf5, ("hdf5",), _stored, needs=("h5py", "io")),
-        Format("zarr", stores.read_zarr, stores.write_zarr, open=_stored, folder=True, needs=("zarr", "zarr")),
+        Format("h5ad", matrices.read_store, matrices.write_h5ad, open=_stored, needs=_ANNDATA),
+        Format("h5", matrices.read_store, matrices.write_hdf5, ("hdf5",), _stored, needs=("h5py", "io")),
+        Format("zarr", matrices.read_store, matrices.write_zarr, open=_stored, folder=True, needs=("zarr", "zarr")),
     )
 }
 
