@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .criteria.order import importances
-from .data.arrays import as_source, is_container, opened, with_text_names
-from .data.scaling import SCALES, check_scale, warn_if_uneven
+from .data.arrays import SCALES, as_source, check_scale, is_container, opened, warn_if_uneven, with_text_names
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
 from .selection.choice import Choice, choose

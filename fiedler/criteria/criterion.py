@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..data.arrays import warn_if_uneven
 from ..data.memory import working_bytes
-from ..data.scaling import warn_if_uneven
 from ..data.source import Source
 from ..errors import ParameterError, ParameterWarning
 from ..graphs import Graph, Precomputed, Recipe, as_recipe, holds_graph

@@ -30,20 +30,11 @@ import scipy.sparse as sp
 
 from ..validation import is_sparse, require
 from ..words import did_you_mean
+from . import tables
 from .files import ArrayFile, SparseFile, named_damage, no_array, open_npy, sparse_layout, starts_fit
 from .memory import DEFLATE, TEXT_BYTES, allocation_limit, check_size
 from .source import Source
-from .tables import (
-    Contents,
-    Request,
-    Table,
-    kept_columns,
-    matrix_name,
-    named_arrays,
-    of_arrays,
-    position,
-    without_column,
-)
+from .tables import Contents, Request, Table, kept_columns, matrix_name, named_arrays, of_arrays, without_column
 from .text import BoundedLines, open_text, opener
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
@@ -574,7 +565,7 @@ def _read_anndata(store: Any, request: Request) -> Contents:
     obs, var = read_elem(store["obs"]), read_elem(store["var"])
     X, y = _matrix(request, f"layers/{layer}" if layer else "X"), None
     if request.target is not None:
-        y = obs.iloc[:, position(request.target, list(map(str, obs.columns)), path)].to_numpy(dtype=object)
+        y = obs.iloc[:, tables.position(request.target, list(map(str, obs.columns)), path)].to_numpy(dtype=object)
     return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": layer})
 
 

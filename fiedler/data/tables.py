@@ -224,11 +224,8 @@ class Table:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        labels = (
-            "no labels"
-            if self.y is None
-            else f"{sum(v is not None and v == v for v in self.y.tolist())} of {n} labels known"
-        )
+        known = 0 if self.y is None else sum(v is not None and v == v for v in self.y.tolist())
+        labels = "no labels" if self.y is None else f"{known} of {n} labels known"
         return f"Table({n} rows x {m} features, {labels}, source={str(self.source)!r})"
 
 
@@ -336,12 +333,10 @@ def usable(request: Request, names: list[str], features: list[int], bad: dict[in
         told = "; ".join([bad[j] for j in sorted(bad)][:_LISTED])
         more = f"; and {len(bad) - _LISTED} more columns" if len(bad) > _LISTED else ""
         which, it = ("this column is no feature", "it") if len(gone) == 1 else ("these columns are no features", "them")
-        raise ParameterError(
-            f"{request.path}: {told}{more}. Correct the cells, or, if {which}, name {it} as the target or as an id "
-            f"column, or leave {it} out with drop={gone} or numeric_only=True.",
-            parameter="drop",
-            way_out={f"drop={gone}": ("drop", gone), "numeric_only=True": ("numeric_only", True)},
-        )
+        message = f"{request.path}: {told}{more}. Correct the cells, or, if {which}, name {it} as the target or as an"
+        message += f" id column, or leave {it} out with drop={gone} or numeric_only=True."
+        ways = {f"drop={gone}": ("drop", gone), "numeric_only=True": ("numeric_only", True)}
+        raise ParameterError(message, parameter="drop", way_out=ways)
     return [j for j in features if j not in bad], [f"{request.path}: {some(gone)} skipped: not numeric."]
 
 
@@ -464,12 +459,8 @@ def without_column(X: Any, request: Request) -> Contents:
 def flipped(found: Contents, path: Path) -> Contents:
     """The contents of a matrix that holds one feature per row, as a table with one row per sample."""
     if isinstance(found.X, Source) or found.groups is not None or found.y is not None:
-        raise ParameterError(
-            f"{path}: transpose=True needs a matrix of numbers in memory, without a column of labels; give the labels "
-            "as a file.",
-            parameter="transpose",
-            value=True,
-        )
+        needs = "a matrix of numbers in memory, without a column of labels; give the labels as a file"
+        raise ParameterError(f"{path}: transpose=True needs {needs}.", parameter="transpose", value=True)
     X = sp.csc_array(found.X.T) if is_sparse(found.X) else found.X.T
     names = None if found.row_ids is None else [str(name) for name in found.row_ids]
     return Contents(X, names, None, found.names, {"features": list(range(X.shape[1])), "transposed": True}, found.notes)
@@ -517,26 +508,19 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
         The filled matrix; ``table.X`` itself if nothing is missing.
     """
     if isinstance(table.X, Source):
-        if how is not None:
-            raise ParameterError(
-                f"{table.source} is read block by block, but how={how!r} needs it in memory; fill missing cells first, "
-                "or allow more memory.",
-                parameter="how",
-                value=how,
-                way_out={f"how={how!r}": ("impute", how), "more memory": ("memory", ...)},
-            )
-        return table.X  # a missing cell is reported when its block is read
+        if how is None:
+            return table.X  # a missing cell is reported when its block is read
+        message = f"{table.source} is read block by block, but how={how!r} needs it in memory; fill missing cells first"
+        ways: dict[str, Any] = {f"how={how!r}": ("impute", how), "more memory": ("memory", ...)}
+        raise ParameterError(f"{message}, or allow more memory.", parameter="how", value=how, way_out=ways)
     gaps = check_infinite(table)
     if not gaps.any():
         return table.X
     if how is None:
-        count, columns = int(gaps.sum()), some(table.names_of_columns(gaps > 0))
-        raise ParameterError(
-            f"{table.source}: {count} missing cell{'s' * (count > 1)} in {columns}; fill them with "
-            "fill_missing(table, 'median'), or drop those columns.",
-            parameter="how",
-            way_out={"fill_missing(table, 'median')": ("impute", "median")},
-        )
+        count, way_out = int(gaps.sum()), "fill_missing(table, 'median')"
+        where = f"{count} missing cell{'s' * (count > 1)} in {some(table.names_of_columns(gaps > 0))}"
+        message = f"{table.source}: {where}; fill them with {way_out}, or drop those columns."
+        raise ParameterError(message, parameter="how", way_out={way_out: ("impute", "median")})
     from sklearn.impute import SimpleImputer
 
     strategy = {"median": "median", "mean": "mean", "zero": "constant"}.get(how)
@@ -563,11 +547,9 @@ def check_infinite(table: Table) -> np.ndarray:
         gaps[columns], infinite[columns] = np.isnan(block).sum(axis=0), np.isinf(block).any(axis=0)
     if infinite.any():
         names = table.names_of_columns(infinite)
-        raise ParameterError(
-            f"{table.source}: infinite values in {some(names)}; replace them, or leave them out with drop={names}.",
-            parameter="drop",
-            way_out={f"drop={names}": ("drop", names)},
-        )
+        message, way_out = f"{table.source}: infinite values in {some(names)}; replace them", f"drop={names}"
+        message += f", or leave them out with {way_out}."
+        raise ParameterError(message, parameter="drop", way_out={way_out: ("drop", names)})
     return gaps
 
 
@@ -618,19 +600,7 @@ def read_csv(request: Request) -> Contents:
 
 def _read_csv(request: Request, encoding: str | None) -> Cells:
     path = request.path
-    dialect, notes = text.sniff(path, request.header, request.named, encoding, request.skip_rows)
-
-    def gathered(numeric: list[int], texts: list[int]) -> Gathered:
-        nonlocal dialect
-        found = text.read_delimited(path, dialect, numeric, texts)
-        if text.shows_decimal_commas(dialect, found.odd):
-            other = replace(dialect, decimal_comma=True)
-            again = text.read_delimited(path, other, numeric, texts)
-            if again.odd.keys() < found.odd.keys():
-                solved = next(cell for j, (_, cell) in found.odd.items() if j not in again.odd)
-                notes.append(text.comma_note(path, solved))
-                dialect, found = other, again
-        return found
+    dialect = text.sniff(path, request.header, request.named, encoding, request.skip_rows)
 
     def what(cell: str) -> str:
         return not_a_number(cell) + " (the decimal mark is a comma here)" * (dialect.decimal_comma and "." in cell)
@@ -640,10 +610,10 @@ def _read_csv(request: Request, encoding: str | None) -> Cells:
         check_size(path, f"{len(rows)} rows of text", TEXT_BYTES * sum(map(len, rows)))
         found = _transposed(request, rows, lambda cell: to_number(cell, dialect.decimal_comma))
     else:
-        found = read_cells(request, dialect.names, gathered, "line", what)
+        found = read_cells(request, dialect.names, partial(text.read_delimited, path, dialect), "line", what)
         if not len(found.X):
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    found.notes, found.layout["dialect"] = notes, dialect
+    found.notes, found.layout["dialect"] = dialect.notes, dialect
     return found
 
 
@@ -819,26 +789,23 @@ def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any
     role = roles(names, request)
     # A cell that is not written is 0, which for a nominal attribute means its first value.
     zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
-    wanted, bad = set(role.features), dict[int, str]()
-    rows, columns, values = array("q"), array("q"), array("d")
+    wanted, bad, starts, columns, values = set(role.features), dict[int, str](), array("q", [0]), array("q"), array("d")
     texts: dict[int, list[Any]] = {j: [] for j in (role.target, role.row_ids) if j is not None}
-    n_rows = 0
     for i, row in enumerate(content["data"]):
-        n_rows = i + 1
-        for j, cell in row.items():
-            value = as_number(cell) if j in wanted else np.nan
+        for j in sorted(wanted.intersection(row)):
+            value = as_number(row[j])
             if value is None:
-                bad.setdefault(j, f"row {i}, column {names[j]!r}: {not_a_number(cell)}")
-            elif j in wanted:
-                rows.append(i)
+                bad.setdefault(j, f"row {i}, column {names[j]!r}: {not_a_number(row[j])}")
+            else:
                 columns.append(j)
                 values.append(value)
+        starts.append(len(values))
         for j, cells in texts.items():
             cells.append(row.get(j, zero[j]))
         if i % 256 == 0:
             check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
     features, notes = usable(request, names, role.features, bad)
-    X = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(n_rows, len(names))))[:, features]
+    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, features]
     layout = {"features": features, "left_out": sorted([*role.dropped, *bad])}
     y, row_ids = (None if j is None else texts[j] for j in (role.target, role.row_ids))
     return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)

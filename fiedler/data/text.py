@@ -18,7 +18,8 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,9 +45,9 @@ BLANKS = " "  # the delimiter for runs of blanks and tabs
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Dialect:
-    """How a delimited file is laid out."""
+    """How a delimited file is laid out, and notes about what was guessed."""
 
     names: list[str]
     delimiter: str
@@ -55,6 +56,7 @@ class Dialect:
     encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
     skip: int = 0  # lines above the table
     words: dict[int, tuple[int, str]] = field(default_factory=dict)  # columns with a word in the sample: line and word
+    notes: list[str] = field(default_factory=list)
 
 
 class NotUTF8(ValueError):  # noqa: N818
@@ -172,9 +174,7 @@ def some(names: list[str]) -> str:
 # -------------------------------------------------------------------- what is guessed
 
 
-def sniff(
-    path: Path, header: bool | None, named: Iterable[str], encoding: str | None, skip: int | None
-) -> tuple[Dialect, list[str]]:
+def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str | None, skip: int | None) -> Dialect:
     """Names, delimiter, decimal mark, whether there is a header, and notes about what was guessed.
 
     A header with one cell fewer than the rows (as R writes it) gets an unnamed first column. ``skip`` is the number of
@@ -205,7 +205,7 @@ def sniff(
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
     first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
-    notes += [comma_note(path, comma)] if comma else []
+    notes += [_comma_note(path, comma)] if comma else []
     if header is None and set(named) & set(first):
         header = True
     if header is None:
@@ -221,7 +221,7 @@ def sniff(
         for j, cell in enumerate(row):
             if to_number(cell, comma is not None) is None and not any(map(str.isdigit, cell)):
                 words.setdefault(j, (line_number, cell))
-    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words), notes
+    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words, notes)
 
 
 def title_note(path: Path, skip: int) -> str:
@@ -370,24 +370,28 @@ class Gathered(NamedTuple):
 
 
 def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered:
-    """The cells of a CSV file; read by polars if the file is large and plain."""
+    """The cells of a CSV file, read by polars if the file is large and plain.
+
+    If cells below the sample have a decimal comma, the dialect is changed and the file is read again.
+    """
     comma, found = dialect.decimal_comma, None
     plain = not comma and dialect.delimiter != BLANKS and not dialect.encoding
     if plain and path.stat().st_size > _SMALL and len(dialect.names) > 1:
         found = _read_by_polars(path, dialect, numeric, texts)
-    rows = lambda: data_rows(path, dialect, even=True)  # noqa: E731
-    return found or gather(path, rows, lambda cell: to_number(cell, comma), numeric, texts, not comma)
+    if found is None:
+        rows, number = partial(data_rows, path, dialect, even=True), partial(to_number, decimal_comma=comma)
+        found = gather(path, rows, number, numeric, texts, not comma)
+    if comma or dialect.delimiter == "," or not any(_COMMA.fullmatch(cell) for _, cell in found.odd.values()):
+        return found
+    again = read_delimited(path, replace(dialect, decimal_comma=True), numeric, texts)
+    if not again.odd.keys() < found.odd.keys():
+        return found
+    dialect.decimal_comma = True
+    dialect.notes.append(_comma_note(path, next(cell for j, (_, cell) in found.odd.items() if j not in again.odd)))
+    return again
 
 
-def shows_decimal_commas(dialect: Dialect, odd: dict[int, tuple[int, Any]]) -> bool:
-    """Whether some cells that are not numbers have a decimal comma, although the first lines have none."""
-    if dialect.delimiter == "," or dialect.decimal_comma:
-        return False
-    return any(_COMMA.fullmatch(cell) for _, cell in odd.values())
-
-
-def comma_note(path: Path, cell: str) -> str:
-    """The note about decimal commas."""
+def _comma_note(path: Path, cell: str) -> str:
     return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
 
 
@@ -407,18 +411,22 @@ def gather(
     numbers, cells, n_rows = array("d"), {j: list[Any]() for j in texts}, 0
     odd, late, stream = dict[int, tuple[int, Any]](), list[int](), iter(rows())
 
-    def floats(picked: Sequence[Any]) -> Iterable[float | None]:
+    def floats(picked: list[Any]) -> array | None:
+        """The numbers in cells if all of them are plain numbers."""
         try:
             if plain and "_" not in "".join(picked):  # Python reads 1_000, tables do not mean it
                 return array("d", map(float, picked))
         except ValueError:
             pass
-        return map(number, picked)
+        return None
 
     while first := next(stream, None):
         block = [first, *islice(stream, _CELLS // max(len(first[1]), 1))]
-        values = [value for _, row in block for value in floats([row[j] for j in numeric])]
-        if None in values:
+        values: Any = floats([row[j] for _, row in block for j in numeric])
+        if values is None:
+            some_rows = ([row[j] for j in numeric] for _, row in block)
+            values = [value for picked in some_rows for value in floats(picked) or map(number, picked)]
+        if isinstance(values, list) and None in values:
             columns = {j: values[k :: len(numeric)] for k, j in enumerate(numeric)}
             wrong = {j: column.index(None) for j, column in columns.items() if None in column}
             odd |= {j: (block[at][0], block[at][1][j]) for j, at in wrong.items()}
@@ -430,7 +438,7 @@ def gather(
                 late += wrong
             else:
                 cells |= {j: [] for j in wrong}
-        numbers.extend(values)  # type: ignore[arg-type]  # none of them is None
+        numbers.extend(values)
         for j, column in cells.items():
             column += [row[j] for _, row in block]
         n_rows += len(block)
