@@ -19,8 +19,7 @@ from sklearn.base import clone
 
 from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
-from .data.arrays import anndata_matrix, rows_of, validate_X
-from .data.scaling import check_scale
+from .data.arrays import anndata_matrix, check_scale, rows_of, validate_X
 from .distinct import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem

@@ -13,17 +13,16 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .data.arrays import uneven_columns
 from .data.columns import Column, checked, frame_columns, read_column
-from .data.contents import Contents, ReadOnce, Request
 from .data.formats import FORMATS, file_format, read_contents
 from .data.memory import allocation_limit, memory_limit, physical_bytes
-from .data.scaling import uneven_columns
 from .data.source import Source
+from .data.tables import ReadOnce, Request
 from .data.text import BLANKS, existing
 from .selection.screens import noise_remark
 from .validation import is_sparse
@@ -36,7 +35,6 @@ _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
 _MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
 _CODES = 10  # whole numbers of a column that may be codes
 _SHOWN = 60  # columns in the text
-_LONGEST = 30  # characters of a name in the text
 _FLAGS = 8  # options that the command spells out; beyond that it uses --auto
 _WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of a table with one feature per row
 # Ways out in Python and on the command line.
@@ -117,7 +115,9 @@ class Look:
             lines.append("rows look like features and columns like samples: the command transposes the table")
         counts = Counter(column.role for column in self.columns)
         if counts:
-            lines.append(", ".join(f"{number} {_plural(role, number)}" for role, number in counts.items()))
+            many = {"text": "text", "empty": "empty", "wrong cells": "wrong cells", "copy": "copies"}
+            words = (f"{n} {role if n == 1 else many.get(role, f'{role}s')}" for role, n in counts.items())
+            lines.append(", ".join(words))
         missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
         if missing:
             holed = sum(column.missing > 0 for column in self.columns)
@@ -127,11 +127,10 @@ class Look:
 
     def _rows(self) -> list[list[str]]:
         rows = []
-        for column in self.columns:
-            role = f"{column.role} of {column.note}" if column.role == "copy" else column.role
-            spread, missing = "" if np.isnan(column.spread) else f"{column.spread:.3g}", str(column.missing or "")
-            name = printable(column.name, _LONGEST) or "(no name)"
-            rows.append([name, role, column.kind, missing, str(column.levels), spread])
+        for name, role, kind, missing, levels, spread, note in self.columns:
+            role = f"{role} of {note}" if role == "copy" else role
+            shown = "" if np.isnan(spread) else f"{spread:.3g}"
+            rows.append([printable(name, 30) or "(no name)", role, kind, str(missing or ""), str(levels), shown])
         return rows
 
     def __repr__(self) -> str:
@@ -141,8 +140,8 @@ class Look:
             widths = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
             lines.append("")
             for row in shown:
-                cells = zip(row, widths, (str.ljust,) * 3 + (str.rjust,) * 3, strict=True)
-                lines.append("  ".join(placed(cell, width) for cell, width, placed in cells).rstrip())
+                cells = zip(row, widths, "<<<>>>", strict=True)
+                lines.append("  ".join(f"{cell:{side}{width}}" for cell, width, side in cells).rstrip())
             if len(rows) > _SHOWN:
                 lines.append(f"... and {len(rows) - _SHOWN} more columns")
         if self.remarks:
@@ -228,48 +227,46 @@ def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
     request = Request(path, memory=physical_bytes() / 4, lenient=True, **options)
     request.kept = file if isinstance(file, ReadOnce) else None
     contents = read_contents(kind, request)
-    columns = _columns_of(contents)
+    X, columns = contents.X, contents.columns
+    large = columns is None and (isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS)
+    if columns is None and not large:
+        X, names = X.tocsc() if is_sparse(X) else X, contents.names or [f"x{j}" for j in range(X.shape[1])]
+        values = (X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j] for j in range(X.shape[1]))
+        numbers = (np.asarray(column, dtype=np.float64) for column in values)
+        columns = [checked(Column(name, "number", column)) for name, column in zip(names, numbers, strict=True)]
+    if contents.row_ids is not None and columns is not None:
+        columns = [read_column("", list(contents.row_ids)), *columns]
+    columns = columns or []
     if not options["transpose"] and _rows_are_features(columns):
         return replace(_look_at_file(file, options | {"transpose": True}), rows_are="features")
     n_rows, n_columns = contents.X.shape[0], len(columns) or contents.X.shape[1]
     found, remarks, guesses = _judged(columns, contents.wrong, n_rows, _OPTIONS)
     if not columns:
         remarks = ("the matrix is large, so single columns are not shown",)
-    guesses["transpose"] = options["transpose"]
-    layout, command = _layout(kind, contents), _command(path, options, guesses)
-    return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, command)
-
-
-def _columns_of(contents: Contents) -> list[Column]:
-    """All columns of a file, those that name the rows included; none for a matrix that is read in blocks."""
-    X, columns = contents.X, contents.columns
-    if columns is None:
-        if isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS:
-            return []
-        X, names = X.tocsc() if is_sparse(X) else X, contents.names or [f"x{j}" for j in range(X.shape[1])]
-        values = (X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j] for j in range(X.shape[1]))
-        values = (np.asarray(column, dtype=np.float64) for column in values)
-        columns = [checked(Column(name, "number", column)) for name, column in zip(names, values, strict=True)]
-    first = [] if contents.row_ids is None else [read_column("", list(contents.row_ids))]
-    return [*first, *columns]
-
-
-def _layout(kind: str, contents: Contents) -> str:
-    """Format, encoding, delimiter and header in words."""
-    dialect = contents.layout.get("dialect")
+    guesses["transpose"], dialect = options["transpose"], contents.layout.get("dialect")
     if dialect is None:
         line = contents.layout.get("names_in")
-        return f"{kind} file" + (f", names in line {line}" if line else "")
-    encoding = {None: "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(dialect.encoding, dialect.encoding)
-    header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
-    comma = ", decimal commas" if dialect.decimal_comma else ""
-    return f"{encoding} text with {_DELIMITERS[dialect.delimiter]}{comma}, {header}"
+        layout = f"{kind} file" + (f", names in line {line}" if line else "")
+    else:
+        encoding = {None: "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}[dialect.encoding]
+        header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
+        comma = ", decimal commas" if dialect.decimal_comma else ""
+        layout = f"{encoding} text with {_DELIMITERS[dialect.delimiter]}{comma}, {header}"
+    given = []
+    for name in ("sheet", "skip_rows", "layer"):
+        if options[name] is not None:
+            given += [f"--{name.replace('_', '-')}", shlex.quote(str(options[name]))]
+    if options["header"] is not None:
+        given.append("--header" if options["header"] else "--no-header")
+    flags = flags_of(guesses)
+    command = ["fiedler rank", shlex.quote(str(path)), *given, *(["--auto"] if len(flags) > 2 * _FLAGS else flags)]
+    return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, " ".join(command))
 
 
 def _rows_are_features(columns: list[Column]) -> bool:
     """Whether a table holds one feature per row: names in its first column, and many alike columns of numbers."""
-    first, numbers = columns[:1], [column for column in columns[1:] if column.kind == "number"]
-    if len(numbers) < _WIDE or len(numbers) < len(columns) - 1 or not first or not _is_unique_text(first[0]):
+    numbers = [column for column in columns[1:] if column.kind == "number"]
+    if len(numbers) < _WIDE or len(numbers) < len(columns) - 1 or not _is_unique_text(columns[0]):
         return False
     X = np.column_stack([column.values for column in numbers])
     spread = X.std(axis=0)
@@ -287,10 +284,24 @@ def _judged(
 ) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
     """A line per column, remarks, and the options that follow from them."""
     levels = [len(np.unique(column.values[column.known])) for column in columns]
-    target, seen = _target(columns, levels), dict[bytes, str]()
-    found = tuple(
-        _described(column, count, column is target, wrong, seen) for column, count in zip(columns, levels, strict=True)
-    )
+    target, seen, found = _target(columns, levels), dict[bytes, str](), list[ColumnLook]()
+    for column, count in zip(columns, levels, strict=True):
+        name, known, kind, note = str(column.name), column.values[column.known], column.kind, ""
+        key = column.values.tobytes() + kind.encode()
+        if kind in ("wrong", "empty"):
+            role, note = "wrong cells" if kind == "wrong" else "empty", wrong.get(name, "")
+        elif column is target:
+            role = "target candidate"
+        elif _is_id(column, count):
+            role = "id"
+        elif kind == "text" or count < 2:
+            role = "text" if kind == "text" else "constant"
+        else:
+            role, note = ("copy", seen[key]) if key in seen else ("feature", "")
+        seen.setdefault(key, name)
+        spread = float(known.std()) if kind in ("number", "date", "ordered") and len(known) else np.nan
+        kind = {"wrong": "text", "empty": "number"}.get(kind, kind)
+        found.append(ColumnLook(name, role, kind, int((~column.known).sum()), count, spread, note))
     by_role = lambda *roles: [line.name for line in found if line.role in roles]  # noqa: E731
     guesses: dict[str, Any] = {
         "target": None if target is None else str(target.name),
@@ -299,20 +310,19 @@ def _judged(
         "scale": None,
         "transpose": False,
     }
+    first = lambda words: ", ".join(words[:3]) + ", ..." * (len(words) > 3)  # noqa: E731
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
     both = list(zip(columns, found, strict=True))
     used = [column for column, line in both if line.role in ("feature", "copy")]
     odd = [column for column, line in both if line.role == "text" and _is_odd(column)]
     if odd:
-        shown = _first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
+        shown = first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
         remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
     few = [c for c, line in both if line.role in ("feature", "copy") and 3 <= line.levels <= _CODES]
     codes = [repr(str(c.name)) for c in few if c.kind == "number" and (np.floor(c.values) == c.values)[c.known].all()]
     if codes:
-        remarks.append(
-            f"few whole numbers in {len(codes)} column{'s' * (len(codes) > 1)} ({_first(codes)}): if they are codes "
-            f"without an order, use {ways['codes']}"
-        )
+        which = f"{len(codes)} column{'s' * (len(codes) > 1)} ({first(codes)})"
+        remarks.append(f"few whole numbers in {which}: if they are codes without an order, use {ways['codes']}")
     if any(column.kind == "category" for column in used):
         if any(column.kind in ("number", "date", "ordered") for column in used):
             remarks.append("numeric columns are standardised, because the table has categories")
@@ -327,50 +337,20 @@ def _judged(
             remarks.append(f"{wide!r} {times} {narrow!r}; {ways['scale']} brings all columns to one scale")
         noise = noise_remark(X, ways["noise"]) if len(used) > 2 and n_rows > 9 else None
         remarks += [noise] if noise else []
-    return found, tuple(remarks), guesses
-
-
-def _first(words: list[str]) -> str:
-    return ", ".join(words[:3]) + ", ..." * (len(words) > 3)
-
-
-def _described(
-    column: Column, levels: int, is_target: bool, wrong: dict[str, str], seen: dict[bytes, str]
-) -> ColumnLook:
-    name, known = str(column.name), column.values[column.known]
-    role, note = "feature", ""
-    key = column.values.tobytes() + column.kind.encode()
-    if column.kind in ("wrong", "empty"):
-        role, note = {"wrong": "wrong cells"}.get(column.kind, "empty"), wrong.get(name, "")
-    elif is_target:
-        role = "target candidate"
-    elif _is_id(column, levels):
-        role = "id"
-    elif column.kind == "text":
-        role = "text"
-    elif levels < 2:
-        role = "constant"
-    elif key in seen:
-        role, note = "copy", seen[key]
-    seen.setdefault(key, name)
-    kind = {"wrong": "text", "empty": "number"}.get(column.kind, column.kind)
-    spread = float(known.std()) if column.kind in ("number", "date", "ordered") and len(known) else np.nan
-    return ColumnLook(name, role, kind, int((~column.known).sum()), levels, spread, note)
+    return tuple(found), tuple(remarks), guesses
 
 
 def _target(columns: list[Column], levels: list[int]) -> Column | None:
     """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
-    fitting = [column for column, count in zip(columns, levels, strict=True) if column.used and count > 1]
-    names = {str(column.name).strip().casefold() for column in columns}
-    known = set(_TARGETS.split()) - ({"y"} if {"x", "z"} & names else set())  # coordinates
-    named = [column for column in fitting if str(column.name).strip().casefold() in known]
+    names = [str(column.name).strip().casefold() for column in columns]
+    known = set(_TARGETS.split()) - ({"y"} if {"x", "z"} & set(names) else set())  # coordinates
+    fitting = [(c, name, count) for c, name, count in zip(columns, names, levels, strict=True) if c.used and count > 1]
+    named = [column for column, name, _ in fitting if name in known]
     if named:
         return named[0]
-    ids = {id(column) for column, count in zip(columns, levels, strict=True) if _is_id(column, count)}
-    features = [column for column in fitting if id(column) not in ids]
+    features = [column for column, _, count in fitting if not _is_id(column, count)]
     categories = [column for column in features if column.kind == "category"]
-    ends = [column for column in categories if column is features[0] or column is features[-1]]
-    if len(categories) != 1 or len(features) < 2 or not ends:
+    if len(categories) != 1 or len(features) < 2 or not (categories[0] is features[0] or categories[0] is features[-1]):
         return None
     counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
     return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
@@ -400,12 +380,6 @@ def _is_odd(column: Column) -> bool:
     return column.kind == "text" and 2 * min(digits, signs) > len(some)
 
 
-def _plural(role: str, number: int) -> str:
-    if number == 1 or role in ("text", "empty", "wrong cells"):
-        return role
-    return {"copy": "copies"}.get(role, f"{role}s")
-
-
 # -------------------------------------------------------------------- commands
 
 
@@ -417,18 +391,6 @@ def flags_of(guesses: dict[str, Any]) -> list[str]:
     for flag, key in (("--id", "id_columns"), ("--drop", "drop")):
         flags += [part for name in guesses[key] for part in (flag, shlex.quote(name))]
     return flags + (["--scale", guesses["scale"]] if guesses["scale"] else [])
-
-
-def _command(path: Path, options: dict[str, Any], guesses: dict[str, Any]) -> str:
-    given = []
-    for name, flag in (("sheet", "--sheet"), ("skip_rows", "--skip-rows"), ("layer", "--layer")):
-        if options[name] is not None:
-            given += [flag, shlex.quote(str(options[name]))]
-    if options["header"] is not None:
-        given.append("--header" if options["header"] else "--no-header")
-    flags = flags_of(guesses)
-    flags = ["--auto"] if len(flags) > 2 * _FLAGS else flags
-    return " ".join(["fiedler rank", shlex.quote(str(path)), *given, *flags])
 
 
 def _python(guesses: dict[str, Any], frame: Any) -> str:

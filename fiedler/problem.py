@@ -18,9 +18,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .data.arrays import Matrix, dense, number_names, rows_of, take_columns
+from .data.arrays import Matrix, dense, number_names, rows_of, scaled, take_columns
 from .data.columns import Groups, prepare
-from .data.scaling import scaled
 from .data.source import Source, column_name
 from .engine.distances import Distances, row_distances
 from .engine.missing import check_known, filled, holes_of

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import Criterion
 from .criteria.order import importances
-from .data.arrays import as_source, is_container, opened, with_text_names
-from .data.scaling import SCALES, check_scale, uneven_columns, warn_if_uneven
+from .data import arrays
+from .data.arrays import SCALES, as_source, is_container, opened, uneven_columns, with_text_names
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
 from .selection.choice import Choice, choose, level
@@ -246,9 +246,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             problem = Problem.read(X, names, groups=groups, given=graph, **known)
         resolved.check(problem, self.criterion)
         if self.scale is not None:
-            problem = problem.scaled(check_scale(self.scale))
+            problem = problem.scaled(arrays.check_scale(self.scale))
         elif resolved.depends_on_scale and uneven_columns(problem.X) is not None:
-            warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
+            arrays.warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = None if self.include is None else fixed_features(self.include, names, problem)
         choice = choose(resolved, problem, *wanted, fixed)

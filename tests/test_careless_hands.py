@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from fiedler import KNN, METHODS, LaplacianScore, Precomputed, ReliefF, SpectralSelector, Supervision, Variance
-from fiedler.data.scaling import scaled, uneven_columns
+from fiedler.data.arrays import scaled, uneven_columns
 from fiedler.evaluate import compare, jaccard_curve, stability
 from fiedler.report import summarize
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_diabetes
 from test_cli import SECONDS, data, fails, folder, rows, run  # noqa: F401
 
 from fiedler.cli import SCALES, screen
-from fiedler.data import scaling
+from fiedler.data import arrays
 from fiedler.errors import ParameterError
 
 
@@ -62,7 +62,7 @@ def test_uneven_columns_are_noted_and_scaled(diabetes):
     assert rows(scaled) != rows(plain)
     assert "differ in spread" not in run("rank", "wide.csv", "--scale", "none")[2]
     assert "differ in spread" not in run("rank", "wide.csv", "-m", "spec[graph=knn[metric=cosine]]", "--quiet")[2]
-    assert scaling.SCALES == SCALES
+    assert arrays.SCALES == SCALES
 
 
 def test_results_never_replace_their_own_data(data):  # noqa: F811

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tables import NAMES, X, Y, turn
 
-from fiedler.data.contents import ReadOnce
+from fiedler.data.tables import ReadOnce
 from fiedler.io import fill_missing, read_table
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from fiedler import FisherScore, LaplacianScore, Problem, ScaleWarning, SpectralSelector
 from fiedler.cli import main
-from fiedler.data.scaling import scaled, uneven_columns
+from fiedler.data.arrays import scaled, uneven_columns
 from fiedler.sources import open_source
 
 

@@ -26,7 +26,7 @@ from .scale import Size, longest_name
 from .screen import Commands, Screen
 
 TASKS = ("auto", "classes", "target")
-SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
+SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.arrays, which takes a second to import
 _COMMAND = f"{__name__}.command"  # where a command keeps its own words
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..criteria import Criterion
 from ..data.columns import Prepared
-from ..data.contents import ReadOnce, Table, check_infinite, fill_missing, position
 from ..data.formats import read_table
 from ..data.labels import is_known, ranking_text, read_pairs, write_ranking
 from ..data.memory import allocation_limit, memory_limit
+from ..data.tables import ReadOnce, Table, check_infinite, fill_missing, position
 from ..data.work import replacing
 from ..methods import SmoothSubset
 from ..problem import Problem

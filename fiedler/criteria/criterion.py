@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..data.arrays import Block, take_columns, take_rows
+from ..data.arrays import Block, take_columns, take_rows, warn_if_uneven
 from ..data.memory import working_bytes
-from ..data.scaling import warn_if_uneven
 from ..data.source import Source
 from ..engine.blocks import is_constant, level_copies, map_columns
 from ..engine.products import check_range

@@ -3,14 +3,14 @@
 This room may import ``validation``, ``errors``, ``words``, ``distinct`` and other modules that import no room. A file
 of named columns takes one way: file -> cells, read once -> columns -> matrix.
 
-- ``arrays``     X out of its container and checked once, in any storage; blocks of its columns and rows
+- ``arrays``     X out of its container and checked once, in any storage; columns brought to one scale on request
 - ``columns``    named columns of any kind; ``encode``, which makes a matrix of them; groups; the one entrance for X
-- ``scaling``    columns brought to one scale on request; ``memory`` limits for slabs and for sizes that files declare
+- ``memory``     limits for slabs and for sizes that files declare
 - ``source``     matrices that are not in memory, and views of them; ``files`` and ``dask`` are the kinds of sources
 - ``work``       counts of long loops, finished parts of interrupted work, files written whole or not at all
-- ``contents``   what is asked of a file and what it holds; ``arrange`` gives columns their roles and makes a table
 - ``text``       text files: encoding, delimiter, header, cells; ``labels`` files of labels, names and pairs; rankings
-- ``formats``    the table of file formats, ``read_table`` and ``write_table``; the formats are read and written by
-  ``tables`` (CSV, Excel, ARFF, Arrow), ``matrices`` (NPY, NPZ, MATLAB, svmlight, Matrix Market) and ``stores`` (Zarr,
-  HDF5, h5ad)
+- ``tables``     what is asked of a file and what it holds; ``arrange`` gives columns their roles and makes a table;
+  CSV, Excel, ARFF, Arrow
+- ``matrices``   NPY, NPZ, MATLAB, svmlight, Matrix Market, Zarr, HDF5, h5ad
+- ``formats``    the table of file formats, ``read_table`` and ``write_table``
 """

@@ -1,19 +1,25 @@
-"""X in memory or in a source: it is taken out of its container, checked once, and then read in float64.
+"""X in memory or in a source: taken out of its container, checked once, scaled on request, and read in float64.
 
 X is an ndarray, a ``csc_array`` or a :class:`Source`, in its original dtype. A block is a C-ordered float64 ndarray of
 shape (n, b), or a float64 ``csc_array`` if X is sparse. Containers (AnnData, xarray, lazy frames) are recognised by the
 module of their class, so none of their libraries is imported.
+
+Columns are uneven if their spreads differ so much that the widest ones decide alone. The spread of a column is its
+standard deviation, or a twentieth of its range if that is more. The range counts, because a column that is 0 in nearly
+all rows, such as a pixel at the border, may have the unit of all others and still hardly any variance.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import warnings
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from ..validation import is_sparse
+from ..errors import ParameterError, ScaleWarning
+from ..validation import check_choice, is_sparse
 from .dask import DaskSource
 from .files import ArrayFile, SparseFile
 from .memory import check_size
@@ -22,6 +28,13 @@ from .source import Part, Source, check_finite, column_name
 Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
 Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in float64
 Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
+SCALES = ("standard", "minmax", "keep")
+UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
+_NARROWEST = 0.05  # share of the columns, the narrowest, that do not count: they change little
+_SEEN = 1000  # numbers of rows and columns that are looked at first
+_ROUNDING = 1e-9  # a column whose range is a smaller share of its values is constant
+_NOTHING = 1e-12  # so small a share of the widest spread is rounding
+_NAMED = 3  # columns of each kind that are reported
 
 
 # -------------------------------------------------------------------- containers
@@ -32,20 +45,20 @@ def opened(X: Any) -> tuple[Any, Any]:
 
     The matrix of an AnnData is its X; other objects than AnnData, DataArray and lazy frames are returned unchanged.
     """
-    home, kind = _home(X), type(X).__name__
-    if home == "anndata" and hasattr(X, "obs_names"):
+    package, kind = home(X), type(X).__name__
+    if package == "anndata" and hasattr(X, "obs_names"):
         inside = anndata_matrix(X)
         if inside is None:
             layers = ", ".join(X.layers) or "there are none"
             raise ValueError(f"the AnnData has no X; pass one of its layers: {layers}.")
         return inside, _named(X.var_names, X.n_vars)
-    if home == "mudata":
+    if package == "mudata":
         raise TypeError(f"X is a whole {kind}; pass one of its modalities, for example mdata['rna'].")
-    if home == "xarray":
+    if package == "xarray":
         if kind != "DataArray" or X.ndim != 2:
             raise TypeError(f"X is an xarray {kind}; pass a DataArray with two dimensions, samples and features.")
         return X.data, _named(X.coords[X.dims[1]].values if X.dims[1] in X.coords else (), X.shape[1])
-    if home == "polars" and kind == "LazyFrame":
+    if package == "polars" and kind == "LazyFrame":
         X = X.collect()
     names = number_names(X)
     return X, X if names is None else _named(names, len(names))
@@ -56,7 +69,7 @@ def number_names(X: Any) -> list[str] | None:
 
     None for all other objects, and for columns that are numbered 0, 1, 2, ..., which says nothing about them.
     """
-    if _home(X) != "pandas" or type(X).__name__ != "DataFrame":
+    if home(X) != "pandas" or type(X).__name__ != "DataFrame":
         return None
     names = X.columns.tolist()
     numbers = all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names)
@@ -92,11 +105,13 @@ def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
 
 def is_container(X: Any) -> bool:
     """Whether X holds more than a matrix and its names, and all of it can be sliced by columns."""
-    home = _home(X)
-    return (home == "anndata" and hasattr(X, "obs_names")) or (home == "xarray" and type(X).__name__ == "DataArray")
+    return (home(X) == "anndata" and hasattr(X, "obs_names")) or (
+        home(X) == "xarray" and type(X).__name__ == "DataArray"
+    )
 
 
-def _home(X: Any) -> str:
+def home(X: Any) -> str:
+    """The package of the class of X."""
     return type(X).__module__.partition(".")[0]
 
 
@@ -117,15 +132,8 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     """Check a numeric matrix once and return it as an ndarray or a csc array, without changing its dtype.
 
     Data that are not in memory become a :class:`fiedler.sources.Source`, whose values are checked when they are read.
-
-    Parameters
-    ----------
-    X : array-like, frame, sparse matrix, AnnData or DataArray of shape (n_samples, n_features)
-        The data, of any real dtype. The values are copied only if the container requires it, and never modified.
-    column_names : array-like of str, optional
-        Names of the columns for error messages; frames have their own.
-    missing : bool, default=False
-        Whether a dense matrix in memory may hold NaN.
+    The values are copied only if the container requires it, and never modified. ``column_names`` are used in messages;
+    frames have their own. With ``missing`` a dense matrix in memory may hold NaN.
     """
     X, named = opened(X)
     names = column_names if column_names is not None else getattr(named, "columns", None)
@@ -178,18 +186,16 @@ def as_source(X: Any) -> Source | None:
     """
     if isinstance(X, Source):
         return X
-    home = _home(X)
-    if home in ("dask", "dask_expr"):
+    package, kind = home(X), type(X).__name__
+    if package in ("dask", "dask_expr"):
         from dask.array import Array
 
         if not isinstance(X, Array):
-            raise TypeError(
-                f"X is a Dask {type(X).__name__}; pass a Dask array, for example X.to_dask_array(lengths=True)."
-            )
+            raise TypeError(f"X is a Dask {kind}; pass a Dask array, for example X.to_dask_array(lengths=True).")
         return DaskSource(X)
-    if home in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
+    if package in ("zarr", "h5py") and hasattr(X, "shape") and hasattr(X, "chunks"):
         return ArrayFile(X)
-    if home == "anndata" and hasattr(X, "format") and hasattr(X, "group"):
+    if package == "anndata" and hasattr(X, "format") and hasattr(X, "group"):
         label = f"{X.group.file.filename}::{X.group.name.lstrip('/')}" if hasattr(X.group, "file") else "the AnnData X"
         return SparseFile(X.group, X.format, X.shape, label)
     return None
@@ -247,3 +253,148 @@ def dense(F: Block) -> np.ndarray:
 def take_rows(F: Block, rows: np.ndarray) -> np.ndarray:
     """The given rows of a block, as an ndarray."""
     return F.tocsr()[rows].toarray() if is_sparse(F) else F[rows]
+
+
+# -------------------------------------------------------------------- scales of columns
+
+
+def check_scale(how: str) -> str:
+    check_choice("scale", how, SCALES)
+    return how
+
+
+def scaled(X: Matrix, how: str) -> Matrix:
+    """X with every column at unit variance ("standard"), in [0, 1] ("minmax"), or unchanged ("keep").
+
+    Sparse columns are only divided by their standard deviation or their largest absolute value, so that zeros stay 0.
+    """
+    if check_scale(how) == "keep":
+        return X
+    if isinstance(X, Source):
+        message = f"scale={how!r} needs all of {X.label} in memory; scale it before, or allow more memory."
+        raise ParameterError(message, parameter="scale", value=how, way_out={"more memory": ("memory", ...)})
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if how == "standard":
+        return StandardScaler(with_mean=not is_sparse(X)).fit_transform(X)
+    return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
+
+
+class Uneven(NamedTuple):
+    """Columns whose spreads differ much.
+
+    Parameters
+    ----------
+    wide, narrow : list of (int, float)
+        A few columns with the largest and with the smallest spread, and their spreads.
+    factor : float
+        The ratio of the largest spread to the smallest one.
+    """
+
+    wide: list[tuple[int, float]]
+    narrow: list[tuple[int, float]]
+    factor: float
+
+
+def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
+    """Columns whose spreads differ by more than a factor; None if there are none, and for sources.
+
+    Constant columns do not count, nor do the narrowest 5 % of many columns. The widest ones always count, because a
+    single wide column decides all distances. Some rows are looked at first; all rows of the columns that differ there
+    must confirm it.
+    """
+    if isinstance(X, Source) or X.shape[1] < 2:
+        return None
+    rows, columns = (np.linspace(0, size - 1, min(size, _SEEN)).astype(np.intp) for size in X.shape)
+    some = X  # some rows of some columns, if there are many
+    if X.shape != (len(rows), len(columns)):
+        some = X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]
+    if isinstance(some, np.ndarray) and _surely_even(some, factor):
+        return None
+    found = _compared(_spreads(some, np.arange(len(columns))), columns, factor)
+    if found is None or len(rows) == X.shape[0]:
+        return found
+    columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
+    return _compared(_spreads(X, columns), columns, factor)
+
+
+def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]], stacklevel: int = 3) -> None:
+    """Warn if a criterion that reads the units of the columns gets uneven columns.
+
+    Parameters
+    ----------
+    X : ndarray, csc_array or Source
+        The data; nothing is said about a source.
+    names : sequence or None
+        The names of the columns.
+    reader : str
+        The criterion, as text.
+    way_out : dict
+        What the user can do, as in :class:`fiedler.errors.ParameterWarning`; empty if there is no parameter for it.
+    stacklevel : int, default=3
+        As in :func:`warnings.warn`.
+    """
+    uneven = uneven_columns(X)
+    if uneven is None:
+        return
+    wide, narrow = (
+        ", ".join(f"{column_name(names, j)} ({spread:.3g})" for j, spread in which)
+        for which in (uneven.wide, uneven.narrow)
+    )
+    settings = list(way_out) or ["sklearn.preprocessing.StandardScaler"]
+    todo = f"Bring them to one scale with {' or '.join(settings[:2])}"
+    todo += f", or keep them with {settings[2]}." if len(settings) > 2 else "."
+    message = (
+        f"columns differ in spread by a factor of {uneven.factor:,.0f}: {wide} against {narrow}. {reader} reads "
+        f"columns as they are, so the widest ones decide. {todo}"
+    )
+    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=stacklevel)
+
+
+def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:
+    spread = np.where(np.isfinite(spread), spread, 0.0)
+    used = np.flatnonzero(spread > _NOTHING * spread.max(initial=0.0))
+    if len(used) < 2:
+        return None
+    order = used[np.argsort(spread[used], kind="stable")]
+    order = order[int(_NARROWEST * (len(order) - 1)) :]
+    least, most = spread[order[0]], spread[order[-1]]
+    if not most > factor * least:
+        return None
+    middle = np.sqrt(most) * np.sqrt(least)
+    wide = [(int(columns[j]), float(spread[j])) for j in order[::-1][:_NAMED] if spread[j] > middle]
+    narrow = [(int(columns[j]), float(spread[j])) for j in order[:_NAMED] if spread[j] < middle]
+    return Uneven(wide, narrow, float(most / least))
+
+
+def _surely_even(X: np.ndarray, factor: float) -> bool:
+    """Whether the ranges of the columns alone exclude that spreads differ by more than a factor.
+
+    A standard deviation is at most half of the range, so a spread is between a twentieth and a half of the range.
+    """
+    low, high = (values.astype(np.float64) for values in (X.min(axis=0), X.max(axis=0)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = high - low
+        varying = ranges[ranges > 0.0]
+        even = 10.0 * varying.max(initial=0.0) <= factor * varying.min(initial=np.inf)
+        return bool(np.isfinite(ranges).all() and even)
+
+
+def _spreads(X: Any, columns: np.ndarray) -> np.ndarray:
+    """The spread of some columns over their known values; 0 for a column that is constant but for rounding."""
+    parts = []
+    X = X.tocsc() if is_sparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(columns), 64):
+            part = X[:, columns[start : start + 64]]
+            values = np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+            known = ~np.isnan(values)
+            low = np.min(values, axis=0, where=known, initial=np.inf)
+            high = np.max(values, axis=0, where=known, initial=-np.inf)
+            values -= np.where(np.isfinite(low), low, 0.0)  # a large offset would cost digits
+            count = np.maximum(known.sum(axis=0), 1)
+            mean = np.sum(values, axis=0, where=known) / count
+            deviation = np.sqrt(np.sum((values - mean) ** 2, axis=0, where=known) / count)
+            varies = high - low > _ROUNDING * np.maximum(np.abs(high), np.abs(low))
+            parts.append(np.where(varies, np.maximum(deviation, (high - low) / 20.0), 0.0))
+    return np.concatenate(parts)

@@ -32,7 +32,7 @@ from ..distinct import Distinct
 from ..errors import ParameterError, TableWarning
 from ..validation import is_sparse
 from ..words import did_you_mean, printable
-from .arrays import Matrix, opened, validate_X
+from .arrays import Matrix, home, opened, validate_X
 from .source import Source
 
 MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
@@ -42,24 +42,20 @@ _NAMED = 5  # columns named in a note
 _ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
-_NO_VALUES = np.empty(0)
 
 
 class Column(NamedTuple):
     """One column of a table.
 
     ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty" and "wrong" for columns that are
-    not used; "cells" as long as only its cells are read. ``values`` are numbers, positions of the levels, or days, and
-    NaN where a value is missing. ``levels`` are those of a category or a text, in the order of their positions.
-    ``cells`` are the cells of the file, if they are not numbers, and ``odd`` says which of them is none.
+    not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is missing. ``levels`` are
+    those of a category or a text, in the order of their positions.
     """
 
     name: Any
     kind: str
-    values: np.ndarray = _NO_VALUES
+    values: np.ndarray
     levels: Sequence[str] = ()
-    cells: Sequence[Any] = ()
-    odd: str = ""
 
     @property
     def known(self) -> np.ndarray:
@@ -85,16 +81,18 @@ class Column(NamedTuple):
 
 def is_mixed_frame(X: Any) -> bool:
     """Whether X is a pandas or polars frame in which some column holds neither numbers nor truth values."""
-    home = _home(X)
-    if home == "pandas":
+    if type(X).__name__ != "DataFrame" or home(X) not in ("pandas", "polars"):
+        return False
+    if home(X) == "pandas":
         return any(getattr(t, "kind", "O") not in "biuf" or hasattr(t, "categories") for t in X.dtypes)
-    return home == "polars" and any(not (dtype.is_numeric() or str(dtype) == "Boolean") for dtype in X.dtypes)
+    return any(not (dtype.is_numeric() or str(dtype) == "Boolean") for dtype in X.dtypes)
 
 
 def frame_columns(X: Any) -> list[Column]:
     """The columns of a pandas or polars frame."""
-    read = _from_pandas if _home(X) == "pandas" else _from_polars
-    return [read(name, X, j) for j, name in enumerate(X.columns)]
+    if home(X) == "pandas":
+        return [_from_pandas(name, X.iloc[:, j]) for j, name in enumerate(X.columns)]
+    return [_from_polars(name, X.to_series(j)) for j, name in enumerate(X.columns)]
 
 
 def read_column(name: Any, cells: Sequence[Any]) -> Column:
@@ -110,12 +108,15 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
     missing = [is_missing(value) for value in seen.values]
     values = [value for value, gone in zip(seen.values, missing, strict=True) if not gone]
     truth = lambda value: float(value) if isinstance(value, (bool, np.bool_)) else None  # noqa: E731
-    for kind, read in (("boolean", truth), ("date", _days), ("number", _number)):
-        found = [read(value) for value in values]
+    for kind, read in (("boolean", truth), ("date", _days), ("number", float)):
+        try:
+            found = [read(value) for value in values]
+        except (TypeError, ValueError):
+            continue
         if values and None not in found:
             known = iter(found)
             numbers = seen.spread([np.nan if gone else next(known) for gone in missing], np.float64)
-            return checked(Column(name, kind, _since_first(numbers) if kind == "date" else numbers))
+            return _dates(name, numbers) if kind == "date" else checked(Column(name, kind, numbers))
     return category_column(name, seen)
 
 
@@ -126,20 +127,6 @@ def category_column(name: Any, cells: Sequence[Any] | Distinct) -> Column:
     levels = sorted({text for text in texts if text})
     place = {text: float(at) for at, text in enumerate(levels)}
     return checked(Column(name, "category", seen.spread([place.get(t, np.nan) for t in texts], np.float64), levels))
-
-
-def coded_column(name: Any, codes: np.ndarray, categories: Sequence[Any], ordered: bool) -> Column:
-    """A category from the positions of its levels, in which NaN is missing."""
-    if ordered:  # the distance between two levels counts the levels between them, also those that do not occur
-        return checked(Column(name, "ordered", codes, [str(level) for level in categories]))
-    known = ~np.isnan(codes)
-    present = np.unique(codes[known]).astype(np.intp)  # levels that do not occur are left out
-    levels = [str(categories[code]) for code in present]
-    order = sorted(range(len(levels)), key=levels.__getitem__)
-    place, values = np.full(len(categories), np.nan), np.full(len(codes), np.nan)
-    place[present[order]] = np.arange(len(levels))
-    values[known] = place[codes[known].astype(np.intp)]
-    return checked(Column(name, "category", values, [levels[at] for at in order]))
 
 
 def checked(column: Column) -> Column:
@@ -155,9 +142,7 @@ def checked(column: Column) -> Column:
 
 def is_missing(value: Any) -> bool:
     """Whether a cell is empty: None, NaN, NaT, pandas NA or an empty text."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return True
-    if type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and not value.strip()):
         return True
     try:
         return bool(value != value)
@@ -165,40 +150,36 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def _home(X: Any) -> str:
-    home = type(X).__module__.partition(".")[0]
-    return home if home in ("pandas", "polars") and type(X).__name__ == "DataFrame" else ""
+def _dates(name: Any, days: np.ndarray) -> Column:
+    """A column of dates, in days since the earliest one."""
+    return checked(Column(name, "date", days if np.isnan(days).all() else days - np.nanmin(days)))
 
 
-def _from_pandas(name: Any, X: Any, j: int) -> Column:
-    series = X.iloc[:, j]
+def _from_pandas(name: Any, series: Any) -> Column:
     dtype = series.dtype
     if hasattr(dtype, "categories"):
-        codes = np.asarray(series.cat.codes, dtype=np.float64)
-        codes[codes < 0] = np.nan
-        return coded_column(name, codes, list(dtype.categories), bool(dtype.ordered))
+        levels, codes = list(map(str, dtype.categories)), np.asarray(series.cat.codes, dtype=np.intp)
+        present = np.unique(codes[codes >= 0]).tolist()
+        # The distance between two ordered levels counts the levels between them, also those that do not occur.
+        order = list(range(len(levels))) if dtype.ordered else sorted(present, key=levels.__getitem__)
+        place = np.full(len(levels) + 1, np.nan)  # the code of a missing value is -1
+        place[order] = np.arange(len(order))
+        kind = "ordered" if dtype.ordered else "category"
+        return checked(Column(name, kind, place[codes], [levels[code] for code in order]))
     kind = getattr(dtype, "kind", "O")
     if kind in "iuf":
         return checked(Column(name, "number", series.to_numpy(dtype=np.float64, na_value=np.nan)))
     if kind in "Mm" and not hasattr(dtype, "freq"):
-        return checked(Column(name, "date", _since_first(_stamps(series.to_numpy()))))
+        return _dates(name, _stamps(series.to_numpy()))
     return read_column(name, series.astype(object).tolist())
 
 
-def _from_polars(name: Any, X: Any, j: int) -> Column:
-    series = X.to_series(j)
+def _from_polars(name: Any, series: Any) -> Column:
     if series.dtype.is_numeric():
         return checked(Column(name, "number", series.cast(float).to_numpy().astype(np.float64)))
     if str(series.dtype).partition("(")[0] in ("Date", "Datetime", "Duration"):
-        return checked(Column(name, "date", _since_first(_stamps(series.to_numpy()))))
+        return _dates(name, _stamps(series.to_numpy()))
     return read_column(name, series.to_list())
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def _days(value: Any) -> float | None:
@@ -210,12 +191,9 @@ def _days(value: Any) -> float | None:
         value = value.strip() if dotted is None else f"{dotted[3]}-{dotted[2]}-{dotted[1]}"
         if not _ISO.fullmatch(value):
             return None
-        try:
-            year, month, day, *clock = re.split(r"[-/ T:Z]", value.rstrip("Z"))
-            seconds = sum(float(part) * unit for part, unit in zip(clock, (3600, 60, 1), strict=False))
-            return (date(int(year), int(month), int(day)) - date(1970, 1, 1)).days + seconds / _DAY
-        except ValueError:
-            return None
+        year, month, day, *clock = re.split(r"[-/ T:Z]", value.rstrip("Z"))
+        seconds = sum(float(part) * unit for part, unit in zip(clock, (3600, 60, 1), strict=False))
+        return (date(int(year), int(month), int(day)) - date(1970, 1, 1)).days + seconds / _DAY
     if isinstance(value, datetime):
         return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds() / _DAY
     if isinstance(value, date):
@@ -229,10 +207,6 @@ def _stamps(values: np.ndarray) -> np.ndarray:
         return np.array([np.nan if is_missing(value) else _days(value) for value in values], dtype=np.float64)
     days = values.astype(f"{values.dtype.str[1]}8[us]").astype(np.int64) / (_DAY * 1e6)
     return np.where(np.isnat(values), np.nan, days)
-
-
-def _since_first(days: np.ndarray) -> np.ndarray:
-    return days - np.nanmin(days) if not np.isnan(days).all() else days
 
 
 # -------------------------------------------------------------------- features
@@ -361,7 +335,7 @@ def notes_on(columns: Iterable[Column]) -> list[str]:
     of = lambda *kinds: [column for column in columns if column.kind in kinds]  # noqa: E731
     out, dates, categories = [column for column in columns if not column.used], of("date"), of("category")
     if out:
-        notes.append(f"not used: {_named(out, _why)}")
+        notes.append(f"not used: {_named(out)}")
     if dates:
         notes.append(f"read as days since the earliest date: {_named(dates)}")
     if categories:
@@ -378,13 +352,14 @@ def sentences(notes: list[str]) -> str:
     return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
 
 
-def _why(column: Column) -> str:
-    known = f"{int(column.known.sum())} known values"
-    return f" ({known if column.kind == 'empty' else f'{len(column.levels)} different texts'})"
-
-
-def _named(columns: list[Column], more: Any = lambda column: "") -> str:
-    shown = [f"{printable(column.name, 40)!r}{more(column)}" for column in columns[:_NAMED]]
+def _named(columns: list[Column]) -> str:
+    """Names of some columns, and why those that are not used are left out."""
+    shown = []
+    for column in columns[:_NAMED]:
+        held = (
+            f"{column.known.sum()} known values" if column.kind == "empty" else f"{len(column.levels)} different texts"
+        )
+        shown.append(f"{printable(column.name, 40)!r}" + (f" ({held})" if not column.used else ""))
     return ", ".join(shown) + (f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else "")
 
 
@@ -394,20 +369,9 @@ def _named(columns: list[Column], more: Any = lambda column: "") -> str:
 def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     """X of any supported form as a numeric matrix, in which NaN marks a missing value.
 
-    Parameters
-    ----------
-    X : array-like, frame, sparse matrix, source, AnnData or DataArray
-        The data. Categories, texts and dates of a frame are encoded.
-    column_names : array-like of str, optional
-        Names of the columns for messages; frames have their own.
-    groups : sequence of labels or mapping, optional
-        One label per column, where equal labels form one feature; or names of features with their columns, by name or
-        number. A column without a label is a feature of its own.
-
-    Returns
-    -------
-    prepared : Prepared
-        The matrix and its features.
+    ``column_names`` are used in messages; frames have their own. ``groups`` holds one label per column, where equal
+    labels form one feature, or maps names of features to their columns, by name or number. A column without a label is
+    a feature of its own.
     """
     if isinstance(X, Prepared):  # a table of a file
         names = column_names
@@ -415,35 +379,26 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
             names = [names[j] for j in X.groups.of_column]
         return Prepared(validate_X(X.X, names, missing=True), X.groups)
     inside, named = opened(X)
-    names = column_names if column_names is not None else getattr(named, "columns", None)
+    names, found = column_names if column_names is not None else getattr(named, "columns", None), None
+    of_columns = names  # names for messages: an encoded column has the name of the column it comes from
     if is_mixed_frame(inside):
         columns = frame_columns(inside)
-        encoded, found = encode(columns)
-        notes = notes_on(columns)
-        if not encoded.shape[1]:
-            raise ParameterError(
-                f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "
-                "categories with few levels.",
-                parameter="X",
-            )
+        (inside, found), notes = encode(columns), notes_on(columns)
+        if not inside.shape[1]:
+            message = f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "
+            raise ParameterError(message + "categories with few levels.", parameter="X")
         if notes:
             message = f"the table is not purely numeric. {sentences(notes)}"
             warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
-        # Names of the encoded columns for messages: those of the columns they come from.
-        matrix = validate_X(encoded, None if names is None else [names[j] for j in found.owner], missing=True)
-        if groups is None:
-            return Prepared(matrix, found)
-        owner, n_inputs = found.owner, len(columns)
-    else:
-        matrix = validate_X(inside, names, missing=True)
-        if groups is None:
-            return Prepared(matrix, None)
-        owner, n_inputs = np.arange(matrix.shape[1]), matrix.shape[1]
+        of_columns = None if names is None else [names[j] for j in found.owner]
+    matrix = validate_X(inside, of_columns, missing=True)
+    if groups is None:
+        return Prepared(matrix, found)
     if isinstance(matrix, Source) or is_sparse(matrix):
-        raise ParameterError(
-            "groups= needs a dense X in memory; pass the columns as an array or a frame.", parameter="groups"
-        )
-    of_input, labels = group_labels(groups, n_inputs, names)
+        message = "groups= needs a dense X in memory; pass the columns as an array or a frame."
+        raise ParameterError(message, parameter="groups")
+    owner = np.arange(matrix.shape[1]) if found is None else found.owner
+    of_input, labels = group_labels(groups, matrix.shape[1] if found is None else len(found.of_input), names)
     return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
 
 
@@ -470,39 +425,27 @@ def group_labels(groups: Any, n_columns: int, names: Any = None) -> tuple[np.nda
     else:
         given = list(groups) if hasattr(groups, "__iter__") and not isinstance(groups, str) else None
         if given is None or len(given) != n_columns:
-            raise ParameterError(
-                f"groups must hold one label for each of the {n_columns} columns of X, or map names to columns, got "
-                f"{repr(groups) if given is None else f'{len(given)} labels'}.",
-                parameter="groups",
-            )
+            what = repr(groups) if given is None else f"{len(given)} labels"
+            message = f"groups must hold one label for each of the {n_columns} columns of X, or map names to columns"
+            raise ParameterError(f"{message}, got {what}.", parameter="groups")
         labels = [None if is_missing(label) else label for label in given]
-    place: dict[Any, int] = {}
-    of_input, titles = np.empty(n_columns, dtype=np.intp), list[str]()
-    for j, label in enumerate(labels):
-        key = ("column", j) if label is None else ("group", label)
-        if key not in place:
-            place[key] = len(place)
-            titles.append(own[j] if label is None else str(label))
-        of_input[j] = place[key]
-    return of_input, titles
+    keys = [("column", j) if label is None else ("group", label) for j, label in enumerate(labels)]
+    place = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    titles = [own[label] if kind == "column" else str(label) for kind, label in place]
+    return np.array([place[key] for key in keys], dtype=np.intp), titles
 
 
 def _places(group: Any, members: Any, n_columns: int, names: Any) -> list[int]:
     """The column numbers of the members of a group, which are names or numbers."""
     members = [members] if isinstance(members, (str, int, np.integer)) else list(members)
     known = {} if names is None else {name: j for j, name in enumerate(names)}
-    found = []
     for member in members:
-        if member in known:
-            found.append(known[member])
-        elif isinstance(member, (int, np.integer)) and not isinstance(member, bool) and 0 <= member < n_columns:
-            found.append(int(member))
-        else:
+        a_number = isinstance(member, (int, np.integer)) and not isinstance(member, bool) and 0 <= member < n_columns
+        if member not in known and not a_number:
             hint = did_you_mean(str(member), map(str, known), 0.6)
-            raise ParameterError(
-                f"groups: {group!r} names the column {member!r}, which X does not have; {hint}use names of columns or "
-                f"numbers from 0 to {n_columns - 1}.",
-                parameter="groups",
-                value=member,
+            message = (
+                f"groups: {group!r} names the column {member!r}, which X does not have; {hint}use names of columns"
             )
-    return found
+            message += f" or numbers from 0 to {n_columns - 1}."
+            raise ParameterError(message, parameter="groups", value=member)
+    return [int(known.get(member, member)) for member in members]

@@ -74,21 +74,15 @@ class DaskSource(Source):
 
     def map(self, function: Callable[..., np.ndarray], positioned: bool = False) -> list[np.ndarray]:
         slabs = self.slabs()
-        results: dict[int, np.ndarray] = {}
         with current_run().next_pass("blocks", slabs) as step:
-            for slab in slabs:
-                if (kept := step.finished(slab)) is not None:
-                    results[slab.start] = kept
-            waiting = [slab for slab in slabs if slab.start not in results]
-            blocks = [(self._all_rows, slab) for slab in waiting]
-            for (_, slab), result in _finished(self._tasks(function, waiting, positioned), blocks, self.shape):
+            results = {slab.start: kept for slab in slabs if (kept := step.finished(slab)) is not None}
+            waiting = self._tasks(function, [slab for slab in slabs if slab.start not in results], positioned)
+            for (_, slab), result in _finished(*waiting, self.shape):
                 results[slab.start] = step.finish(slab, result)
         return [results[slab.start] for slab in slabs]
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
-        slabs = self.slabs()
-        blocks = [(self._all_rows, slab) for slab in slabs]
-        total = self._reduced("passes", self._tasks(function, slabs, positioned), blocks, np.add)
+        total = self._reduced("passes", *self._tasks(function, self.slabs(), positioned), np.add)
         return np.require(total, np.float64, "W")  # the result of a worker may be read-only
 
     def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
@@ -118,19 +112,17 @@ class DaskSource(Source):
     def row_slabs(self) -> list[slice]:
         return _chunks(self.array.chunks[0]) if self.array.numblocks[1] == 1 else super().row_slabs()
 
-    def _tasks(self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool = False) -> list[Any]:
-        """``function`` on each slab, as delayed values with the name of the slab."""
+    def _tasks(
+        self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool
+    ) -> tuple[list[Any], list[Span]]:
+        """``function`` on each slab, as delayed values with the name of the slab, and the blocks."""
         from dask import delayed
 
         starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
         columns = self.array.rechunk({0: -1, 1: widths}).to_delayed().ravel()
-        blocks = dict(zip(starts, columns, strict=True))
+        values, blocks = dict(zip(starts, columns, strict=True)), [(slice(0, self.shape[0]), slab) for slab in slabs]
         work = delayed(_Block(function, self.shape, positioned), pure=False)
-        return [work(blocks[slab.start], self._all_rows, slab) for slab in slabs]
-
-    @property
-    def _all_rows(self) -> slice:
-        return slice(0, self.shape[0])
+        return [work(values[slab.start], *block) for slab, block in zip(slabs, blocks, strict=True)], blocks
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self.array.name}"
@@ -203,7 +195,7 @@ class _Block:
         check_finite(block, _LABEL, None, columns)
         try:
             with config_context(working_memory=self.memory):
-                return self.function(block, columns.start) if self.positioned else self.function(block)
+                return self.function(block, *[columns.start] * self.positioned)
         except Exception as error:
             error.add_note(_OURS)
             raise

@@ -47,15 +47,23 @@ class FileSource(Source):
     """A source that reads from a file."""
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()} {stamp(self.label)}"
+        path = Path(self.label.partition("::")[0])
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        newest = max((f.stat().st_mtime_ns for f in files), default=0)
+        stamp = f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}" if path.exists() else ""
+        return f"{super().fingerprint()} {stamp}"
 
 
 class ArrayFile(FileSource):
     """A two-dimensional Zarr array or HDF5 dataset."""
 
-    def __init__(self, array: Any, label: str | None = None, names: Any = None, missing_chunks: str = "error"):
-        label = label or _name_of(array)
-        super().__init__(array.shape, array.dtype, label, array.chunks, names)
+    def __init__(self, array: Any, label: str | None = None, missing_chunks: str = "error"):
+        if label is None and hasattr(array, "file"):  # h5py
+            label = f"{array.file.filename}::{array.name.lstrip('/')}"
+        elif label is None:
+            root = getattr(getattr(array, "store", None), "root", None)
+            label = "the Zarr array" if root is None else str(Path(root) / array.path)
+        super().__init__(array.shape, array.dtype, label, array.chunks)
         self._array = array
         check_chunks(array, label, missing_chunks)
 
@@ -113,15 +121,7 @@ class SparseFile(FileSource):
 
     sparse = True
 
-    def __init__(
-        self,
-        group: Any,
-        layout: str,
-        shape: tuple[int, int],
-        label: str,
-        names: Any = None,
-        missing_chunks: str = "error",
-    ):
+    def __init__(self, group: Any, layout: str, shape: tuple[int, int], label: str, missing_chunks: str = "error"):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
         n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
         # Otherwise indptr is all zeros, which are not stored.
@@ -139,7 +139,7 @@ class SparseFile(FileSource):
         if self._indices.shape[0] != stored:
             raise ValueError(f"{label}: data and indices differ in length.")
         chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
-        super().__init__(shape, self._data.dtype, label, chunks, names)
+        super().__init__(shape, self._data.dtype, label, chunks)
 
     @property
     def bytes_per_row(self) -> float:
@@ -272,16 +272,6 @@ def sparse_layout(group: Any) -> tuple[str, tuple[int, int]] | None:
     return "csc" if "csc" in kind else "csr", (int(shape[0]), int(shape[1]))
 
 
-def stamp(label: str) -> str:
-    """Size and time of the last change of a file, or of the files of a folder."""
-    path = Path(label.partition("::")[0])
-    if not path.exists():
-        return ""
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    newest = max((f.stat().st_mtime_ns for f in files), default=0)
-    return f"{len(files)} {sum(f.stat().st_size for f in files)} {newest}"
-
-
 def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
     """Raise an error if chunks of a Zarr array are not stored, or if an HDF5 dataset stores no values.
 
@@ -319,7 +309,7 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
 
 
 def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
-    """All positions of a grid, one at a time; ``itertools.product`` would first copy every axis into memory."""
+    """All positions of a grid, one at a time; other ways first allocate memory for an axis or more."""
     if not grid:
         yield ()
     for i in range(grid[0] if grid else 0):
@@ -331,11 +321,3 @@ _ON_PURPOSE = (
     "restore the lost chunks, or if chunks that hold only {} were left out on purpose, open the file with "
     "open_source(path, missing_chunks='fill')."
 )
-
-
-def _name_of(array: Any) -> str:
-    """The path of the file behind an array."""
-    if hasattr(array, "file"):  # h5py
-        return f"{array.file.filename}::{array.name.lstrip('/')}"
-    root = getattr(getattr(array, "store", None), "root", None)
-    return "the Zarr array" if root is None else str(Path(root) / array.path)

@@ -30,12 +30,12 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
-from . import matrices, stores, tables
-from .contents import Contents, ReadOnce, Request, Table, flipped, position
+from . import matrices, tables
 from .files import ParquetFile, named_damage, open_mapped
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
+from .tables import Contents, ReadOnce, Request, Table, flipped, position
 from .text import existing
 from .work import check_writable, replacing
 
@@ -101,15 +101,9 @@ class Format:
         return (self.name, *self.aliases)
 
 
-def _stored(path: Path, key: str | None, _: list[str] | None, missing_chunks: str) -> Source:
-    return stores.open_matrix(path, key, missing_chunks)
-
-
-def _parquet(path: Path, _: str | None, columns: list[str] | None, __: str) -> Source:
-    return ParquetFile(path, columns)
-
-
 _MENTIONED: tuple[tuple[str, Any], ...] = (("header", True), ("header", False), ("skip_rows", 0))  # settings in notes
+_STORED: Opener = lambda path, key, _, missing_chunks: matrices.open_matrix(path, key, missing_chunks)  # noqa: E731
+_PARQUET: Opener = lambda path, _, columns, __: ParquetFile(path, columns)  # noqa: E731
 _ARROW, _ANNDATA = ("pyarrow", "io"), ("anndata", "anndata")
 _TABLES = ("tsv", "txt", "tab", "data")
 FORMATS = {
@@ -117,7 +111,7 @@ FORMATS = {
     for found in (
         Format("csv", tables.read_csv, tables.write_csv, _TABLES, gzipped=True),
         Format("xlsx", tables.read_xlsx, tables.write_xlsx, sheets=True, needs=("openpyxl", "io")),
-        Format("parquet", tables.read_arrow, tables.write_arrow, ("pq",), _parquet, needs=_ARROW),
+        Format("parquet", tables.read_arrow, tables.write_arrow, ("pq",), _PARQUET, needs=_ARROW),
         Format("feather", tables.read_arrow, tables.write_arrow, ("arrow",), needs=_ARROW),
         Format("arff", tables.read_arff, tables.write_arff, gzipped=True, needs=("arff", "io")),
         Format("npy", matrices.read_npy, matrices.write_npy, open=lambda path, *_: open_mapped(path)),
@@ -125,9 +119,9 @@ FORMATS = {
         Format("mat", matrices.read_mat, matrices.write_mat),
         Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),
         Format("mtx", matrices.read_mtx, matrices.write_mtx, ("mm",), gzipped=True),
-        Format("h5ad", stores.read_h5ad, stores.write_h5ad, open=_stored, needs=_ANNDATA),
-        Format("h5", stores.read_hdf5, stores.write_hdf5, ("hdf5",), _stored, needs=("h5py", "io")),
-        Format("zarr", stores.read_zarr, stores.write_zarr, open=_stored, folder=True, needs=("zarr", "zarr")),
+        Format("h5ad", matrices.read_store, matrices.write_h5ad, open=_STORED, needs=_ANNDATA),
+        Format("h5", matrices.read_store, matrices.write_hdf5, ("hdf5",), _STORED, needs=("h5py", "io")),
+        Format("zarr", matrices.read_store, matrices.write_zarr, open=_STORED, folder=True, needs=("zarr", "zarr")),
     )
 }
 
@@ -142,26 +136,23 @@ def register_format(format: Format) -> None:
     """
     if not isinstance(format, Format):
         raise TypeError(f"format must be a fiedler.io.Format, got {type(format).__name__}.")
-    for suffix in format.suffixes:
-        if (taken := _known_format(suffix)) is not None:
-            raise ValueError(f"format {format.name!r}: the suffix .{suffix} already belongs to {taken.name!r}.")
+    for known in FORMATS.values():
+        for suffix in set(format.suffixes) & set(known.suffixes):
+            raise ValueError(f"format {format.name!r}: the suffix .{suffix} already belongs to {known.name!r}.")
     FORMATS[format.name] = format
-
-
-def _known_format(suffix: str) -> Format | None:
-    return next((known for known in FORMATS.values() if suffix in known.suffixes), None)
 
 
 def _format_of(path: str | os.PathLike) -> Format | None:
     """The format of the suffixes of a path; if it is unknown, the entry points of other packages are loaded."""
     suffixes = [suffix[1:].lower() for suffix in Path(path).suffixes]
     zipped = suffixes[-1:] == ["gz"]
-    suffix = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
-    if suffix[0] and _known_format(suffix[0]) is None:
+    suffix = "".join(suffixes[-2:-1] if zipped else suffixes[-1:])
+    known = lambda: next((known for known in FORMATS.values() if suffix in known.suffixes), None)  # noqa: E731
+    if suffix and known() is None:
         for entry in entry_points(group="fiedler.formats"):
             if entry.name not in FORMATS:
                 register_format(entry.load())
-    found = _known_format(suffix[0])
+    found = known()
     return None if found is None or (zipped and not found.gzipped) else found
 
 
@@ -260,9 +251,13 @@ def read_table(
     if sheet is not None and not FORMATS[kind].sheets:
         message, named = f"{path} has no sheets; leave out sheet={sheet!r}.", {f"sheet={sheet!r}": ("sheet", sheet)}
         raise ParameterError(message, parameter="sheet", value=sheet, way_out=named)
-    most, dropped = float("inf") if memory is None else memory, _several(drop)
-    request = Request(path, target, _several(id_column), layer, header, most, sheet, dropped, numeric_only, skip_rows)
-    request.transpose, request.categories, request.kept = transpose, _several(categories), kept
+    ids, dropped, codes = (
+        [] if columns is None else [columns] if isinstance(columns, (str, int)) else list(columns)
+        for columns in (id_column, drop, categories)
+    )
+    most = float("inf") if memory is None else memory
+    request = Request(path, target, ids, layer, header, most, sheet, dropped, numeric_only, skip_rows, transpose)
+    request.categories, request.kept = codes, kept
     with memory_limit(max(allocation_limit(), most if np.isfinite(most) else 0.0)):
         found = read_contents(kind, request)
         n, m = found.X.shape if len(found.X.shape) == 2 else (0, 0)
@@ -281,12 +276,20 @@ def read_table(
     y = None if y is None else as_labels(y, unlabeled)
     if y is not None and len(y) != n:
         raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
-    if names is not None:
-        found.names = _given_names(names, found, m)
+    if names is not None:  # for the features only, or also for the columns that are left out
+        given, left_out = read_names(names), set(found.layout.get("left_out", ()))
+        places = sorted([*found.layout["features"], *left_out]) if left_out else []
+        if left_out and len(given) == len(places):
+            given = [name for name, place in zip(given, places, strict=True) if place not in left_out]
+        if len(given) != m:
+            raise ValueError(f"{names} has {len(given)} names for {m} features.")
+        found.names = given
+    found.names = [f"x{j}" for j in range(m)] if found.names is None else found.names
+    if len(found.names) != m:
+        raise ValueError(f"{path} has {len(found.names)} feature names for {m} features.")
     if dropped and "left_out" not in found.layout:
         _leave_out(found, dropped, path)
-        m = found.X.shape[1]
-    feature_names = _unique(found.names, m, path)
+    feature_names = _unique(found.names, path)
     if isinstance(found.X, Source):
         found.X.names = feature_names  # for messages about its values, which are checked when they are read
     return Table(found.X, feature_names, row_ids, y, path, kind, found.layout | {"y": found.y}, found.groups)
@@ -407,54 +410,33 @@ def file_format(path: str | os.PathLike) -> str:
     """
     found = _format_of(path)
     if found is None:
-        known_ones = ", ".join(f".{name}" for name in ("csv", "tsv", *list(FORMATS)[1:]))
-        raise ValueError(
-            f"{path}: the format {Path(path).suffix or 'without a suffix'!r} is unknown; use {known_ones}."
-        )
+        known, suffix = ", ".join(f".{name}" for name in ("csv", "tsv", *list(FORMATS)[1:])), Path(path).suffix
+        raise ValueError(f"{path}: the format {suffix or 'without a suffix'!r} is unknown; use {known}.")
     return found.name
-
-
-def _several(columns: str | int | Iterable[str | int] | None) -> list[str | int]:
-    return [] if columns is None else [columns] if isinstance(columns, (str, int)) else list(columns)
-
-
-def _given_names(path: str | Path, found: Contents, n_features: int) -> list[str]:
-    """Names from a file, for the features only or also for the columns that are left out."""
-    names = read_names(path)
-    if left_out := found.layout.get("left_out"):
-        places = sorted([*found.layout["features"], *left_out])
-        if len(names) == len(places):
-            return [name for name, place in zip(names, places, strict=True) if place not in set(left_out)]
-    if len(names) != n_features:
-        raise ValueError(f"{path} has {len(names)} names for {n_features} features.")
-    return names
 
 
 def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
     """Remove columns from a matrix that was read completely; column numbers are those of the file."""
     places = found.layout.get("features", list(range(found.X.shape[1])))
-    names = dict(enumerate(f"x{j}" for j in range(max(places) + 1)))
-    names |= dict(zip(places, map(str, found.names), strict=True)) if found.names is not None else {}
-    out = {position(column, list(names.values()), path) for column in dropped}
+    known = {j: f"x{j}" for j in range(max(places) + 1)} | dict(zip(places, map(str, found.names or ()), strict=True))
+    out = {position(column, list(known.values()), path) for column in dropped}
     if not out <= set(places):
         raise ValueError(f"{path}: column {min(out - set(places))} is in drop, and named as the target.")
     kept = [k for k, place in enumerate(places) if place not in out]
     if not kept:
         raise ValueError(f"{path} has no feature columns except those in drop.")
     if isinstance(found.X, Source):
-        for k in reversed([k for k, place in enumerate(places) if place in out]):
+        for k in sorted(set(range(len(places))) - set(kept), reverse=True):
             found.X = found.X.without_column(k)
     else:
         found.X = found.X[:, kept]
-    found.names = [names[places[k]] for k in kept]
+    found.names = [known[places[k]] for k in kept]
     found.layout |= {"features": [places[k] for k in kept], "left_out": sorted(out)}
 
 
-def _unique(names: Iterable[str] | None, n_features: int, path: Path) -> np.ndarray:
+def _unique(names: Iterable[str], path: Path) -> np.ndarray:
     """The names; .1, .2, ... follows the second, third, ... occurrence of a name."""
-    names = [f"x{j}" for j in range(n_features)] if names is None else list(map(str, names))
-    if len(names) != n_features:
-        raise ValueError(f"{path} has {len(names)} feature names for {n_features} features.")
+    names = list(map(str, names))
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         what = f"{len(repeated)} feature name{'s' * (len(repeated) > 1)}"

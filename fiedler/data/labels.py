@@ -20,7 +20,7 @@ from ..words import did_you_mean
 from .files import open_npy
 from .memory import TEXT_BYTES, check_size
 from .tables import save_arrow, save_sheet
-from .text import MISSING, existing, in_some_encoding, open_text, plain_rows
+from .text import MISSING, existing, plain_rows, read_text
 from .work import replacing
 
 _LINKS = {"must": 0, "must-link": 0, "must_link": 0, "ml": 0, "1": 0}
@@ -58,9 +58,8 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
         while len(values) > n_samples and not values[-1]:
             values.pop()
         if len(values) not in (n_samples, n_samples + 1):
-            raise ValueError(
-                f"{path} has {len(values)} labels for {n_samples} rows; use lines 'row,label' to label only some rows."
-            )
+            counts = f"{len(values)} labels for {n_samples} rows"
+            raise ValueError(f"{path} has {counts}; use lines 'row,label' to label only some rows.")
         if len(values) > n_samples:
             notes.append(f"{path} has one line more than there are rows, so {values[0]!r} is used as a header.")
         _say(notes)
@@ -93,15 +92,9 @@ def read_names(path: str | Path) -> list[str]:
     >>> read_names(file)
     ['weight, kg', 'height, m', 'G1']
     """
-    path = existing(path)
-
-    def read(encoding: str | None) -> list[str]:
-        with open_text(path, encoding, kept=TEXT_BYTES) as file:
-            return "".join(file).splitlines()
-
-    lines, notes = in_some_encoding(path, read)
+    text, notes = read_text(existing(path))
     _say(notes)
-    names = [line.partition("\t")[0].strip() for line in lines if line.strip()]
+    names = [line.partition("\t")[0].strip() for line in text.splitlines() if line.strip()]
     quoted = [next(csv.reader([name])) if name.startswith('"') else [] for name in names]
     return [cells[0].strip() if len(cells) == 1 else name for name, cells in zip(names, quoted, strict=True)]
 
@@ -149,9 +142,8 @@ def read_pairs(
     _say(notes)
     for at, (line, cells) in enumerate(rows):
         if len(cells) not in (2, 3):
-            raise ValueError(
-                f"{path}: line {line} has {len(cells)} cells; a pair has two, and a third for must or cannot."
-            )
+            count = f"{len(cells)} cells; a pair has two, and a third for must or cannot"
+            raise ValueError(f"{path}: line {line} has {count}.")
         ends = [find(cell) for cell in cells[:2]]
         if at == 0 and ends == [None, None]:
             continue  # a header
@@ -187,21 +179,17 @@ def as_labels(values: Any, unlabeled: Any = None) -> np.ndarray:
     (array([ 1.,  2., nan]), array(['a', 'b', None], dtype=object))
     """
     marker = None if unlabeled is None else str(unlabeled)
-    given = np.asarray(values) if isinstance(values, np.ndarray) else None
-    if given is not None and given.dtype.kind in "biuf":
-        numbers = given.astype(np.float64).ravel()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        numbers = values.astype(np.float64).ravel()
         with suppress(TypeError, ValueError):
             numbers = np.where(numbers == float(marker), np.nan, numbers)  # type: ignore[arg-type]
-        return _whole_or_real(numbers)
-    seen = Distinct(np.asarray(values, dtype=object).ravel().tolist())
-    known = [None if _unknown(cell, marker) else cell for cell in seen.values]
-    try:
-        return _whole_or_real(seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64))
-    except (TypeError, ValueError, OverflowError):  # OverflowError: an integer that is too large for a float
-        return seen.spread(None if cell is None else str(cell) for cell in known)
-
-
-def _whole_or_real(numbers: np.ndarray) -> np.ndarray:
+    else:
+        seen = Distinct(np.asarray(values, dtype=object).ravel().tolist())
+        known = [None if _unknown(cell, marker) else cell for cell in seen.values]
+        try:
+            numbers = seen.spread((np.nan if cell is None else float(cell) for cell in known), np.float64)
+        except (TypeError, ValueError, OverflowError):  # OverflowError: an integer that is too large for a float
+            return seen.spread(None if cell is None else str(cell) for cell in known)
     whole = np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all()
     return numbers.astype(np.int64) if whole else numbers
 
@@ -290,7 +278,8 @@ def write_ranking(
             pa = require("pyarrow", "io", temporary)
             save_arrow(pa.table({name: np.asarray(values).tolist() for name, values in columns.items()}), temporary)
         elif suffix == ".xlsx":
-            save_sheet(temporary, columns, path)
+            values = (np.asarray(column).tolist() for column in columns.values())
+            save_sheet(temporary, [list(columns), *zip(*values, strict=True)], path)
         else:
             text = ranking_text(columns, suffix, about, formulas == "escape")
             temporary.write_text(text, encoding="utf-8", newline="")
@@ -302,8 +291,9 @@ def ranking_text(
 ) -> str:
     """A ranking as CSV, TSV or JSON; numbers are written with full precision, NaN as an empty cell."""
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-    if suffix == ".json":
-        records = [{k: _json_value(v) for k, v in zip(columns, row, strict=True)} for row in rows]
+    if suffix == ".json":  # which has neither NaN nor infinity
+        value = lambda v: v if not isinstance(v, float) or math.isfinite(v) else None if v != v else str(v)  # noqa: E731
+        records = [{name: value(v) for name, v in zip(columns, row, strict=True)} for row in rows]
         return json.dumps({**(about or {}), "features": records}, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
     def safe(value: Any) -> Any:
@@ -315,9 +305,3 @@ def ranking_text(
     writer.writerow(map(safe, columns))
     writer.writerows(["" if v != v else safe(v) for v in row] for row in rows)
     return text.getvalue()
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if value != value else str(value)  # JSON has neither NaN nor infinity
-    return value

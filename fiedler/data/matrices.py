@@ -1,8 +1,8 @@
-"""Files of matrices, with or without labels: NPY, NPZ, MATLAB, svmlight, Matrix Market.
+"""Files of matrices, with or without labels: NPY, NPZ, MATLAB, svmlight, Matrix Market, Zarr, HDF5, h5ad.
 
-Sparse matrices stay sparse. No file can run code: object arrays in NPY and NPZ raise an error, and the index arrays of
-sparse matrices are checked before compiled code uses them. A damaged MATLAB file can crash the reader of scipy, which
-therefore runs in a process of its own.
+Sparse matrices stay sparse. No file can run code, or refer to another file: object arrays raise an error, and the index
+arrays of sparse matrices are checked before compiled code uses them. A damaged MATLAB file can crash the reader of
+scipy, which therefore runs in a process of its own. Zarr and HDF5 files are read as a whole or in blocks.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+import warnings
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,15 +29,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import is_sparse, require
-from .contents import Contents, Request, Table, kept_columns, named_arrays, of_arrays, without_column
-from .files import named_damage, no_array, open_npy, starts_fit
-from .memory import DEFLATE, allocation_limit, check_size
-from .stores import members, open_hdf5
+from ..words import did_you_mean
+from . import tables
+from .files import ArrayFile, SparseFile, named_damage, no_array, open_npy, sparse_layout, starts_fit
+from .memory import DEFLATE, TEXT_BYTES, allocation_limit, check_size
+from .source import Source
+from .tables import Contents, Request, Table, kept_columns, matrix_name, named_arrays, of_arrays, without_column
 from .text import BoundedLines, open_text, opener
 
 _NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
 _LONGEST_HEAD = 2**17  # bytes; NumPy refuses headers of more than 10,000
-_INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")  # index arrays of the sparse matrices of scipy
 
 # -------------------------------------------------------------------- NPY, NPZ
 
@@ -56,12 +59,16 @@ def read_npz(request: Request) -> Contents:
     Other arrays are not loaded.
     """
     path = request.path
+
+    def load(head: _Head) -> np.ndarray:
+        check_size(path, f"{head.name} of shape {head.shape}", *head.sizes)
+        return archive[head.name]
+
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             heads = {name: _head(archive, name) for name in archive.files}
             sparse = {"shape", "data"} <= heads.keys() and heads.keys() & {"format", "indptr"}
-            X = _sparse_of_npz(archive, heads, path) if sparse else None
-            return of_arrays(heads, request, lambda head: archive[_check_member(archive, head, path).name], X)
+            return of_arrays(heads, request, load, _sparse_of_npz(heads, load, path) if sparse else None)
     except PermissionError:
         raise
     except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for a damaged file
@@ -75,6 +82,7 @@ class _Head(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype
     ndim: int
+    sizes: tuple[int, int]  # bytes, and compressed bytes
 
 
 def _head(archive: Any, name: str) -> _Head:
@@ -82,32 +90,30 @@ def _head(archive: Any, name: str) -> _Head:
     info = archive.zip.getinfo(f"{name}.npy")
     with archive.zip.open(info) as member:
         file = io.BytesIO(member.read(_LONGEST_HEAD))
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
-        start = file.tell()
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
     if dtype.hasobject:
         raise ValueError("it holds Python objects")
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    if min(shape, default=0) < 0 or size != info.file_size - start:
+    if min(shape, default=0) < 0 or size != info.file_size - file.tell():
         raise ValueError(f"{info.filename} does not hold an array of shape {shape}")
-    return _Head(name, shape, dtype, len(shape))
+    return _Head(name, shape, dtype, len(shape), (info.file_size, info.compress_size))
 
 
-def _check_member(archive: Any, head: _Head, path: Path) -> _Head:
-    info = archive.zip.getinfo(f"{head.name}.npy")
-    check_size(path, f"{head.name} of shape {head.shape}", info.file_size, info.compress_size)
-    return head
-
-
-def _sparse_of_npz(archive: Any, heads: dict[str, _Head], path: Path) -> sp.csr_array | sp.csc_array:
+def _sparse_of_npz(
+    heads: dict[str, _Head], load: Callable[[_Head], np.ndarray], path: Path
+) -> sp.csr_array | sp.csc_array:
     """A matrix of ``scipy.sparse.save_npz``, in any of its layouts."""
-    for part in heads.keys() & {*_INDICES, "data", "shape"}:
-        if part != "data" and heads[part].dtype.kind not in "iu":
-            raise ValueError("the indices of its sparse matrix are not whole numbers")
-        _check_member(archive, heads[part], path)
-    if "offsets" in heads and (np.abs(archive["offsets"].astype(np.float64)) > archive["shape"].max()).any():
-        raise ValueError(f"its diagonals do not fit the shape {archive['shape']}")
+    parts = heads.keys() & {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}  # index arrays of scipy
+    if any(heads[part].dtype.kind not in "iu" for part in parts):
+        raise ValueError("the indices of its sparse matrix are not whole numbers")
+    for part in parts | {"data"}:
+        check_size(path, f"{part} of shape {heads[part].shape}", *heads[part].sizes)
+    if "offsets" in heads:
+        shape = load(heads["shape"])
+        if (np.abs(load(heads["offsets"]).astype(np.float64)) > shape.max()).any():
+            raise ValueError(f"its diagonals do not fit the shape {shape}")
     X: Any = sp.load_npz(path)
     if X.ndim != 2:
         raise ValueError(f"its sparse matrix has the shape {X.shape}")
@@ -169,7 +175,6 @@ except Exception as error:
     print(str(error) or type(error).__name__)
     sys.exit(3)
 """
-_SECONDS = 60.0, 1e-6  # longest time of a conversion, and more of it per byte
 
 
 def read_mat(request: Request) -> Contents:
@@ -188,7 +193,7 @@ def read_mat(request: Request) -> Contents:
 
 def _converted(path: Path, folder: Path) -> dict[str, Any]:
     """The variables of a MATLAB file, mapped from a folder to which another process writes them; damage may end it."""
-    limit, seconds = allocation_limit(), _SECONDS[0] + _SECONDS[1] * path.stat().st_size
+    limit, seconds = allocation_limit(), 60.0 + 1e-6 * path.stat().st_size  # longest time of a conversion
     command = [sys.executable, "-c", _CONVERT, str(path.absolute()), str(folder), str(3 * limit)]
     threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}  # each takes address space
     env = os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -198,10 +203,8 @@ def _converted(path: Path, folder: Path) -> dict[str, Any]:
         raise ValueError(f"reading it takes more than {seconds:.0f} seconds") from None
     if done.returncode == 4:
         check_size(path, "variables of this size or more", 3 * limit + 1)
-    if done.returncode == 3:
-        raise ValueError(done.stdout.strip())
     if done.returncode:
-        raise ValueError("it is damaged")
+        raise ValueError(done.stdout.strip() if done.returncode == 3 else "it is damaged")
     arrays: dict[str, Any] = {}
     for k, name in enumerate(json.loads((folder / "names.json").read_text(encoding="utf-8"))):
         dense, sparse = folder / f"{k}.npy", folder / f"{k}.npz"
@@ -233,13 +236,14 @@ def _check_variables(path: Path) -> None:
 
 def _read_mat73(request: Request) -> Contents:
     """Version 7.3; only the requested variables are loaded."""
-    h5py = require("h5py", "io", request.path)
 
     def load(item: Any) -> Any:
         if is_sparse(item):
             return item
-        parts = [item[part] for part in ("ir", "jc", "data")] if isinstance(item, h5py.Group) else [item]
-        name = item.name.lstrip("/")
+        name, parts = (
+            item.name.lstrip("/"),
+            [item] if hasattr(item, "dtype") else [item[p] for p in ("ir", "jc", "data")],
+        )
         what = f"{name} with {parts[2].size} values" if len(parts) > 1 else f"{name} of shape {item.shape[::-1]}"
         check_size(request.path, what, sum(part.size * part.dtype.itemsize for part in parts))
         if len(parts) == 1:
@@ -249,10 +253,10 @@ def _read_mat73(request: Request) -> Contents:
 
     with open_hdf5(request.path) as file:
         arrays: dict[str, Any] = {}
-        for name, item in members(file):
-            if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+        for name, item in members(file).items():
+            if hasattr(item, "dtype") and item.dtype.kind in "biuf":
                 arrays[name] = item
-            elif isinstance(item, h5py.Group) and "MATLAB_sparse" in item.attrs:
+            elif not hasattr(item, "dtype") and "MATLAB_sparse" in item.attrs:
                 arrays[name] = load(item)
         return of_arrays(arrays, request, load, ids=False)
 
@@ -353,32 +357,28 @@ def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
 
 def _check_market_head(path: Path) -> None:
     """Check the size in the header, because mmread allocates it before it reads a number."""
-    head: list[bytes] = []
     with opener(path)(path, "rb") as file:
-        for line in BoundedLines(file, path):
-            if line.strip() and not line.startswith(b"%"):
-                head = line.split()
-                break
+        lines = (line for line in BoundedLines(file, path) if line.strip() and not line.startswith(b"%"))
+        head = next(lines, b"").split()
     if not head:
         raise ValueError("it is empty")
     if not 2 <= len(head) <= 3 or not all(part.isdigit() and len(part) < 20 for part in head):
         raise ValueError(f"{b' '.join(head)[:40]!r} does not give numbers of rows and columns")
-    n, m, entries = *map(int, head[:2]), int(head[-1]) if len(head) == 3 else -1
-    values = n * m if entries < 0 else entries
-    least = 2 * values if entries < 0 else 4 * values  # smallest number of bytes of text
+    n, m, dense = int(head[0]), int(head[1]), len(head) == 2
+    values = n * m if dense else int(head[2])
+    least = 2 * values if dense else 4 * values  # smallest number of bytes of text
     if least > path.stat().st_size * (DEFLATE if path.suffix.lower() == ".gz" else 1) + 2:
         raise ValueError(f"it declares {values} values, more than it can hold")
-    check_size(path, f"a matrix of {n} x {m}", 8 * values if entries < 0 else 48 * values + 8 * (n + m))
+    check_size(path, f"a matrix of {n} x {m}", 8 * values if dense else 48 * values + 8 * (n + m))
 
 
 @contextmanager
 def _lines_that_end(path: Path) -> Iterator[Any]:
     """A file for mmread, which crashes if a zero byte or the end of the file comes before the end of a line."""
-    if path.suffix.lower() == ".gz":
-        with gzip.open(path, "rb") as file:
+    with opener(path)(path, "rb") as file:
+        if path.suffix.lower() == ".gz":
             yield _Ended(file)
-        return
-    with open(path, "rb") as file:
+            return
         line, last = file.readline(), b""
         while line.startswith(b"%"):
             line = file.readline()
@@ -387,10 +387,8 @@ def _lines_that_end(path: Path) -> Iterator[Any]:
             if not _NOT_FINITE.fullmatch(strange):  # mmread silently ends a line at a number it cannot read
                 raise ValueError(f"{strange[:1]!r} is among its numbers")
             line, last = b"", piece
-        if not last:
-            raise ValueError("it is empty")
         if last[-1:] in b"+-eE":
-            raise ValueError("it is cut short")
+            raise ValueError("it is cut short" if last else "it is empty")
         file.seek(0)
         yield str(path) if last.endswith(b"\n") else _Ended(file)
 
@@ -409,3 +407,239 @@ class _Ended:
             self._ended = True
             return b"\n"
         return data
+
+
+# -------------------------------------------------------------------- Zarr, HDF5, h5ad: opened
+
+
+def open_zarr(path: Path) -> Any:
+    """A Zarr array or group; raises an error if reading it would run code."""
+    zarr = require("zarr", "zarr", path)
+    with named_damage(path, "a Zarr store"):
+        store = zarr.open(str(path), mode="r")
+    # The pickle codec of Zarr runs code when a chunk is read.
+    arrays = [store] if not hasattr(store, "members") else [a for _, a in store.members(max_depth=None)]
+    if any("pickle" in str(getattr(a, "metadata", a)).lower() for a in arrays):
+        raise ValueError(f"{path} holds pickled objects, which are never loaded; save numbers instead.")
+    return store
+
+
+def open_hdf5(path: Path, extra: str = "io") -> Any:
+    """An HDF5 file; raises an error if it refers to other files. ``extra`` is the extra that installs h5py."""
+    h5py = require("h5py", extra, path)
+    with named_damage(path, f"an {'h5ad' if extra == 'anndata' else 'HDF5'} file"), ExitStack() as stack:
+        file = stack.enter_context(h5py.File(path, "r"))
+        _refuse_other_files(file, path, h5py)
+        stack.pop_all()  # it stays open
+    return file
+
+
+def _refuse_other_files(file: Any, path: Path, h5py: Any) -> None:
+    """Raise an error for links to other files, which could copy any file of the machine into a result."""
+    groups, seen = [file], set()
+    while groups:
+        group = groups.pop()
+        for name in group:
+            link = group.get(name, getlink=True)
+            where = f"{group.name.rstrip('/')}/{name}".lstrip("/")
+            if isinstance(link, h5py.ExternalLink):
+                raise ValueError(f"{path}: {where} refers to another file ({link.filename}); copy it into this one.")
+            if not isinstance(link, h5py.HardLink):
+                continue  # a soft link stays in this file, and its target is checked under its own name
+            item = group[name]
+            elsewhere = isinstance(item, h5py.Dataset) and (
+                item.external or (item.is_virtual and any(s.file_name != "." for s in item.virtual_sources()))
+            )
+            if elsewhere:
+                raise ValueError(f"{path}: the values of {where} are in another file; copy them into this one.")
+            if isinstance(item, h5py.Group) and item.id not in seen:
+                seen.add(item.id)
+                groups.append(item)
+
+
+def members(group: Any) -> dict[str, Any]:
+    """The items of a group of a store; broken and circular links are skipped."""
+    return {name: item for name in group if (item := _get(group, name)) is not None}
+
+
+def _get(store: Any, name: str) -> Any:
+    """An item of a store; None if it is missing, or a broken or circular link."""
+    try:
+        return store[name]
+    except (KeyError, OSError, RuntimeError):
+        return None
+
+
+def open_matrix(path: Path, key: str | None = None, missing_chunks: str = "error") -> Source:
+    """The matrix inside a Zarr or HDF5 file as a source: the requested one, X, or the only one."""
+    store = open_zarr(path) if path.suffix.lower() == ".zarr" else open_hdf5(path)
+    try:
+        item = _inside(store, key, path)
+        label = os.fspath(path) if key is None else f"{os.fspath(path)}::{key}"
+        found = None if hasattr(item, "dtype") else sparse_layout(item)
+        if found is None and not hasattr(item, "dtype"):
+            raise ValueError(f"{label} is a group, not a matrix; choose one of {', '.join(sorted(item))} with key.")
+        made: Any = partial(ArrayFile, item) if found is None else partial(SparseFile, item, *found)
+        source: Source = made(label, missing_chunks=missing_chunks)
+    except Exception:
+        if hasattr(store, "close"):  # close HDF5, because the traceback would keep the file open
+            store.close()
+        raise
+    source.opener = partial(open_matrix, path.absolute(), key, missing_chunks)
+    return source
+
+
+def _inside(store: Any, key: str | None, path: Path) -> Any:
+    """The matrix inside a file: the requested one, X, or the only one."""
+    if hasattr(store, "dtype"):  # a Zarr array by itself
+        return store
+    if key is not None:
+        if _get(store, key) is None:
+            raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
+        return store[key]
+    if has_x(store):
+        if (X := _get(store, "X")) is None:
+            raise ValueError(f"{path}: X is a broken or circular link.")
+        return X
+    if sparse_layout(store) is not None:
+        return store
+    matrices = [name for name in store if len(getattr(_get(store, name), "shape", None) or ()) == 2]
+    if len(matrices) != 1:
+        held = ", ".join(sorted(store)) or "nothing"
+        raise ValueError(f"{path} needs one matrix named X; it holds {held}. Choose one with key.")
+    return store[matrices[0]]
+
+
+def has_x(store: Any) -> bool:
+    """Whether a store has an X; anndata may write an empty marker instead of X."""
+    X = _get(store, "X")
+    return "X" in store and (X is None or X.attrs.get("encoding-type") != "null")
+
+
+# -------------------------------------------------------------------- Zarr, HDF5, h5ad: read
+
+
+def read_store(request: Request) -> Contents:
+    """Read a Zarr or HDF5 file: an array, X (or the only matrix) with y, feature_names and row_ids, or an AnnData."""
+    path, zarr = request.path, request.path.suffix.lower() == ".zarr"
+    extra = "anndata" if path.suffix.lower() == ".h5ad" else "io"
+    if extra == "anndata":
+        require("anndata.io", extra, path)
+    store = open_zarr(path) if zarr else open_hdf5(path, extra)
+
+    def load(item: Any) -> Any:
+        if not hasattr(item, "dtype"):
+            return item
+        _check_declared(item, path)
+        return item.asstr()[()] if hasattr(item, "asstr") and item.dtype.kind in "OS" else item[...]
+
+    with nullcontext() if zarr else store:
+        if hasattr(store, "dtype"):  # an array by itself
+            return without_column(_matrix(request, None), request)
+        if extra == "anndata" or (zarr and "obs" in store and "var" in store):
+            return _read_anndata(store, request)
+        items = members(store)
+        # Zarr has no standard type for text, so text is stored in attributes.
+        arrays = dict(store.attrs) if zarr else {}
+        arrays |= {name: item for name, item in items.items() if hasattr(item, "dtype")}
+        sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
+        name = "X" if sparse else matrix_name(arrays, path)
+        X = _matrix(request, name)
+        arrays.pop(name, None)
+        found = of_arrays(arrays, request, load, X)
+        found.y = None if found.y is None else np.asarray(found.y)
+        return found
+
+
+def _read_anndata(store: Any, request: Request) -> Contents:
+    """Read X or a layer, names from var, and labels from a column of obs; nothing else."""
+    path, layer, layers = request.path, request.layer, store.get("layers", {})
+    read_elem = require("anndata.io", "anndata", path).read_elem
+    if not has_x(store) and not layer:
+        raise ValueError(f"{path} has no X; choose a layer: {', '.join(layers)}.")
+    if layer and layer not in layers:
+        hint, listed = did_you_mean(layer, layers), ", ".join(layers) or "none"
+        raise ValueError(f"{path} has no layer {layer!r}; {hint}Layers: {listed}.")
+    for part in ("obs", "var"):
+        _check_declared(store[part], path)
+    obs, var = read_elem(store["obs"]), read_elem(store["var"])
+    X, y = _matrix(request, f"layers/{layer}" if layer else "X"), None
+    if request.target is not None:
+        y = obs.iloc[:, tables.position(request.target, list(map(str, obs.columns)), path)].to_numpy(dtype=object)
+    return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": layer})
+
+
+def _matrix(request: Request, key: str | None) -> Any:
+    """A stored matrix, read as a whole, or as a source if it exceeds the memory limit."""
+    source = open_matrix(request.path, key)
+    return source if source.bytes_per_row * source.shape[0] > request.memory else source.unchecked()
+
+
+def _check_declared(item: Any, path: Path) -> None:
+    """Check the memory of an array, or of all arrays of a group; text is counted as objects."""
+    arrays = list(_arrays_in(item))
+    size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for a in arrays)
+    shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
+    check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
+
+
+def _arrays_in(item: Any) -> Iterator[Any]:
+    if hasattr(item, "dtype"):
+        yield item
+    else:
+        for part in members(item).values():
+            yield from _arrays_in(part)
+
+
+# -------------------------------------------------------------------- Zarr, HDF5, h5ad: written
+
+
+def write_h5ad(path: Path, table: Table, selected: np.ndarray) -> None:
+    anndata = require("anndata", "anndata", path)
+    with open_hdf5(table.source, "anndata") as file:
+        backed = "r" if has_x(file) else None  # without X nothing can stay in the file
+    adata = anndata.read_h5ad(table.source, backed=backed)
+    kept = adata[:, _places(table, selected)]
+    (kept.to_memory() if backed else kept).write_h5ad(path)
+    adata.file.close()
+
+
+def _places(table: Table, selected: np.ndarray) -> np.ndarray:
+    """The column numbers of the selected features in the file."""
+    return np.asarray(table.layout.get("features", np.arange(table.shape[1])))[selected]
+
+
+def write_zarr(path: Path, table: Table, selected: np.ndarray) -> None:
+    zarr = require("zarr", "zarr", path)
+    store = zarr.open(str(table.source), mode="r")
+    if isinstance(store, zarr.Array):
+        zarr.save_array(str(path), kept_columns(store, table, selected))
+    elif "obs" in store:
+        adata = require("anndata", "anndata", path).read_zarr(str(table.source))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # warnings about versions of Zarr, which do not concern the user
+            adata[:, _places(table, selected)].write_zarr(str(path))
+    else:
+        _write_arrays(zarr.open_group(str(path), mode="w"), table, selected)
+
+
+def write_hdf5(path: Path, table: Table, selected: np.ndarray) -> None:
+    with require("h5py", "io", path).File(path, "w") as file:
+        _write_arrays(file, table, selected)
+
+
+def _write_arrays(group: Any, table: Table, selected: np.ndarray) -> None:
+    """Write the arrays of a reduced table to an HDF5 or Zarr file; sparse ones in the encoding of AnnData."""
+    zarr = hasattr(group, "create_array")
+    create = lambda group: group.create_array if zarr else group.create_dataset  # noqa: E731
+    for name, values in named_arrays(table, selected).items():
+        if is_sparse(values):
+            about = {"encoding-type": f"{values.format}_matrix", "encoding-version": "0.1.0"}
+            inner = group.create_group(name)
+            inner.attrs.update(about | {"shape": list(values.shape)})
+            for part in ("data", "indices", "indptr"):
+                create(inner)(part, data=getattr(values, part))
+        elif zarr and values.dtype.kind == "U":
+            group.attrs[name] = values.tolist()
+        else:
+            create(group)(name, data=values.astype(object) if values.dtype.kind == "U" else values)

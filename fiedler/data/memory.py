@@ -86,23 +86,17 @@ def check_size(path: Any, declared: str, size: float, stored: float | None = Non
     fiedler.errors.ParameterError: x.mtx declares a matrix of 1000000 x 1000000, which takes 7450.6 GB; the limit ...
     """
     if stored is not None and size > DEFLATE * stored + 2**10:
-        raise ValueError(
-            f"{path} declares {declared}, but {stored:.0f} compressed bytes cannot hold it; the file is damaged."
-        )
+        what = f"{declared}, but {stored:.0f} compressed bytes cannot hold it"
+        raise ValueError(f"{path} declares {what}; the file is damaged.")
     limit = allocation_limit()
     if size > limit:
-        raise ParameterError(
-            f"{path} declares {declared}, which takes {_in_units(size)}; the limit is {_in_units(limit)}. If the file "
-            "is right, allow more with memory=, or store it as Zarr or HDF5, which can be read in blocks.",
-            parameter="memory",
-            value=limit,
-            way_out={"memory=": ("memory", ...)},
+        units = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
+        takes, most = (
+            next(f"{x / unit:.1f} {name}" for unit, name in units if x >= unit or name == "kB") for x in (size, limit)
         )
-
-
-def _in_units(size: float) -> str:
-    factor, unit = next(((f, u) for f, u in ((2**30, "GB"), (2**20, "MB")) if size >= f), (2**10, "kB"))
-    return f"{size / factor:.1f} {unit}"
+        message = f"{path} declares {declared}, which takes {takes}; the limit is {most}. If the file is right, allow "
+        message += "more with memory=, or store it as Zarr or HDF5, which can be read in blocks."
+        raise ParameterError(message, parameter="memory", value=limit, way_out={"memory=": ("memory", ...)})
 
 
 def _free() -> float:
@@ -113,10 +107,9 @@ def _free() -> float:
     except (OSError, StopIteration):  # not Linux
         free = physical_bytes() / 2
     try:
-        allowed, used = (
-            Path(f"/sys/fs/cgroup/memory.{what}").read_text(encoding="ascii") for what in ("max", "current")
-        )
-        return min(free, max(float(allowed) - float(used), 0.0))
+        limits = (Path(f"/sys/fs/cgroup/memory.{what}").read_text(encoding="ascii") for what in ("max", "current"))
+        allowed, used = map(float, limits)
+        return min(free, max(allowed - used, 0.0))
     except (OSError, ValueError):  # no container, or no limit
         return free
 

@@ -243,14 +243,12 @@ class Source:
         results : list of ndarray
             One per slab, in order.
         """
-        results = []
-        with current_run().next_pass("blocks", self.slabs()) as step:
-            for slab in self.slabs():
+        results, slabs = [], self.slabs()
+        with current_run().next_pass("blocks", slabs) as step:
+            for slab in slabs:
                 result = step.finished(slab)
                 if result is None:
-                    part = self[:, slab]
-                    result = step.finish(slab, function(part, slab.start) if positioned else function(part))
-                    del part
+                    result = step.finish(slab, function(self[:, slab], *[slab.start] * positioned))
                 results.append(result)
                 give_back()
         return results
@@ -270,10 +268,11 @@ class Source:
         total : ndarray
             In float64.
         """
-        with current_run().next_pass("passes", self.slabs()) as step:
+        slabs = self.slabs()
+        with current_run().next_pass("passes", slabs) as step:
             total, done = step.partial_sum()
-            for slab in self.slabs()[done:]:
-                part = function(self[:, slab], slab.start) if positioned else function(self[:, slab])
+            for slab in slabs[done:]:
+                part = function(self[:, slab], *[slab.start] * positioned)
                 total = np.array(part, dtype=np.float64) if total is None else np.add(total, part, out=total)
                 step.add(total)
                 del part

@@ -18,9 +18,9 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import itemgetter
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +32,6 @@ from .work import counting
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
-_TRUTH = {"true": 1.0, "false": 0.0}
 _COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
 
 _PIECE = 2**25  # bytes of text parsed at once
@@ -41,14 +40,14 @@ _COUNTED = 2**20  # characters of lines between two reports of the position
 _LINE_COST = 16  # largest number of bytes per character while a line is split into cells
 _SAMPLE = 2**16, 20  # characters and lines of the sample from which the layout is guessed
 _MOST_TITLES = 10  # lines above a table
-_HEAD = 2**15  # cells of the first rows, which show the columns that hold no numbers
+_CELLS = 2**14  # cells that are read at a time in Python
 BLANKS = " "  # the delimiter for runs of blanks and tabs
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Dialect:
-    """How a delimited file is laid out."""
+    """How a delimited file is laid out, and notes about what was guessed."""
 
     names: list[str]
     delimiter: str
@@ -57,6 +56,7 @@ class Dialect:
     encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
     skip: int = 0  # lines above the table
     words: dict[int, tuple[int, str]] = field(default_factory=dict)  # columns with a word in the sample: line and word
+    notes: list[str] = field(default_factory=list)
 
 
 class NotUTF8(ValueError):  # noqa: N818
@@ -112,12 +112,11 @@ class BoundedLines:
     """
 
     def __init__(self, file: Any, path: Path, kept: float = 0):
-        self._file, self._path, self._kept, self._read = file, path, kept, 0
-        self._limit = allocation_limit()
+        self._file, self._path, self._kept, self._read, self._next = file, path, kept, 0, _COUNTED
+        self._limit, self._size = allocation_limit(), path.stat().st_size
         self._longest = int(self._limit / _LINE_COST)
         # The count is not entered, because a reader may leave a file early, and no other loop counts meanwhile.
-        self._size = path.stat().st_size
-        self._count, self._next = counting("bytes", self._size), _COUNTED
+        self._count = counting("bytes", self._size)
 
     def readline(self) -> Any:
         """The next line, or an empty line at the end."""
@@ -148,8 +147,7 @@ class BoundedLines:
         self._count.reach(position)
 
     def __iter__(self) -> Iterator[Any]:
-        while line := self.readline():
-            yield line
+        return iter(self.readline, type(self._file.read(0))())
 
 
 def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
@@ -176,39 +174,38 @@ def some(names: list[str]) -> str:
 # -------------------------------------------------------------------- what is guessed
 
 
-def sniff(
-    path: Path,
-    header: bool | None = None,
-    named: Iterable[str] = (),
-    encoding: str | None = None,
-    skip: int | None = None,
-) -> tuple[Dialect, list[str]]:
+def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str | None, skip: int | None) -> Dialect:
     """Names, delimiter, decimal mark, whether there is a header, and notes about what was guessed.
 
     A header with one cell fewer than the rows (as R writes it) gets an unnamed first column. ``skip`` is the number of
     lines above the table; by default lines of at most one cell above a table are titles.
     """
-    numbered = _first_lines(path, encoding, skip or 0)
+    numbered: list[tuple[int, str]] = []  # the first lines that are not empty, and the number of lines before each
+    size, notes = 0, list[str]()
+    with open_text(path, encoding) as file:
+        for number, line in enumerate(file):
+            size += len(line)
+            numbered += [(number, line)] * (line.strip() != "" and number >= (skip or 0))
+            if len(numbered) >= _SAMPLE[1] or (len(numbered) > 1 and size >= _SAMPLE[0]):
+                break
     if not numbered:
         raise ValueError(f"{path} is empty.")
-    lines, notes, titles = [line for _, line in numbered], list[str](), 0
     tabs_first = {".tsv", ".tab"} & {s.lower() for s in path.suffixes} != set()
     if skip is None:
-        titles = _titles(lines, tabs_first)
+        titles = _titles([line for _, line in numbered], tabs_first)
         skip = numbered[titles][0] if titles else 0
-        lines = lines[titles:]
-        if titles:
-            notes.append(title_note(path, skip))
+        notes += [title_note(path, skip)] * bool(titles)
+        numbered = numbered[titles:]
+    lines = [line for _, line in numbered]
     delimiter = _delimiter(lines, tabs_first)
     reader = _split(lines, delimiter)
     try:
-        rows = [(numbered[titles + reader.line_num - 1][0] + 1, row) for row in reader if row]
+        rows = [(numbered[reader.line_num - 1][0] + 1, row) for row in reader if row]
     except csv.Error as error:
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
     first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
-    if comma:
-        notes.append(comma_note(path, comma))
+    notes += [_comma_note(path, comma)] if comma else []
     if header is None and set(named) & set(first):
         header = True
     if header is None:
@@ -220,11 +217,11 @@ def sniff(
     elif others and len(others[0]) == len(first) + 1:
         first = ["", *first]
     words: dict[int, tuple[int, str]] = {}
-    for line, row in rows[header:]:
+    for line_number, row in rows[header:]:
         for j, cell in enumerate(row):
             if to_number(cell, comma is not None) is None and not any(map(str.isdigit, cell)):
-                words.setdefault(j, (line, cell))
-    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words), notes
+                words.setdefault(j, (line_number, cell))
+    return Dialect(first, delimiter, header, comma is not None, encoding, skip, words, notes)
 
 
 def title_note(path: Path, skip: int) -> str:
@@ -241,8 +238,8 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
     for count in range(min(len(lines) - 1, _MOST_TITLES)):
         delimiter = _delimiter(lines[count:], tabs_first)
         rows = _cells(lines[count:], delimiter)
-        if delimiter != BLANKS and rows and _is_table(rows):
-            filled = [[cell for cell in row if cell.strip()] for row in (_cells(lines[:count], delimiter) or [])]
+        if delimiter != BLANKS and rows:
+            filled = [[cell for cell in row if cell.strip()] for row in _cells(lines[:count], delimiter, table=False)]
             if any(len(cells) > 1 for cells in filled):
                 return 0
             if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
@@ -274,68 +271,45 @@ def guess_header(
     like = {j for j, cell in enumerate(first) if any(map(str.isdigit, cell)) and number(cell)}
     if not like or not others or len(others[0]) != len(first):
         return True, ""
-    numeric = [
-        j
-        for j, cells in enumerate(zip(*others, strict=False))
-        if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))
-    ]
+    below = enumerate(zip(*others, strict=False))
+    numeric = [j for j, cells in below if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))]
     heads = [first[j] for j in numeric if j in like]
     whole = [int(cell) for cell in heads if cell.isdecimal()]
     counted = 1 < len(heads) == len(whole) and all(a < b for a, b in pairwise(whole))
     gaps = [j for j in numeric if j not in like and first[j] in MISSING and (first[j] or j > 0)]
     if heads and len(heads) + len(gaps) == len(numeric) and not counted and not quoted:
-        return False, (
-            "the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names."
-        )
+        note = "the first line looks like data, so columns are named x0, x1, ...; use header=True if it holds names."
+        return False, note
     if 2 * len(heads) > len(numeric) and not (counted and first[0] == ""):
         some_of = "is all" if len(like) == len(first) else "has"
         return True, f"the first line {some_of} numbers and is used as names; if it is data, use header=False."
     return True, ""
 
 
-def _first_lines(path: Path, encoding: str | None, skip: int = 0) -> list[tuple[int, str]]:
-    """The first lines that are not empty, after those that are skipped, with the number of lines before each.
-
-    There are two of them, or more if they are short.
-    """
-    lines: list[tuple[int, str]] = []
-    size = number = 0
-    with open_text(path, encoding) as file:
-        while (len(lines) < 2 or size < _SAMPLE[0]) and len(lines) < _SAMPLE[1] and (line := file.readline()):
-            size += len(line)
-            if line.strip() and number >= skip:
-                lines.append((number, line))
-            number += 1
-    return lines
-
-
 def _delimiter(lines: list[str], tabs_first: bool) -> str:
     """The delimiter that gives equally many cells in the first lines; otherwise the most frequent one in the first."""
     order = ("\t", ",", ";", "|") if tabs_first else (",", "\t", ";", "|")
-    tables = {d: _cells(lines, d) for d in order if d in lines[0]}
-    fitting = {d: rows for d, rows in tables.items() if rows and _is_table(rows)}
+    fitting = {d: rows for d in order if d in lines[0] and (rows := _cells(lines, d))}
     if "," in fitting and ";" in fitting:
         with_comma = [c for row in fitting[";"] for c in row if "," in c]
         if with_comma and all(map(_COMMA.fullmatch, with_comma)):
             return ";"
     if fitting:
         return max(fitting, key=lambda d: len(fitting[d][0]))
-    blanks = _cells(lines, BLANKS)
-    if len(lines) > 1 and blanks and _is_table(blanks) and not any(d in lines[0] for d in ",;|"):
+    if len(lines) > 1 and not any(d in lines[0] for d in ",;|") and _cells(lines, BLANKS):
         return BLANKS
     return max(order[:3], key=lines[0].count)
 
 
-def _is_table(rows: list[list[str]]) -> bool:
-    width = len(rows[0])
-    return width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
-
-
-def _cells(lines: Iterable[str], delimiter: str) -> list[list[str]] | None:
+def _cells(lines: Iterable[str], delimiter: str, table: bool = True) -> list[list[str]]:
+    """The cells of lines that can be read, if they form a table: rows of two or more cells, equal but for the first."""
     try:
-        return [row for row in _split(lines, delimiter) if row]
+        rows = [row for row in _split(lines, delimiter) if row]
     except csv.Error:
-        return None
+        return []
+    width = len(rows[0]) if rows else 0
+    even = width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
+    return rows if even or not table else []
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Any:
@@ -361,11 +335,11 @@ def data_rows(path: Path, dialect: Dialect, even: bool = False) -> Iterator[tupl
         try:
             for row in reader:
                 if row and not skip:
+                    line = dialect.skip + reader.line_num
                     if even and len(row) != width:
                         head = "header" if dialect.header else "first line"
-                        line = f"line {dialect.skip + reader.line_num}"
-                        raise ValueError(f"{path}: {line} has {len(row)} cells, but the {head} has {width}.")
-                    yield dialect.skip + reader.line_num, row
+                        raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
+                    yield line, row
                 skip = skip and not row
         except csv.Error as error:
             raise ValueError(f"{path}: line {dialect.skip + reader.line_num} cannot be read: {error}.") from None
@@ -383,7 +357,7 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
             return float(cell)
     except ValueError:
         pass
-    return _TRUTH.get(cell.lower())
+    return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
 class Gathered(NamedTuple):
@@ -396,100 +370,85 @@ class Gathered(NamedTuple):
 
 
 def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered:
-    """The cells of a CSV file; read by polars if the file is large and plain."""
+    """The cells of a CSV file, read by polars if the file is large and plain.
+
+    If cells below the sample have a decimal comma, the dialect is changed and the file is read again.
+    """
     comma, found = dialect.decimal_comma, None
     plain = not comma and dialect.delimiter != BLANKS and not dialect.encoding
     if plain and path.stat().st_size > _SMALL and len(dialect.names) > 1:
         found = _read_by_polars(path, dialect, numeric, texts)
-    rows = lambda: data_rows(path, dialect, even=True)  # noqa: E731
-    return found or gather(path, rows, numeric, texts, lambda cell: to_number(cell, comma), not comma)
+    if found is None:
+        rows, number = partial(data_rows, path, dialect, even=True), partial(to_number, decimal_comma=comma)
+        found = gather(path, rows, number, numeric, texts, not comma)
+    if comma or dialect.delimiter == "," or not any(_COMMA.fullmatch(cell) for _, cell in found.odd.values()):
+        return found
+    again = read_delimited(path, replace(dialect, decimal_comma=True), numeric, texts)
+    if not again.odd.keys() < found.odd.keys():
+        return found
+    dialect.decimal_comma = True
+    dialect.notes.append(_comma_note(path, next(cell for j, (_, cell) in found.odd.items() if j not in again.odd)))
+    return again
 
 
-def shows_decimal_commas(dialect: Dialect, odd: dict[int, tuple[int, Any]]) -> bool:
-    """Whether some cells that are not numbers have a decimal comma, although the first lines have none."""
-    if dialect.delimiter == "," or dialect.decimal_comma:
-        return False
-    return any(_COMMA.fullmatch(cell) for _, cell in odd.values())
-
-
-def comma_note(path: Path, cell: str) -> str:
-    """The note about decimal commas."""
+def _comma_note(path: Path, cell: str) -> str:
     return f"{path}: cells such as {cell.strip()!r} are read as numbers with a decimal comma."
 
 
 def gather(
     path: Path,
     rows: Callable[[], Iterable[tuple[int, Sequence[Any]]]],
+    number: Callable[[Any], float | None],
     numeric: list[int],
     texts: list[int],
-    number: Callable[[Any], float | None],
     plain: bool = False,
 ) -> Gathered:
-    """The numbers of some columns, row by row in one buffer, and the cells of all other wanted columns, as they are.
+    """The numbers of some columns, some rows at a time in one buffer, and the cells of all other wanted columns.
 
-    ``number`` gives None for a cell that is not a number. The first rows show which columns hold such cells; the rows
-    are read a second time only if another one is found below them. If the cells are ``plain`` text, ``float`` is first
-    tried on all of them.
+    ``number`` gives None for a cell that is not a number. If the first rows of a column hold no such cell, but a later
+    one does, all rows are read a second time. If the cells are ``plain`` text, ``float`` is first tried on all of them.
     """
-    numbers, cells, late = array("d"), {j: list[Any]() for j in texts}, list[int]()
-    stream, limit, n_rows = iter(rows()), allocation_limit(), 0
+    numbers, cells, n_rows = array("d"), {j: list[Any]() for j in texts}, 0
+    odd, late, stream = dict[int, tuple[int, Any]](), list[int](), iter(rows())
 
-    def floats(picked: Sequence[Any]) -> Any:
-        """An array of numbers, or a list that may contain None."""
+    def floats(picked: list[Any]) -> array | None:
+        """The numbers in cells if all of them are plain numbers."""
         try:
             if plain and "_" not in "".join(picked):  # Python reads 1_000, tables do not mean it
                 return array("d", map(float, picked))
         except ValueError:
             pass
-        return [number(cell) for cell in picked]
+        return None
 
-    head: list[tuple[int, Sequence[Any]]] = []
-    while (not head or len(head) * len(head[0][1]) < _HEAD) and (found := next(stream, None)):
-        head.append(found)
-    columns = {j: floats([row[j] for _, row in head]) for j in numeric}
-    first = {j: values.index(None) for j, values in columns.items() if isinstance(values, list) and None in values}
-    odd = {j: (head[at][0], head[at][1][j]) for j, at in first.items()}
-    cells |= {j: [] for j in odd}
-    numeric = [j for j in numeric if j not in odd]
-    numbers.frombytes(np.array([columns[j] for j in numeric], dtype=np.float64).T.tobytes())
-    for j, column in cells.items():
-        column += [row[j] for _, row in head]
-    n_rows = len(head)
-    del head, columns
-    take = _taker(numeric)
-    _check_memory(path, numbers, cells, numeric, n_rows)
-    for line, row in stream:
-        picked = take(row)
-        values = floats(picked)
+    while first := next(stream, None):
+        block = [first, *islice(stream, _CELLS // max(len(first[1]), 1))]
+        values: Any = floats([row[j] for _, row in block for j in numeric])
+        if values is None:
+            some_rows = ([row[j] for j in numeric] for _, row in block)
+            values = [value for picked in some_rows for value in floats(picked) or map(number, picked)]
         if isinstance(values, list) and None in values:
-            new = {j: (line, cell) for j, cell, v in zip(numeric, picked, values, strict=True) if v is None}
-            kept = [k for k, j in enumerate(numeric) if j not in new]
+            columns = {j: values[k :: len(numeric)] for k, j in enumerate(numeric)}
+            wrong = {j: column.index(None) for j, column in columns.items() if None in column}
+            odd |= {j: (block[at][0], block[at][1][j]) for j, at in wrong.items()}
+            kept = [k for k, j in enumerate(numeric) if j not in wrong]
             before = np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric))
-            numbers = array("d", before[:, kept].tobytes())
-            numeric, values, odd, late = [numeric[k] for k in kept], [values[k] for k in kept], odd | new, [*late, *new]
-            take = _taker(numeric)
+            numbers, numeric = array("d", before[:, kept].tobytes()), [numeric[k] for k in kept]
+            values = [value for row in zip(*(columns[j] for j in numeric), strict=True) for value in row]
+            if n_rows:
+                late += wrong
+            else:
+                cells |= {j: [] for j in wrong}
         numbers.extend(values)
-        n_rows += 1
         for j, column in cells.items():
-            column.append(row[j])
-        if 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows > limit:
-            _check_memory(path, numbers, cells, numeric, n_rows)
-    if late:
-        cells |= {j: [] for j in late}
-        _check_memory(path, numbers, cells, numeric, n_rows)
-        for _, row in rows():
-            for j in late:
-                cells[j].append(row[j])
+            column += [row[j] for _, row in block]
+        n_rows += len(block)
+        size = 8 * len(numbers) + TEXT_BYTES * (len(cells) + len(late)) * n_rows
+        check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
+    cells |= {j: [] for j in late}
+    for _, row in rows() if late else ():
+        for j in late:
+            cells[j].append(row[j])
     return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
-
-
-def _taker(columns: list[int]) -> Callable[[Sequence[Any]], Any]:
-    return itemgetter(*columns) if len(columns) > 1 else lambda row: [row[j] for j in columns]
-
-
-def _check_memory(path: Path, numbers: array, cells: dict[int, Any], numeric: list[int], n_rows: int) -> None:
-    size = 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows
-    check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
 
 
 def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered | None:
@@ -503,55 +462,56 @@ def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: lis
     schema: dict[str, Any] = dict.fromkeys(map(str, range(len(dialect.names))), pl.String)
     schema |= {str(j): pl.Float64 for j in numeric}
     options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
-    numbers, cells, n_rows = array("d"), {j: list[Any]() for j in (*texts, *odd)}, 0
+    numbers, cells, n_rows, skip = array("d"), {j: list[Any]() for j in (*texts, *odd)}, 0, dialect.header
     try:
-        for piece in _pieces(path, dialect):
-            try:
-                frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
-            except pl.exceptions.PolarsError:
-                frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a long list slows polars down
-            # Polars silently fills short rows, and the end of the piece may split a quoted cell.
-            if b'"' not in piece:
-                ragged = piece.count(dialect.delimiter.encode()) != frame.height * (frame.width - 1)
-            else:
-                ragged = piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
-            if ragged:
+        with opener(path)(path, "rb") as opened:
+            if opened.peek(2)[:2] in UTF16:
                 return None
-            numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
-            for j, column in cells.items():
-                column += frame[str(j)].to_list()
-            n_rows += frame.height
-            _check_memory(path, numbers, cells, numeric, n_rows)
-    except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, _ByHand):
+            file = BoundedLines(opened, path)
+            for _ in range(dialect.skip):
+                file.readline()
+            while skip:
+                line = file.readline()
+                if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
+                    return None  # lines end with CR only, or a name contains a line end
+                skip = not line.removeprefix(codecs.BOM_UTF8).strip()
+            while piece := file.read(_PIECE):
+                piece = (piece + file.readline()).rstrip(b"\r\n").removeprefix(codecs.BOM_UTF8)
+                if not piece:
+                    continue
+                try:
+                    frame = pl.read_csv(piece, null_values=sorted(_USUAL), **options)
+                except pl.exceptions.PolarsError:
+                    frame = pl.read_csv(piece, null_values=sorted(MISSING), **options)  # a long list slows polars down
+                # Polars silently fills short rows, and the end of the piece may split a quoted cell.
+                if b'"' not in piece:
+                    ragged = piece.count(dialect.delimiter.encode()) != frame.height * (frame.width - 1)
+                else:
+                    ragged = piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
+                if ragged:
+                    return None
+                numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
+                for j, column in cells.items():
+                    column += frame[str(j)].to_list()
+                n_rows += frame.height
+                size = 8 * len(numbers) + TEXT_BYTES * len(cells) * n_rows
+                check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
+    except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError):
         return None
     return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
 
 
-class _ByHand(Exception):  # noqa: N818
-    """The file is UTF-16, or has unusual line ends, and needs the reader in Python."""
-
-
-def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
-    """The file after its header in pieces that end with a line."""
-    with opener(path)(path, "rb") as opened:
-        if opened.peek(2)[:2] in UTF16:
-            raise _ByHand
-        file = BoundedLines(opened, path)
-        for _ in range(dialect.skip):
-            file.readline()
-        skip = dialect.header
-        while skip:
-            line = file.readline()
-            if b"\r" in line.rstrip(b"\r\n") or line.count(b'"') % 2:
-                raise _ByHand  # lines end with CR only, or a name contains a line end
-            skip = not line.removeprefix(codecs.BOM_UTF8).strip()
-        while piece := file.read(_PIECE):
-            piece = (piece + file.readline()).rstrip(b"\r\n")
-            if piece:
-                yield piece.removeprefix(codecs.BOM_UTF8)
-
-
 # -------------------------------------------------------------------- small files
+
+
+def read_text(path: Path) -> tuple[str, list[str]]:
+    """The text of a small file, in any encoding, and notes about it."""
+
+    def read(encoding: str | None) -> str:
+        with open_text(path, encoding, kept=TEXT_BYTES) as file:
+            return "".join(file)
+
+    return in_some_encoding(path, read)
 
 
 def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[list[tuple[int, list[str]]], list[str]]:
@@ -559,12 +519,7 @@ def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[l
 
     Cells are separated by tabs, commas, semicolons (or blanks). Empty lines are rows only if ``empty`` is set.
     """
-
-    def read(encoding: str | None) -> str:
-        with open_text(path, encoding, kept=TEXT_BYTES) as file:
-            return "".join(file)
-
-    text, notes = in_some_encoding(path, read)
+    text, notes = read_text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = next((d for d in ("\t", ",", ";") if d in first), " " if blanks else "\t")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)

@@ -75,17 +75,13 @@ class Counting:
             if self._outer is not None:
                 self._outer._within += (1.0 - self._outer._within) / 2.0
 
-    def __call__(self) -> None:
-        """Count one item."""
+    def reach(self, done: int | None = None) -> None:
+        """Set the count, for loops whose items are not finished one by one; by default count one item."""
         with self._lock:
-            self._done, self._within = self._done + 1, 0.0
+            self._done, self._within = self._done + 1 if done is None else max(done, self._done), 0.0
         self._tell()
 
-    def reach(self, done: int) -> None:
-        """Set the count, for loops whose items are not finished one by one."""
-        with self._lock:
-            self._done, self._within = max(done, self._done), 0.0
-        self._tell()
+    __call__ = reach
 
     def _tell(self, inner: float = 0.0) -> None:
         """Report the count; ``inner`` is the finished share of the innermost loop of the current item."""
@@ -289,13 +285,12 @@ def _check_ours(folder: Path) -> None:
     """Raise an error unless a folder is missing, empty, or of an earlier run: with a manifest and no other files."""
     if not folder.exists() and not folder.is_symlink():
         return
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    foreign = [name for name in names if not _is_ours(folder / name)] if folder.is_dir() else [folder.name]
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else [folder.name]
+    foreign = [name for name in names if not folder.is_dir() or not _is_ours(folder / name)]
     if not foreign and "manifest.json" not in names:  # a run that was killed early leaves an incomplete manifest
         foreign = [name for name in names if "manifest" not in name]
-    if foreign:
-        found = f"({foreign[0]} is in it)"
-        raise FileExistsError(f"{folder} is not a folder of an earlier run {found}; use another folder.")
+    for name in foreign:
+        raise FileExistsError(f"{folder} is not a folder of an earlier run ({name} is in it); use another folder.")
 
 
 def _is_ours(path: Path) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
-from ..data.scaling import check_scale
+from ..data.arrays import check_scale
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
