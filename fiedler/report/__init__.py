@@ -298,17 +298,10 @@ def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS)
         words = "would explain" if enough < n else "are needed to explain"
         title += "; they explain 90 %" if enough == n else f"; {enough:,} {words} 90 %"
     halves = groupby(zip(there, cards, strict=True), lambda item: item[0].half)
-    text = environment.get_template("report.html.j2").render(
-        s=s,
-        title=title,
-        words=data_words(s["data"]),
-        tiles=tiles,
-        sections=there,
-        rows=[(half, [card for _, card in group]) for half, group in halves],
-        js=Markup(script),
-        script_hash=Markup(f"'sha256-{digest}'"),
-    )
-    return text.strip() + "\n"
+    about = {"s": s, "title": title, "words": data_words(s["data"]), "tiles": tiles, "sections": there}
+    about["rows"] = [(half, [card for _, card in group]) for half, group in halves]
+    about |= {"js": Markup(script), "script_hash": Markup(f"'sha256-{digest}'")}
+    return environment.get_template("report.html.j2").render(about).strip() + "\n"
 
 
 def write_html(

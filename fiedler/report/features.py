@@ -61,14 +61,6 @@ def _view_redundancy(s: Summary) -> Summary:
     if "repeats" not in section:
         return {}
     found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
-    if "gain" not in s["features"]:
-        reason = "The method scores every feature separately, so near-duplicates have similar ranks."
-    elif found:
-        reason = "The features were chosen as a set: each adds something to those before it, although some correlate."
-    else:
-        reason = "The features were chosen as a set, each for what it adds to those before it."
-    best = f"{len(found)} of the {section['examined']} best selected features"
-    words = f"{best} correlate {section['threshold']} or more with a better one. {reason}"
     named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
     rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:_LISTED_REPEATS]]
     ranks, shown, n = section["ranks"], section["features"], len(section["features"])
@@ -82,7 +74,7 @@ def _view_redundancy(s: Summary) -> Summary:
         middle, step = np.arange(n) + 0.5, 1 if n <= 12 else 2  # otherwise the numbers overlap
         figure.ax.set_xticks(middle, ["" if at % step else str(rank) for at, rank in enumerate(ranks)])
         figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(shown, ranks, strict=True)])
-    return {"words": words, "map": figure, "repeats": rows, "more": max(0, len(found) - _LISTED_REPEATS)}
+    return {"map": figure, "repeats": rows, "more": max(0, len(found) - _LISTED_REPEATS)}
 
 
 _title = "Redundancy among the selected"

@@ -29,13 +29,6 @@ def _view_comparison(s: Summary) -> Summary:
     comparison = s["comparison"]
     settings, methods = comparison["settings"], comparison["methods"]
     metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
-    words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
-    if settings["estimator"]:
-        n_labels = settings["n_labels"]
-        shown = "labels of the other folds shown" if n_labels is None else f"{n_labels} labels shown in each draw"
-        words += f", {shown if n_labels != 0 else 'no labels shown to the methods'}"
-        words += f"; predicted by {settings['estimator']}" * bool({"accuracy", "rmse"} & set(settings["metrics"]))
-    words += sample_words(settings) + "; chosen columns standardised" * bool(settings.get("standardize"))
     order, said, sizes = _order(comparison), _method_words(methods), settings["n_features"]
     heads, figures, tables, cells = [], [], [], {name: list[str]() for name in order}
     for metric, name in metrics:
@@ -58,7 +51,7 @@ def _view_comparison(s: Summary) -> Summary:
         cells[name].append("–" if about["criterion"] is None else f"{about['seconds']:.3f}")
     styles = curve_styles(methods).items()
     return {
-        "words": f"{words}.",
+        "sample": sample_words(settings),
         "curves": figures,
         "legend": [(said[name], colour, "" if style == "-" else "dashed") for name, (colour, style) in styles],
         "heads": ["Method", *heads, "Seconds"],

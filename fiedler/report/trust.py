@@ -16,12 +16,6 @@ from .graph import compute_graph
 
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
 _DRAWN = 20  # number of features in the figures of the stability
-_RULES = {
-    "explained": "90 % of what all features explain",
-    "turning": "Turning point of the sorted scores",
-    "gap": "Clearest clusters in the graph on the first features",
-    "cv": "Best held-out prediction",
-}
 
 
 # -------------------------------------------------------------------- is it real?
@@ -46,19 +40,17 @@ def _compute_significance(case: Case) -> Summary | None:
 
 def _view_significance(s: Summary) -> Summary:
     tested, columns = s["significance"], s["features"]
-    found, alpha, n, counts = (tested[key] for key in ("n_significant", "alpha", "n_tested", "histogram"))
-    share = f"the expected share of noise among these is {alpha:g}" if found else "no feature differs from noise"
-    words = f"{found:,} of {n:,} features are significant at a false discovery rate of {alpha:g}: {share}."
+    n, counts = tested["n_tested"], tested["histogram"]
     about = f"p-values of {n} features in {len(counts)} bins; the line is expected for noise."
     with SvgFigure("pvalues", "p-values", about) as pvalues:
         drawings.pvalue_histogram(pvalues.ax, counts, tell=pvalues.tell)
     effect, q = (np.array([number(value) for value in columns.get(key, ())]) for key in ("effect", "q"))
     if not np.isfinite(effect).any():
-        return {"words": words, "pvalues": pvalues}
+        return {"pvalues": pvalues}
     about = f"Effects of {n} features, largest first; in colour those that are significant."
     with SvgFigure("effects", "Effects by rank", about) as effects:
-        drawings.effects_by_rank(effects.ax, columns["feature"], effect, q <= alpha, tell=effects.tell)
-    return {"words": words, "pvalues": pvalues, "effects": effects}
+        drawings.effects_by_rank(effects.ax, columns["feature"], effect, q <= tested["alpha"], tell=effects.tell)
+    return {"pvalues": pvalues, "effects": effects}
 
 
 SIGNIFICANCE = built_in("significance", "Is it real?", _compute_significance, _view_significance, label="Is it real")
@@ -96,12 +88,7 @@ def _compute_stability(case: Case) -> Summary | None:
 def _view_stability(s: Summary) -> Summary:
     if (drawn := s["stability"]) is None:
         return {}
-    k, n_draws, kendall, chance = drawn["k"], drawn["n_draws"], number(drawn["kendall"]), number(drawn["kuncheva"])
-    corrected = "" if chance != chance else f" ({chance:.2f} corrected for chance, Kuncheva)"
-    made = "" if drawn.get("given", True) else " of 80 % of the rows, made for this report,"
-    overlap = f"the first {k} features overlap by {percent(drawn['jaccard'])} (Jaccard){corrected}"
-    agree = f"all rankings agree by {kendall:.2f} (Kendall's coefficient; 1 means equal rankings)"
-    view: Summary = {"words": f"Over {n_draws} draws{made} {overlap}; {agree}."}
+    k, n_draws, view = drawn["k"], drawn["n_draws"], Summary()
     names, columns = s["features"]["feature"][:_DRAWN], s["features"]
     often, low, median, high = (
         [number(value) for value in columns[key][:_DRAWN]]
@@ -167,20 +154,14 @@ def _compute_suggestions(case: Case) -> list[Summary]:
 def _view_suggestions(s: Summary) -> Summary:
     """The suggestions, and sorted scores or the share explained by the first features of a set, with suggested cuts."""
     columns, k, is_set = s["features"], s["run"]["n_selected"], "explained" in s["features"]
-    items, cuts = [], dict[int, list[str]]()  # each suggested number of features with the rules that gave it
-    for item in s["suggestions"]:
-        n, rule = item["n_features"], item["rule"]
-        items.append({"n": "–" if n is None else f"{n:,}", "title": _RULES.get(rule, rule), "reason": item["reason"]})
-        if n is not None:
-            cuts.setdefault(n, []).append(rule)
-    title, words = "Scores by rank", s["run"]["direction"]
-    if is_set:
-        title, words = "Explained by the first features", "share of what all features together explain"
-    view = {"items": items, "curve_title": title, "curve_words": words}
+    title, cuts = "Explained by the first features" if is_set else "Scores by rank", dict[int, list[str]]()
+    for item in s["suggestions"]:  # each suggested number of features with the rules that gave it
+        if item["n_features"] is not None:
+            cuts.setdefault(item["n_features"], []).append(item["rule"])
     values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
     n = int(np.isfinite(values).sum())
     if n < 2:
-        return view
+        return {}
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
     if is_set:
         values = values[:n]  # only these features were chosen one after the other
@@ -195,7 +176,7 @@ def _view_suggestions(s: Summary) -> Summary:
         if is_set:
             figure.ax.axhline(1.0, color=drawings.paint("muted"), linewidth=1.0, linestyle=(0, (2, 2)))
             figure.ax.set(xlabel="number of features", ylabel="share explained", ylim=(0.0, 1.05))
-    return view | {"curve": figure}
+    return {"curve": figure}
 
 
 def _lines_suggestions(s: Summary, top: int) -> list[str]:

@@ -246,40 +246,26 @@ def _compute_axis(case: Case) -> Summary | None:
 
 
 def _view_axis(s: Summary) -> Summary:
-    about, gain = s["axis"], s["axis"]["value"] == "gain"
+    about, rank = s["axis"], {column: at for at, column in enumerate(s["axis"]["chosen"], 1)}
     axis, chosen = np.array(about["axis"]), np.array(about["chosen"], dtype=np.intp)
-    rank = {column: at for at, column in enumerate(about["chosen"], 1)}
     found = sorted(((min(rank[j] for j in part.tolist()), part) for part in regions(chosen)), key=lambda item: item[0])
-    n, m, single, rows = len(chosen), len(found), len(found) == len(chosen), []  # single: every region is one feature
+    single, rows = len(found) == len(chosen), []  # single: every region is one feature
     for best, part in found[:_LISTED_REGIONS]:
         low, high = sorted((axis[part[0]], axis[part[-1]]))
         span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         rows.append((span, [f"{len(part):,}"] * (not single) + [str(best)]))
-    where = f"The {n:,} selected features form {m:,} region{'s' * (m > 1)} of neighbouring features."
-    if single:
-        where = f"No two of the {n:,} selected features are neighbours." if n > 1 else "One feature is selected."
-    of = "each class" if about["classes"] else f"all {about['n_rows']:,} rows"
-    value = "gain" if gain else f"score, {s['run']['direction']}"
     names, colours = about["classes"] or [], class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
     values = np.array([number(value) for value in about["values"]])
     texts = [f"{axis[j]:g}: rank {at}, {about['value']} {short(float(values[j]))}" for j, at in rank.items()]
-    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {n} of them selected."
+    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {len(chosen)} of them selected."
     with SvgFigure("axis", "Features over their axis", words, height=380) as figure:
         above, below = figure.split(2, (3, 2))
         profiles = np.array([[number(value) for value in profile] for profile in about["profiles"]])
         drawings.profiles_over_axis(above, axis, profiles, colours, chosen)
         drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell)
         below.set(xlabel="feature", ylabel=about["value"])
-    return {
-        "words": f"The names of the features are numbers in order, so they are drawn as an axis. {where}",
-        "caption": f"above: mean of {of}; below: {value}; grey lines and bands: selected",
-        "drawn": figure,
-        "legend": [(printable(name, 30), colour, "round") for name, colour in zip(names, colours, strict=False)],
-        "listed": f"Selected {'features' if single else 'regions'}, best first",
-        "heads": ["Feature", "Rank"] if single else ["Region", "Selected", "Best rank"],
-        "rows": rows,
-        "more": max(0, m - _LISTED_REGIONS),
-    }
+    legend = [(printable(name, 30), colour, "round") for name, colour in zip(names, colours, strict=False)]
+    return {"drawn": figure, "legend": legend, "single": single, "rows": rows, "n_regions": len(found)}
 
 
 AXIS = built_in("axis", "Along the axis", _compute_axis, _view_axis, label="Axis")
