@@ -12,7 +12,7 @@ on raw counts the distances between cells mainly reflect their sequencing depths
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -29,7 +29,7 @@ from .selector import SpectralSelector
 from .significance.testing import discover
 from .syntax import as_criterion, short_text
 from .validation import check_integer
-from .words import did_you_mean
+from .words import did_you_mean, to_frame
 
 _CHOSEN = "highly_variable"  # the column that functions of scanpy read
 _BATCHES = ("nbatches", "intersection")
@@ -117,8 +117,17 @@ def select_genes(
     >>> adata.var_names[adata.var["highly_variable"]].tolist()
     ['0', '1', '2']
     """
-    X = validate_X(_matrix(adata, layer), adata.var_names)
-    _check_writable(adata, inplace, subset)
+    if not hasattr(adata, "obs_names"):
+        raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}; SpectralSelector takes matrices.")
+    if layer is not None and layer not in adata.layers:
+        raise _unknown("layer", layer, adata.layers, "layers")
+    matrix = anndata_matrix(adata, layer)
+    if matrix is None:
+        raise ValueError(f"adata has no X; choose a layer: {_listed(adata.layers)}.")
+    X = validate_X(matrix, adata.var_names)
+    if inplace and adata.isbacked and (subset or adata.is_view):  # the result could not be written
+        what = "subset=True" if subset else "writing into a view"
+        raise ValueError(f"{what} needs adata in memory, but it is backed; use adata.to_memory(), or inplace=False.")
     selector = _selector(criterion, n_top_genes, adata.n_vars)
     selector.include = fixed_columns(selector.include, adata.var_names, adata.n_vars)
     known = None if target is None else _column(adata, target, "target").to_numpy(dtype=object)
@@ -130,7 +139,8 @@ def select_genes(
         found = _with_tests(placed, problem, selector, significance)
     else:
         found = _in_batches(placed, problem, selector, _column(adata, batch_key, "batch_key"), significance)
-    columns = _columns(found, adata.var_names, key_added)
+    columns = to_frame({n if n.startswith(_CHOSEN) else f"{key_added}_{n}": found[n] for n in found})
+    columns.index = adata.var_names
     if not inplace:
         return columns[columns[_CHOSEN]] if subset else columns
     told = {
@@ -146,35 +156,7 @@ def select_genes(
     return None
 
 
-class GeneChoice(NamedTuple):
-    """Score, rank and selection of every gene, and the additional columns of some kinds of selection."""
-
-    score: np.ndarray
-    rank: np.ndarray
-    chosen: np.ndarray
-    tests: dict[str, Any]
-    batches: dict[str, np.ndarray]
-
-
 # -------------------------------------------------------------------- what is asked
-
-
-def _matrix(adata: Any, layer: str | None) -> Any:
-    if not hasattr(adata, "obs_names"):
-        raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}; SpectralSelector takes matrices.")
-    if layer is not None and layer not in adata.layers:
-        raise _unknown("layer", layer, adata.layers, "layers")
-    X = anndata_matrix(adata, layer)
-    if X is None:
-        raise ValueError(f"adata has no X; choose a layer: {_listed(adata.layers)}.")
-    return X
-
-
-def _check_writable(adata: Any, inplace: bool, subset: bool) -> None:
-    """Raise an error before the computation if its result could not be written."""
-    if inplace and adata.isbacked and (subset or adata.is_view):
-        what = "subset=True" if subset else "writing into a view"
-        raise ValueError(f"{what} needs adata in memory, but it is backed; use adata.to_memory(), or inplace=False.")
 
 
 def _column(adata: Any, key: str, parameter: str) -> Any:
@@ -228,7 +210,14 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     """The given graph, and the criterion that uses it."""
     if graph is None:
         return None, criterion
-    given = _stored_graph(criterion, adata, graph) if isinstance(graph, str) else Graph.of(graph, symmetrize="max")
+    if not isinstance(graph, str):
+        given = Graph.of(graph, symmetrize="max")
+    elif graph in adata.obsp:
+        given = Graph.of(adata.obsp[graph], distances=graph.endswith("distances"), symmetrize="max")
+    elif graph in adata.obsm:  # the neighbours in these coordinates
+        given = next((r for r in criterion.recipes() if isinstance(r, KNN)), KNN()).build(adata.obsm[graph])
+    else:
+        raise _unknown("graph", graph, [*adata.obsp, *adata.obsm], "keys of obsp and obsm")
     if given.n_nodes != adata.n_obs:
         raise ValueError(f"graph has {given.n_nodes} nodes, but adata has {adata.n_obs} cells.")
     if any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in criterion.recipes()):
@@ -245,16 +234,6 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
     return given, placed
 
 
-def _stored_graph(criterion: Criterion, adata: Any, key: str) -> Graph:
-    """A graph of obsp, or the neighbours in coordinates of obsm."""
-    if key in adata.obsp:
-        return Graph.of(adata.obsp[key], distances=key.endswith("distances"), symmetrize="max")
-    if key not in adata.obsm:
-        raise _unknown("graph", key, [*adata.obsp, *adata.obsm], "keys of obsp and obsm")
-    recipes = (recipe for recipe in criterion.recipes() if isinstance(recipe, KNN))
-    return next(recipes, KNN()).build(adata.obsm[key])
-
-
 # -------------------------------------------------------------------- what is found
 
 
@@ -264,22 +243,23 @@ def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) 
     return choose(criterion, problem, *wanted, selector.include)
 
 
-def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> GeneChoice:
+def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> dict:
+    """Selection, rank, score and tests of every gene."""
     found = _chosen(criterion, problem, selector)
     if isinstance(selector.n_features_to_select, int):
         check_scored(criterion, found.scores, found.n_chosen)
-    tests = {}
+    about: dict[str, Any] = {_CHOSEN: found.support, "rank": found.ranking, "score": found.scores}
     if found.pvalues is not None:
-        tests = {"pvalue": found.pvalues, "qvalue": found.qvalues, "effect": found.effects}
+        about |= {"pvalue": found.pvalues, "qvalue": found.qvalues, "effect": found.effects}
     elif significance:
         tested = discover(criterion, problem)
-        tests = {"pvalue": tested.pvalues, "qvalue": tested.qvalues, "effect": tested.effect}
-    return GeneChoice(found.scores, found.ranking, found.support, tests, {})
+        about |= {"pvalue": tested.pvalues, "qvalue": tested.qvalues, "effect": tested.effect}
+    return about
 
 
 def _in_batches(
     criterion: Criterion, problem: Problem, selector: SpectralSelector, batches: Any, significance: bool
-) -> GeneChoice:
+) -> dict:
     """Select in every batch; then order by number of batches, by median rank, and by position."""
     wanted, key = selector.n_features_to_select, batches.name
     if significance or not isinstance(wanted, int):
@@ -290,13 +270,14 @@ def _in_batches(
     if batches.isna().any():
         raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; every cell needs a batch.")
     seen = Distinct(batches.tolist())  # 1 and "1" are different batches
-    names, codes = seen.values, seen.codes
-    found = []
-    for code, name in enumerate(names):
-        rows = np.flatnonzero(codes == code)
+    known, given, found = problem.supervision.y, problem.given, []
+    for code, name in enumerate(seen.values):
+        rows = np.flatnonzero(seen.codes == code)
         if len(rows) < _FEWEST:
             raise ValueError(f"batch {str(name)!r} of batch_key={key!r} has {len(rows)} cells; {_FEWEST} are needed.")
-        found.append(_chosen(criterion, _rows_of_problem(problem, rows, selector.unlabeled), selector))
+        here = Problem(rows_of(problem.X, rows), given=None if given is None else given[rows])
+        here = here.with_supervision(None if known is None else known[rows], unlabeled=selector.unlabeled)
+        found.append(_chosen(criterion, here, selector))
     scores = np.array([each.scores for each in found])
     times = np.sum([each.support & ~np.isnan(each.scores) for each in found], axis=0)
     typical = np.median([each.ranking for each in found], axis=0)
@@ -305,25 +286,11 @@ def _in_batches(
     score = np.full(len(times), np.nan)
     score[scored] = np.nanmedian(scores[:, scored], axis=0)
     check_scored(criterion, score, wanted)
-    return GeneChoice(score, rank, rank <= wanted, {}, {"nbatches": times, "intersection": times == len(found)})
-
-
-def _rows_of_problem(problem: Problem, rows: np.ndarray, unlabeled: Any) -> Problem:
-    known, given = problem.supervision.y, problem.given
-    here = Problem(rows_of(problem.X, rows), given=None if given is None else given[rows])
-    return here.with_supervision(None if known is None else known[rows], unlabeled=unlabeled)
+    about = {_CHOSEN: rank <= wanted, "rank": rank, "score": score}
+    return about | {f"{_CHOSEN}_nbatches": times, f"{_CHOSEN}_intersection": times == len(found)}
 
 
 # -------------------------------------------------------------------- what is written
-
-
-def _columns(found: GeneChoice, genes: Any, key: str) -> Any:
-    from pandas import DataFrame
-
-    columns = {_CHOSEN: found.chosen, f"{key}_rank": found.rank, f"{key}_score": found.score}
-    columns |= {f"{key}_{name}": values for name, values in found.tests.items()}
-    columns |= {f"{_CHOSEN}_{name}": values for name, values in found.batches.items()}
-    return DataFrame(columns, index=genes)
 
 
 def _write(adata: Any, columns: Any, key: str, told: dict[str, Any], subset: bool) -> None:

@@ -36,8 +36,7 @@ from fiedler.evaluate import (
     neighborhood_jaccard,
     top_k_overlap,
 )
-from fiedler.evaluate.curves import folds, read_target, whole_seed
-from fiedler.evaluate.held_out import sampled_rows
+from fiedler.evaluate.held_out import folds, read_target, sampled_rows, whole_seed
 
 SMALL = {"n_features": [2, 5], "n_draws": 3, "n_jobs": 1}
 

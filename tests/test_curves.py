@@ -24,7 +24,7 @@ from fiedler.evaluate import (
     rank_sums,
     top_k_overlap,
 )
-from fiedler.evaluate.curves import folds, read_target, whole_seed
+from fiedler.evaluate.held_out import folds, read_target, whole_seed
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 7])

@@ -129,15 +129,15 @@ BUDGET = {
     "criteria": 1_454,
     "data": 3_360,
     "engine": 2_948,
-    "evaluate": 1_384,
+    "evaluate": 1_349,
     "explore": 1_504,
     "graphs": 1_543,
-    "plots": 845,
-    "report": 1_701,
+    "plots": 793,
+    "report": 1_450,
     "selection": 769,
     "sets": 1_028,
     "significance": 592,
-    "top": 1_897,
+    "top": 1_907,
 }
 
 

@@ -13,7 +13,7 @@ from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, Precomputed, Sp
 from fiedler.criteria.phi import number_of_clusters
 from fiedler.evaluate import compare, significance, stability, suggest_n_features
 from fiedler.report import SECTIONS, render_html, render_json, render_text, summarize
-from fiedler.report.case import make_case
+from fiedler.report.case import Case
 from fiedler.report.features import COLUMNS, RankingColumn, features_section
 
 
@@ -178,14 +178,14 @@ def test_distributions_read_only_their_columns_of_sparse_data():
     X = sp.random_array((60, 20_000), density=0.01, random_state=np.random.default_rng(0), format="csr")
     section = next(section for section in SECTIONS if section.name == "distributions")
     selector = SpectralSelector("variance", n_features_to_select=12).fit(X)
-    case = make_case(selector, X)
+    case = Case(selector, X)
     tracemalloc.start()
     sparse = section.compute(case)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.shape[0] * X.shape[1] * 8 / 4  # a quarter of X as an array
     few = X[:, selector.order_[:12]].toarray()
-    dense = section.compute(make_case(SpectralSelector("variance").fit(few), few))
+    dense = section.compute(Case(SpectralSelector("variance").fit(few), few))
     for a, b in zip(sparse["features"], dense["features"], strict=True):
         np.testing.assert_array_equal(a["counts"], b["counts"])
 

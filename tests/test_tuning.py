@@ -22,7 +22,7 @@ from fiedler import (
 )
 from fiedler.criteria.disagreement import LAMBDAS
 from fiedler.evaluate import stability, suggest_n_features, tune, tune_lambda
-from fiedler.evaluate.curves import folds, read_target
+from fiedler.evaluate.held_out import folds, read_target
 
 
 def test_tune_lambda_is_algorithm_3(few):

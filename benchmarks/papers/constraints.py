@@ -20,7 +20,7 @@ import fiedler as fd
 from fiedler import RBF, ConstraintScore, LaplacianScore
 from fiedler.datasets import constraint_toy
 from fiedler.evaluate import kendall_coefficient, rank_sums
-from fiedler.evaluate.curves import whole_seed
+from fiedler.evaluate.held_out import whole_seed
 from fiedler.selection.ranking import rank_features
 
 from .. import data

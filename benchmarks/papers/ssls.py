@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 import fiedler as fd
 from fiedler import Correlation, Criterion, LaplacianScore, Precomputed
 from fiedler.datasets import make_target_problem
-from fiedler.evaluate.curves import folds, predicted, read_target, whole_seed
+from fiedler.evaluate.held_out import folds, predicted, read_target, whole_seed
 from fiedler.problem import Problem
 from fiedler.selection.ranking import rank
 

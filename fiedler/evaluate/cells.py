@@ -151,24 +151,6 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]
 
 
-class Cells:
-    """Finished cells, stored under a hash of everything they depend on; without a folder nothing is stored."""
-
-    def __init__(self, folder: str | os.PathLike | None, plan: Plan):
-        self.kept = Kept(folder)
-        if self.kept.folder is not None:
-            self.kept.folder.mkdir(parents=True, exist_ok=True)
-            X: Any = plan.problem.X
-            values = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
-            groups = None if plan.problem.groups is None else plan.problem.groups.owner
-            settings = [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]
-            self._key = _hash([software(), values, groups, plan.problem.known, settings], "estimator")
-
-    def name(self, criterion: Criterion | str, number: int | None) -> str:
-        """The name of a cell."""
-        return "" if self.kept.folder is None else f"{_hash([self._key, criterion, number], 'method')}.json"
-
-
 def finished_cells(folder: Path) -> list[Path]:
     """The cells in a folder; an error if the folder holds anything else."""
     if not folder.exists() and not folder.is_symlink():
@@ -195,18 +177,15 @@ def _hash(value: Any, what: str) -> str:
     try:
         return joblib.hash(value, coerce_mmap=True)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        message = (
-            f"resume_from needs every {what} to be picklable ({error}); use a function from a module, not a lambda."
-        )
-        raise ValueError(message) from error
+        needs = f"resume_from needs every {what} to be picklable ({error})"
+        raise ValueError(f"{needs}; use a function from a module, not a lambda.") from error
 
 
 def _work(plan: Plan, criterion: Any, task: Task, kept: Kept, file: str, at: int) -> tuple:
     """One cell in a worker, on one thread so that sums do not vary; it is stored before it is returned."""
     name, number, order = task
     try:
-        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with threadpool_limits(1), warnings.catch_warnings(record=True, action="always") as caught:
             result = run_cell(plan, criterion, number, order)
     except Exception as error:
         error.add_note(f"method {name!r}, draw {number}")
@@ -224,8 +203,7 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
     scored = [c for c in criteria if isinstance(c, Criterion)]
     recipes = {r.key: r for c in scored for r in c.recipes() if not r.supervised}
     n, m = plan.problem.X.shape
-    with threadpool_limits(1), warnings.catch_warnings():  # the cells repeat the warnings of a graph
-        warnings.simplefilter("ignore")
+    with threadpool_limits(1), warnings.catch_warnings(action="ignore"):  # the cells repeat the warnings of a graph
         for recipe in recipes.values():
             with suppress(Exception):
                 plan.problem.graph(recipe)
@@ -242,9 +220,16 @@ def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
 
 
 def run_cells(
-    plan: Plan, criteria: dict[str, Any], n_draws: int, cells: Cells, n_jobs: Any, progress: Any
+    plan: Plan, criteria: dict[str, Any], n_draws: int, folder: str | os.PathLike | None, n_jobs: Any, progress: Any
 ) -> dict[str, list]:
-    """The results of every method in every draw."""
+    """The results of every method in every draw; in ``folder`` they are stored under a hash of what they depend on."""
+    kept, X, key = Kept(folder), plan.problem.X, ""
+    if kept.folder is not None:
+        kept.folder.mkdir(parents=True, exist_ok=True)
+        values: Any = (X.indptr, X.indices, X.data, X.shape) if is_sparse(X) else X
+        groups = None if plan.problem.groups is None else plan.problem.groups.owner
+        settings = [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]
+        key = _hash([software(), values, groups, plan.problem.known, settings], "estimator")
     once = [name for name, c in criteria.items() if not isinstance(c, str) and not c.uses]  # the same in every draw
     draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
     done, total = 0, len(once) + sum(draws.values())
@@ -260,12 +245,12 @@ def run_cells(
         def finish(tasks: list[Task]) -> dict[tuple[str, int | None], dict]:
             """The results of some cells, computed or read; what is the same for all of them is prepared once."""
             nonlocal plan
-            files = [cells.name(criteria[name], number) for name, number, _ in tasks]
-            found: list[Any] = [cells.kept.load(file) if file else None for file in files]
+            files = [f"{_hash([key, criteria[name], n], 'method')}.json" if key else "" for name, n, _ in tasks]
+            found: list[Any] = [kept.load(file) if file else None for file in files]
             todo = [at for at in range(len(tasks)) if found[at] is None]
             plan = prepared_for(plan, [criteria[tasks[at][0]] for at in todo])
             work = joblib.delayed(_work)
-            jobs = [work(plan, criteria[tasks[at][0]], tasks[at], cells.kept, files[at], at) for at in todo]
+            jobs = [work(plan, criteria[tasks[at][0]], tasks[at], kept, files[at], at) for at in todo]
             finished(len(tasks) - len(jobs))
             arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
             try:
@@ -273,8 +258,7 @@ def run_cells(
                     found[at] = result
                     finished()
             finally:
-                with warnings.catch_warnings():  # joblib warns about cells that an interruption cancels
-                    warnings.simplefilter("ignore")
+                with warnings.catch_warnings(action="ignore"):  # joblib warns about cells that an interruption cancels
                     arriving.close()
             return {task[:2]: result for task, result in zip(tasks, found, strict=True)}
 
@@ -284,6 +268,6 @@ def run_cells(
         results = finish(tasks)
         ranked = {name: results[name, None] for name in once}
         tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
-        for key, result in finish(tasks).items():
-            results[key] = result | {name: ranked[key[0]][name] for name in ("seconds", "warnings")}
+        for cell, result in finish(tasks).items():
+            results[cell] = result | {name: ranked[cell[0]][name] for name in ("seconds", "warnings")}
     return {name: [results[name, number] for number in range(draws[name])] for name in criteria}

@@ -29,7 +29,7 @@ from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .cells import CLUSTERS, Cells, Plan, run_cells
+from .cells import CLUSTERS, Plan, run_cells
 from .curves import check_sizes, spread
 from .held_out import Target, check_reads, named_estimator, prepared, read_target, sampled_rows
 from .measures import top_k_overlap
@@ -104,26 +104,21 @@ class Comparison:
         summary : dict
             With "settings", "baselines", "methods" and "best"; numbers, text and lists only.
         """
-        ranks = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}
-        methods = {name: self._about(name) for name in self.criteria}
-        for name, about in methods.items():
-            about["average_rank"] = {metric: found[name] for metric, found in ranks.items()}
+        ranks, methods = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}, {}
+        for name, criterion in self.criteria.items():
+            mine, orders, curves = self.table["method"] == name, self.orders[name], {}
+            sizes, overlap = np.unique(self.table["n_features"][mine]).tolist(), None
+            for metric in ranks:
+                found = spread(self.values(name, metric))
+                curves[metric] = {"n_features": sizes} | {key: _plain(column) for key, column in found.items()}
+            if len(orders) > 1:
+                m = self.settings["n_columns"]
+                overlap = {i: _plain([top_k_overlap(orders, k, i, m) for k in sizes]) for i in ("jaccard", "kuncheva")}
+            about: dict[str, Any] = {"criterion": criterion, "baseline": name in BASELINES, "curves": curves}
+            about |= {"seconds": float(self.table["seconds"][mine].mean()), "stability": overlap}
+            methods[name] = about | {"average_rank": {metric: found[name] for metric, found in ranks.items()}}
         best = {metric: min(found, key=found.__getitem__) for metric, found in ranks.items()}
         return {"settings": self.settings, "baselines": list(BASELINES), "methods": methods, "best": best}
-
-    def _about(self, name: str) -> dict[str, Any]:
-        mine = self.table["method"] == name
-        sizes = np.unique(self.table["n_features"][mine]).tolist()
-        columns = {metric: spread(self.values(name, metric)) for metric in self.settings["metrics"]}
-        curves = {
-            m: {"n_features": sizes} | {key: _plain(c) for key, c in found.items()} for m, found in columns.items()
-        }
-        overlap = None
-        if len(self.orders[name]) > 1:
-            m, orders = self.settings["n_columns"], self.orders[name]
-            overlap = {i: _plain([top_k_overlap(orders, k, i, m) for k in sizes]) for i in ("jaccard", "kuncheva")}
-        about = {"criterion": self.criteria[name], "baseline": name in BASELINES, "curves": curves}
-        return about | {"seconds": float(self.table["seconds"][mine].mean()), "stability": overlap}
 
     def _average_ranks(self, metric: str) -> dict[str, float]:
         n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
@@ -296,7 +291,7 @@ def compare(
     plan = Plan(problem, target, sizes, metrics, estimator, shown, n_pairs, pairs, **rules, **others)
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, plan)
-    results = run_cells(plan, criteria, n_draws, Cells(resume_from, plan), n_jobs, progress)
+    results = run_cells(plan, criteria, n_draws, resume_from, n_jobs, progress)
     for name, found in results.items():  # the warnings of the workers, each once per method and with its count
         for message, times in Counter(m for result in found for m in result["warnings"]).items():
             warnings.warn(f"{name}, {times} of {len(found)} draws: {message}", UserWarning, stacklevel=2)

@@ -22,7 +22,7 @@ from ..errors import ParameterError
 from ..problem import Problem
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .held_out import Target, folds, predicted, prepared, read_target, whole_seed
+from .held_out import Target, cross_validated, read_target, whole_seed
 from .measures import check_features, clustering_accuracy, inner_neighbors, selected, shared_neighbors, widths
 
 
@@ -133,12 +133,8 @@ def accuracy_curve(
     """
     problem, features, sizes = _checked(X, features, n_features)
     target = read_target(y, problem.n_samples, estimator, unlabeled)
-    values = []
-    for repeat in range(check_integer("n_repeats", n_repeats, 1)):
-        model = prepared(estimator, target, [random_state, repeat])
-        splits = folds(target, n_folds, model, np.random.default_rng([random_state, repeat]))
-        values.append(predicted(problem, target, [features], sizes, splits, model))
-    return Curve(target.metric, sizes, np.array(values))
+    values = cross_validated(problem, target, features, sizes, estimator, n_folds, random_state, n_repeats)
+    return Curve(target.metric, sizes, values)
 
 
 def clustering_curve(
@@ -251,16 +247,14 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
     array([0.44, 0.25])
     """
     check_choice("metric", metric, ("accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"))
-
-    def curve(order: np.ndarray) -> Curve:
-        if metric == "jaccard":
-            return jaccard_curve(X, order, **options)
-        if metric in ("clustering_accuracy", "nmi"):
-            return clustering_curve(X, y, order, metric=metric, **options)
-        return accuracy_curve(X, y, order, **options)
-
-    features = np.asarray(features)
-    return curve(features), curve(features[::-1])
+    orders = np.asarray(features), np.asarray(features)[::-1]
+    if metric == "jaccard":
+        good, bad = (jaccard_curve(X, order, **options) for order in orders)
+    elif metric in ("clustering_accuracy", "nmi"):
+        good, bad = (clustering_curve(X, y, order, metric=metric, **options) for order in orders)
+    else:
+        good, bad = (accuracy_curve(X, y, order, **options) for order in orders)
+    return good, bad
 
 
 def _checked(X: Any, features: Any, n_features: Any) -> tuple[Problem, np.ndarray, np.ndarray]:
@@ -281,8 +275,7 @@ def clustered(
     for at, end in enumerate(widths(problem, features, sizes)):
         for start in range(10):
             model = KMeans(n_clusters, n_init=1, random_state=whole_seed([*seed, start]))
-            with warnings.catch_warnings():  # a warning about fewer distinct rows than clusters is ignored
-                warnings.simplefilter("ignore", ConvergenceWarning)
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # fewer rows than clusters
                 found = model.fit(block[:, :end]).labels_[target.known]
             nmi = normalized_mutual_info_score(truth, found, average_method="max")
             values[start, :, at] = clustering_accuracy(truth, found), nmi

@@ -55,17 +55,17 @@ class Difference:
     @property
     def shared(self) -> list[str]:
         """Features that both selections chose, by their rank in the first."""
-        return self._names("shared")
+        return [str(name) for name in self.feature_names[self._changes["shared"]]]
 
     @property
     def lost(self) -> list[str]:
         """Features that only the first selection chose, best first."""
-        return self._names("lost")
+        return [str(name) for name in self.feature_names[self._changes["lost"]]]
 
     @property
     def gained(self) -> list[str]:
         """Features that only the second selection chose, best first."""
-        return self._names("gained")
+        return [str(name) for name in self.feature_names[self._changes["gained"]]]
 
     @property
     def moved(self) -> list[tuple[str, int, int]]:
@@ -89,7 +89,7 @@ class Difference:
             One row per feature: ``change`` is "shared", "lost" or "gained". ``moved`` is the number of ranks by which
             the feature rose (positive) or fell.
         """
-        found = {change: self._places(change) for change in ("shared", "lost", "gained")}
+        found = self._changes
         rows = np.concatenate(list(found.values()))
         words = np.repeat(np.array(list(found), dtype=object), [len(part) for part in found.values()])
         table = {"feature": self.feature_names[rows], "change": words}
@@ -116,15 +116,12 @@ class Difference:
                 found.append((word, ", ".join(printable(name, 60) for name in names[:_SHOWN]) + more))
         return found
 
-    def _places(self, change: str) -> np.ndarray:
-        """Numbers of the features that were shared, lost or gained, by rank."""
+    @property
+    def _changes(self) -> dict[str, np.ndarray]:
+        """Numbers of the features that were shared, lost and gained, each by rank."""
         a, b = self.chosen_a, self.chosen_b
-        found = np.flatnonzero({"shared": a & b, "lost": a & ~b, "gained": b & ~a}[change])
-        rank = self.rank_b if change == "gained" else self.rank_a
-        return found[np.argsort(rank[found], kind="stable")]
-
-    def _names(self, change: str) -> list[str]:
-        return [str(self.feature_names[j]) for j in self._places(change)]
+        first, second = (np.argsort(rank, kind="stable") for rank in (self.rank_a, self.rank_b))
+        return {"shared": first[(a & b)[first]], "lost": first[(a & ~b)[first]], "gained": second[(b & ~a)[second]]}
 
 
 def diff(a: SpectralSelector, b: SpectralSelector) -> Difference:

@@ -125,6 +125,19 @@ def predicted(
     return _judged(answers, target, counted)
 
 
+def cross_validated(
+    problem: Problem, target: Target, order: Any, sizes: Any, estimator: Any, n_folds: int, seed: int, n_repeats: int
+) -> np.ndarray:
+    """Accuracy or RMSE per repeat and size; ``order`` is one ranking, or gives the ranking for the training rows."""
+    values = []
+    for repeat in range(check_integer("n_repeats", n_repeats, 1)):
+        model = prepared(estimator, target, [seed, repeat])
+        splits = folds(target, n_folds, model, np.random.default_rng([seed, repeat]))
+        orders = [order(train) for train, _ in splits] if callable(order) else [order]
+        values.append(predicted(problem, target, orders, sizes, splits, model))
+    return np.array(values)
+
+
 def nearest_class(squared: np.ndarray, target: Target, splits: Sequence, counted: Any = None) -> np.ndarray:
     """The accuracy of 1-NN from all distances between rows; ties go to the first training row."""
     answers = np.full((1, len(target.values)), np.nan)
@@ -158,10 +171,8 @@ def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs
         raise ParameterError(message, parameter="y", way_out={absent: ("y", ...)})
     metric = None if target is None else target.metric
     if "target" in reads and metric == "accuracy":
-        way_out = (
-            "leave it out, or pass a regressor as estimator, such as KNeighborsRegressor(5), to read y as a target"
-        )
-        raise ValueError(f"{who} reads a real target, but y holds classes; {way_out}.")
+        way_out = "pass a regressor as estimator, such as KNeighborsRegressor(5), to read y as a target"
+        raise ValueError(f"{who} reads a real target, but y holds classes; leave it out, or {way_out}.")
     if reads & {"classes", "pairs"} and metric == "rmse":
         raise ValueError(f"{who} reads {what}, but y holds a real target; leave it out.")
 
@@ -265,19 +276,15 @@ def named_estimator(estimator: Any, task: str) -> Any:
         raise ParameterError(message, parameter="estimator", value=estimator)
     if estimator == "knn":
         return None
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-    from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import LinearSVC, LinearSVR
+    from sklearn import ensemble, linear_model, pipeline, preprocessing, svm
 
     if estimator == "forest":
-        return RandomForestClassifier(100) if classes else RandomForestRegressor(100)
+        return ensemble.RandomForestClassifier(100) if classes else ensemble.RandomForestRegressor(100)
     if estimator == "pls":
         return PartialLeastSquares()
-    models = {
-        "logistic": lambda: LogisticRegression(max_iter=1000),
-        "ridge": RidgeClassifier if classes else Ridge,
-        "svm": (lambda: LinearSVC(dual="auto")) if classes else (lambda: LinearSVR(dual="auto", max_iter=10_000)),
-    }
-    return make_pipeline(StandardScaler(), models[estimator]())
+    model = {
+        "logistic": linear_model.LogisticRegression(max_iter=1000),
+        "ridge": linear_model.RidgeClassifier() if classes else linear_model.Ridge(),
+        "svm": svm.LinearSVC(dual="auto") if classes else svm.LinearSVR(dual="auto", max_iter=10_000),
+    }[estimator]
+    return pipeline.make_pipeline(preprocessing.StandardScaler(), model)

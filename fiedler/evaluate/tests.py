@@ -222,11 +222,9 @@ class MissingValues:
         return to_frame({"feature": self.feature_names} | values)
 
     def __repr__(self) -> str:
-        holed = (
-            f"{self.n_missing.sum()} values missing in {np.sum(self.n_missing > 0)} of {len(self.n_missing)} features"
-        )
+        holed = f"{self.n_missing.sum()} values missing in {np.sum(self.n_missing > 0)} of {len(self.n_missing)}"
         complete = f"{self.n_complete} of {self.n_samples} rows complete"
-        return f"MissingValues({holed}, {complete}, {len(self.structured())} patterns with structure)"
+        return f"MissingValues({holed} features, {complete}, {len(self.structured())} patterns with structure)"
 
     def _repr_html_(self) -> str:
         rows, names = [], self.feature_names
@@ -281,8 +279,7 @@ def missing_values(X: Any, *, groups: Any = None) -> MissingValues:
     a, b = np.minimum(i, j), np.maximum(i, j)
     _, once = np.unique(a * n + b, return_index=True)  # an edge that both ends name counts once
     graph = Graph.from_edges(a[once], b[once], np.exp(-squared / (2.0 * width**2))[once], n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an indicator has few different values; the counts show how few
+    with warnings.catch_warnings(action="ignore"):  # an indicator has few different values; the counts show how few
         tested = discover(LaplacianScore(Precomputed(graph)), Problem(present[:, holed].astype(np.float64)))
     pvalues[holed], qvalues[holed] = tested.pvalues, tested.qvalues
     return MissingValues((~present).sum(axis=0), pvalues, qvalues, n, int(present.all(axis=1).sum()), columns)

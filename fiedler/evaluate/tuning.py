@@ -27,7 +27,7 @@ from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .curves import Curve, check_sizes, spread
-from .held_out import Target, check_reads, checked_ranking, folds, predicted, prepared, read_target
+from .held_out import Target, check_reads, checked_ranking, cross_validated, read_target
 
 
 def cut_value(X: Any, graph: Recipe | None = None) -> float:
@@ -59,13 +59,7 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
 
 
 def tune_lambda(
-    X: Any,
-    y: Any,
-    lambdas: Sequence[float] = LAMBDAS,
-    n_features: int = 10,
-    graph: Recipe | None = None,
-    *,
-    unlabeled: Any = -1,
+    X: Any, y: Any, lambdas: Sequence[float] = LAMBDAS, n_features: int = 10, graph: Any = None, *, unlabeled: Any = -1
 ) -> Tuning:
     """Choose the λ of sSelect by the smallest cut value of its first features ([ZL] section 4.4.1, Algorithm 3).
 
@@ -212,8 +206,8 @@ def tune(
         results, best = best_by_cut(told, candidates, k, cut_recipe(graph))
     else:
         target = read_target(y, problem.n_samples, estimator, unlabeled)
-        seeds = [[random_state, repeat] for repeat in range(check_integer("n_repeats", n_repeats, 1))]
-        scores = [_held_out(c, problem, [k], target, estimator, n_folds, seeds, pairs)[:, 0] for c in candidates]
+        rules = pairs, estimator, n_folds, random_state, n_repeats
+        scores = [_held_out(candidate, problem, [k], target, *rules)[:, 0] for candidate in candidates]
         results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
         best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
     names = sorted({name for choice in choices for name in choice})
@@ -337,31 +331,27 @@ def suggest_n_features(
         rarest = np.bincount(target.values[target.known]).min() if target.metric == "accuracy" else len(target.known)
         if rarest < n_folds:
             raise ValueError(f"a class has {rarest} labelled rows, fewer than n_folds={n_folds}")
-        seeds = [[random_state, repeat] for repeat in range(5)]
-        values = _held_out(criterion, problem, sizes, target, estimator, n_folds, seeds, pairs)
+        values = _held_out(criterion, problem, sizes, target, pairs, estimator, n_folds, random_state, 5)
     except ValueError as error:
         found.append((None, f"no cross-validation: {error}"))
-    else:
-        found.append(_smallest_of_the_best(Curve(target.metric, sizes, values)))
+    else:  # the smallest number of features whose mean is within one standard deviation of the best
+        curve = Curve(target.metric, sizes, values)
+        at = int(np.flatnonzero(sizes == curve.best)[0])
+        chosen = int(np.flatnonzero(np.abs(curve.mean - curve.mean[at]) <= curve.std[at])[0])
+        what = f"held-out {curve.metric} {curve.mean[chosen]:.4g}, within a standard deviation of the best"
+        found.append((int(sizes[chosen]), f"{what}, {curve.mean[at]:.4g} at {curve.best}"))
     return Suggestions((first, "gap", "cv"), *(tuple(column) for column in zip(*found, strict=True)))
 
 
-def _held_out(
-    criterion: Criterion, problem: Problem, sizes: Any, y: Target, estimator: Any, n_folds: int, seeds: Any, pairs: dict
-) -> np.ndarray:
-    """Accuracy or RMSE per seed and size; each fold is predicted with features ranked without its labels."""
+def _held_out(criterion: Criterion, problem: Problem, sizes: Any, y: Target, pairs: dict, *rules: Any) -> np.ndarray:
+    """Accuracy or RMSE per repeat and size; each fold is predicted with features ranked without its labels."""
     check_reads(criterion, y, repr(criterion), any(given is not None for given in pairs.values()))
 
-    def order(shown: np.ndarray | None) -> np.ndarray:
-        return checked_ranking(criterion, problem.with_supervision(shown, **pairs), max(sizes)).order
+    def order(train: np.ndarray | None) -> np.ndarray:
+        shown = problem.with_supervision(None if train is None else y.shown(train), **pairs)
+        return checked_ranking(criterion, shown, max(sizes)).order
 
-    once, values = None if criterion.uses else [order(None)], []
-    for seed in seeds:
-        model = prepared(estimator, y, seed)
-        splits = folds(y, n_folds, model, np.random.default_rng(seed))
-        orders = once or [order(y.shown(train)) for train, _ in splits]
-        values.append(predicted(problem, y, orders, sizes, splits, model))
-    return np.array(values)
+    return cross_validated(problem, y, order if criterion.uses else order(None), sizes, *rules)
 
 
 def enough(explained: np.ndarray) -> tuple[int | None, str]:
@@ -401,11 +391,3 @@ def _spectral_gap(
         return None, f"no gap after {k} clusters: the graphs have more components"
     at = int(np.argmax(gaps))
     return int(sizes[at]), f"the graph on these features has the largest gap, {gaps[at]:.4g}, after {k} clusters"
-
-
-def _smallest_of_the_best(curve: Curve) -> tuple[int | None, str]:
-    """The smallest number of features whose mean is within one standard deviation of the best."""
-    at = int(np.flatnonzero(curve.n_features == curve.best)[0])
-    chosen = int(np.flatnonzero(np.abs(curve.mean - curve.mean[at]) <= curve.std[at])[0])
-    what = f"held-out {curve.metric} {curve.mean[chosen]:.4g}, within a standard deviation of the best"
-    return int(curve.n_features[chosen]), f"{what}, {curve.mean[at]:.4g} at {curve.best}"

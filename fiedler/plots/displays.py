@@ -8,7 +8,7 @@ The matplotlib axes can be changed afterwards. This module needs the extra ``rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["AgreementDisplay", "AxisDisplay", "CurveDisplay", "ExplanationDisplay"]
 __all__ += ["RankingDisplay", "SignificanceDisplay", "StabilityDisplay"]
 
-_GAIN = "gain (share of what all features explain)"
 _SHARE = "share of what all features explain"
+_DTYPES: dict[str, Any] = dict.fromkeys(("scores", "start", "length"), np.float64) | {"kept": bool}
 
 
 class _Display:
@@ -44,6 +44,14 @@ class _Display:
     _size: tuple[float, float | None] = (6.4, None)  # of a new figure in inches; without a height a line per feature
     figure_: Figure | SubFigure
     features: Sequence[str]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.type == "Any":  # an array-like parameter
+                setattr(self, field.name, np.asarray(value, dtype=_DTYPES.get(field.name)))
+            elif str(field.type).startswith("Sequence") and value is not None:
+                setattr(self, field.name, list(value))
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw the figure.
@@ -76,8 +84,7 @@ class _Display:
         self._draw(ax, **style)
         return self
 
-    def _draw(self, ax: Any, **style: Any) -> None:
-        raise NotImplementedError
+    _draw: Any  # what a display draws on its axes
 
 
 def _legend(ax: Axes, *entries: Any) -> None:
@@ -134,9 +141,6 @@ class RankingDisplay(_Display):
     name: str | None = None
     label: str | None = None
 
-    def __post_init__(self) -> None:
-        self.features, self.scores = list(self.features), np.asarray(self.scores, dtype=np.float64)
-
     @classmethod
     def from_selector(
         cls,
@@ -170,15 +174,11 @@ class RankingDisplay(_Display):
         check_integer("n_features", n_features, 1)
         names, order, values, label = names_of(selector, feature_names), selector.order_, selector.scores_, None
         if hasattr(selector, "gains_"):
-            values, label = selector.gains_, _GAIN
+            values, label = selector.gains_, f"gain ({_SHARE})"
             order = np.lexsort((selector.ranking_, -values, ~selector.support_))
         shown, criterion = order[:n_features], selector.criterion_
-        about: dict[str, Any] = {
-            "greater_is_better": criterion.greater_is_better,
-            "name": repr(criterion),
-            "label": label,
-        }
-        about |= {"features": [names[j] for j in shown], "scores": values[shown]}
+        about: dict[str, Any] = {"features": [names[j] for j in shown], "scores": values[shown], "label": label}
+        about |= {"greater_is_better": criterion.greater_is_better, "name": repr(criterion)}
         return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
@@ -234,10 +234,6 @@ class ExplanationDisplay(_Display):
     label: str
     title: str | None = None
 
-    def __post_init__(self) -> None:
-        self.features, self.copies = list(self.features), list(self.copies)
-        self.start, self.length = (np.asarray(part, dtype=np.float64) for part in (self.start, self.length))
-
     @classmethod
     def from_explanation(
         cls, explanation: Explanation, *, n_features: int = 20, ax: Axes | None = None, **style: Any
@@ -261,15 +257,15 @@ class ExplanationDisplay(_Display):
             Drawn.
         """
         shown = explanation.chosen[: check_integer("n_features", n_features, 1)]
-        bars: dict[str, Any] = {"title": explanation.criterion}
-        if explanation.gains is not None:
-            length = explanation.gains[shown]
-            bars |= {"length": length, "start": np.cumsum(np.nan_to_num(length)) - length, "label": _SHARE}
-        else:
+        length, start, label = explanation.gains, np.zeros(len(shown)), _SHARE
+        if length is None:
             length, label = np.asarray(explanation.lead)[shown], "lead over the rest, in standard deviations"
-            bars |= {"length": length, "start": np.zeros(len(shown)), "label": label}
-        copies = [len(explanation.copies(int(j))) for j in shown]
+        else:
+            length = length[shown]
+            start = np.cumsum(np.nan_to_num(length)) - length
+        bars = {"start": start, "length": length, "label": label, "title": explanation.criterion}
         features = [str(explanation.feature_names[j]) for j in shown]
+        copies = [len(explanation.copies(int(j))) for j in shown]
         return cls(features=features, copies=copies, **bars).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
@@ -314,13 +310,7 @@ class CurveDisplay(_Display):
 
     @classmethod
     def from_comparison(
-        cls,
-        comparison: Comparison,
-        *,
-        metric: str | None = None,
-        methods: Sequence[str] | None = None,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, comparison: Comparison, *, metric: str | None = None, methods: Any = None, ax: Any = None, **style: Any
     ) -> CurveDisplay:
         """Draw the curves of :func:`fiedler.evaluate.compare`.
 
@@ -400,11 +390,6 @@ class StabilityDisplay(_Display):
     n_draws: int
     _axes, _size = 2, (9.6, None)
 
-    def __post_init__(self) -> None:
-        self.features, self.frequency = list(self.features), np.asarray(self.frequency)
-        given = self.rank_low, self.rank_median, self.rank_high
-        self.rank_low, self.rank_median, self.rank_high = map(np.asarray, given)
-
     @classmethod
     def from_stability(
         cls, stability: Stability, *, n_features: int = 20, feature_names: Any = None, ax: Any = None, **style: Any
@@ -480,7 +465,7 @@ class SignificanceDisplay(_Display):
 
     def __post_init__(self) -> None:
         check_share("alpha", self.alpha)
-        self.pvalues, self.qvalues, self.effect = map(np.asarray, (self.pvalues, self.qvalues, self.effect))
+        super().__post_init__()
 
     @classmethod
     def from_significance(
@@ -550,10 +535,6 @@ class AgreementDisplay(_Display):
     posterior: Any
     kept: Any
     _size = 6.4, 4.0
-
-    def __post_init__(self) -> None:
-        self.features, self.posterior = list(self.features), np.asarray(self.posterior)
-        self.kept = np.asarray(self.kept, dtype=bool)
 
     @classmethod
     def from_agreement(cls, agreement: Agreement, *, ax: Axes | None = None, **style: Any) -> AgreementDisplay:
@@ -635,11 +616,6 @@ class AxisDisplay(_Display):
     classes: Sequence[str] | None = None
     label: str = "score"
     _axes, _stacked, _size = 2, True, (6.4, 4.8)
-
-    def __post_init__(self) -> None:
-        given = self.axis, self.profiles, self.values, self.chosen
-        self.axis, self.profiles, self.values, self.chosen = map(np.asarray, given)
-        self.classes = None if self.classes is None else list(self.classes)
 
     @classmethod
     def from_selector(

@@ -75,51 +75,47 @@ def pale() -> tuple[str, float]:
 # -------------------------------------------------------------------- a ranking
 
 
+def named_bars(
+    ax: Axes, names: Sequence[str], values: Any, texts: Iterable[str] = (), tell: Tell = untold, **style: Any
+) -> BarContainer:
+    """A bar for each name, from top to bottom."""
+    look: dict[str, Any] = {"height": 0.7, "color": "C0", "longest": None} | style
+    longest = look.pop("longest")
+    bars = ax.barh(np.arange(len(names)), values, **look)
+    for bar, text in zip(bars, texts, strict=False):
+        tell(bar, [text])
+    list_names(ax, names, longest)
+    return bars
+
+
 def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, **style: Any) -> BarContainer:
     """A bar for each feature, best first; features that are not selected are grey."""
     colours = ["C0" if place < n_selected else pale() for place in range(len(names))]
-    finite = np.where(np.isfinite(scores), scores, np.nan)
-    look: dict[str, Any] = {"height": 0.7, "color": colours} | style
-    bars = ax.barh(np.arange(len(names)), finite, **look)
-    list_names(ax, names)
-    return bars
+    return named_bars(ax, names, np.where(np.isfinite(scores), scores, np.nan), **({"color": colours} | style))
 
 
-def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = untold) -> BarContainer:
+def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = untold) -> None:
     """A bar for each share between 0 and 1, the largest first."""
-    bars = ax.barh(np.arange(len(names)), values, height=0.7, color="C0")
-    for bar, name, value in zip(bars, names, values, strict=True):
-        tell(bar, [f"{printable(name, 60)}: {value:.1%}"])
-    list_names(ax, names)
+    named_bars(ax, names, values, [f"{printable(n, 60)}: {v:.1%}" for n, v in zip(names, values, strict=True)], tell)
     ax.set_xlim(0.0, max(1.05 * float(values.max(initial=0.0)), 1e-3))
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-    return bars
 
 
 def steps_of_choice(
     ax: Axes, names: Sequence[str], start: np.ndarray, length: np.ndarray, copies: Sequence[int], **style: Any
 ) -> BarContainer:
     """A bar for each chosen feature, from ``start``; the number of its near-duplicates is written behind the bar."""
-    look: dict[str, Any] = {"height": 0.7, "color": "C0"} | style
-    bars = ax.barh(np.arange(len(names)), np.nan_to_num(length), left=np.nan_to_num(start), **look)
+    bars = named_bars(ax, names, np.nan_to_num(length), left=np.nan_to_num(start), **style)
     ax.axvline(0.0, linewidth=0.8, color=paint("rule"))
-    list_names(ax, names)
-    for place, number_of_copies in enumerate(copies):
-        if number_of_copies:
-            end = max(float(np.nan_to_num(start[place] + length[place])), 0.0)
-            text = f"+{number_of_copies} near {'copy' if number_of_copies == 1 else 'copies'}"
-            look = {"textcoords": "offset points", "va": "center", "color": paint("muted")} | small()
-            ax.annotate(text, (end, place), (4, 0), **look)
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": paint("muted")} | small()
+    for place, (n, end) in enumerate(zip(copies, np.nan_to_num(start + length), strict=True)):
+        if n:
+            ax.annotate(f"+{n} near {'copy' if n == 1 else 'copies'}", (max(float(end), 0.0), place), (4, 0), **look)
     return bars
 
 
 def ranking_curve(
-    ax: Axes,
-    values: np.ndarray,
-    texts: Sequence[str],
-    n_selected: int,
-    cuts: Iterable[tuple[int, str]] = (),
-    tell: Tell = untold,
+    ax: Axes, values: np.ndarray, texts: Sequence[str], n_selected: int, cuts: Iterable[tuple[int, str]], tell: Tell
 ) -> None:
     """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features."""
     total, shown = len(values), np.flatnonzero(np.isfinite(values))
@@ -134,12 +130,8 @@ def ranking_curve(
         left = n > 0.7 * total
         look: dict[str, Any] = {"ha": "right" if left else "left", "va": "top", "color": "C1", "zorder": 5} | small()
         look["bbox"] = {"facecolor": paint("surface"), "alpha": 0.85, "linewidth": 0, "pad": 1.0}
-        where: dict[str, Any] = {
-            "xycoords": ax.get_xaxis_transform(),
-            "xytext": (-5 if left else 5, 0),
-            "textcoords": "offset points",
-        }
-        ax.annotate(f"{n}, {name}", (n + 0.5, 0.99 - 0.075 * line), **where, **look)
+        look |= {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+        ax.annotate(f"{n}, {name}", (n + 0.5, 0.99 - 0.075 * line), (-5 if left else 5, 0), **look)
     whole_ticks(ax, log=many)
     ax.set_xlim(*((0.9, total * 1.05) if many else (0.5 - 0.01 * total, total + 0.5)))
 
@@ -242,11 +234,10 @@ def selection_frequency(
     ax: Axes, names: Sequence[str], frequency: Any, longest: int | None = None, tell: Tell = untold, **style: Any
 ) -> BarContainer:
     """How often each feature is selected again, as a bar from 0 to 1."""
-    look: dict[str, Any] = {"height": 0.64, "color": "C0", "alpha": 0.85} | style
-    bars = ax.barh(np.arange(len(names)), frequency, **look)
-    for bar, name, share in zip(bars, names, frequency, strict=True):
-        tell(bar, [f"{printable(name, 60)}: selected in {share:.0%} of the draws"])
-    list_names(ax, names, longest)
+    rows = zip(names, frequency, strict=True)
+    texts = [f"{printable(name, 60)}: selected in {share:.0%} of the draws" for name, share in rows]
+    look: dict[str, Any] = {"height": 0.64, "alpha": 0.85, "longest": longest} | style
+    bars = named_bars(ax, names, frequency, texts, tell, **look)
     ax.set(xlabel="share of draws", xlim=(0, 1))
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     return bars
@@ -292,39 +283,41 @@ def effects_by_rank(
 ) -> PathCollection:
     """The effect size of each tested feature, largest first; features that are not significant are grey."""
     order = np.argsort(-effect, kind="stable")[: np.count_nonzero(~np.isnan(effect))]
-    shown = np.arange(len(order)) if len(order) <= MANY else thinned(np.arange(len(order)))
-    chosen = order[shown]
-    colours = ["C0" if there else pale() for there in found[chosen]]
     ax.axhline(0.0, linewidth=0.8, color=paint("rule"))
     if found[order].any():
         ax.axhline(effect[order][found[order]].min(), **_DASHED)
-    dots = ax.scatter(shown + 1, effect[chosen], s=20 if len(shown) < 80 else 8, c=colours, linewidths=0, zorder=3)
-    ranked = zip(shown + 1, chosen, strict=True)
-    tell(dots, [f"rank {rank}, {printable(names[j], 60)}: effect {effect[j]:.3g}" for rank, j in ranked])
     ax.set(xlabel="rank by effect", ylabel="effect")
-    whole_ticks(ax, log=len(order) > MANY)
-    return dots
+    return _dots_by_rank(ax, np.arange(len(order)), order, names, effect, found, "effect", tell)
 
 
 def posterior_by_rank(
     ax: Axes, names: Sequence[str], posterior: np.ndarray, kept: np.ndarray, tell: Tell = untold, **style: Any
 ) -> PathCollection:
     """How likely each column agrees with others, kept ones first; what was dropped is grey, behind a dashed line."""
-    shown = np.flatnonzero(~np.isnan(posterior))
-    many, n_kept = len(shown) > MANY, int(np.count_nonzero(kept))
-    shown = thinned(shown) if many else shown
-    colours = ["C0" if kept[at] else pale() for at in shown]
-    look: dict[str, Any] = {"s": 20 if len(shown) < 80 else 8, "c": colours, "linewidths": 0, "zorder": 3} | style
-    dots = ax.scatter(shown + 1, posterior[shown], **look)
-    tell(dots, [f"rank {at + 1}, {printable(names[at], 60)}: posterior {posterior[at]:.3g}" for at in shown.tolist()])
+    shown, n_kept = np.flatnonzero(~np.isnan(posterior)), int(np.count_nonzero(kept))
+    dots = _dots_by_rank(ax, shown, shown, names, posterior, kept, "posterior", tell, **style)
     if n_kept < len(kept):
         ax.axvline(n_kept + 0.5, **_DASHED)
         words = f"{len(kept) - n_kept:,} dropped"
         ax.annotate(words, (n_kept + 0.5, 0.8), (6, 0), textcoords="offset points", **small())
     ax.set(xlabel="rank", ylabel="probability of agreement", ylim=(-0.04, 1.04))
-    whole_ticks(ax, log=many)
-    if many:
+    if len(shown) > MANY:
         ax.set_xlim(0.9, 1.05 * len(kept))
+    return dots
+
+
+def _dots_by_rank(
+    ax: Axes, ranks: Any, order: Any, names: Any, values: Any, found: Any, word: str, tell: Tell, **style: Any
+) -> PathCollection:
+    """A dot for each feature of an order at its rank, counted from 0; features that are not found are grey."""
+    many = len(order) > MANY
+    shown = thinned(np.arange(len(order))) if many else np.arange(len(order))
+    at, chosen = ranks[shown] + 1, order[shown]
+    colours = ["C0" if there else pale() for there in found[chosen]]
+    look: dict[str, Any] = {"s": 20 if len(at) < 80 else 8, "c": colours, "linewidths": 0, "zorder": 3} | style
+    dots, ranked = ax.scatter(at, values[chosen], **look), zip(at, chosen.tolist(), strict=True)
+    tell(dots, [f"rank {rank}, {printable(names[j], 60)}: {word} {values[j]:.3g}" for rank, j in ranked])
+    whole_ticks(ax, log=many)
     return dots
 
 

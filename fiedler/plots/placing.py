@@ -41,31 +41,6 @@ class Layout:
     stretched: bool
 
 
-def placed(
-    graph: Graph, nodes: np.ndarray, vectors: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of the picture, their first two coordinates, and the loose rows, the loosest first."""
-    most, loose = _MOST_LOOSE * len(nodes), np.empty(0, dtype=np.intp)
-    part = subgraph(graph, nodes)
-    placed = _coordinates(part, vectors)
-    for _ in range(_ROUNDS):
-        (low, high), slack = _fence(placed), 1e-9 * np.abs(placed).max(axis=0)
-        far = (placed < low - slack) | (placed > high + slack)
-        out = next((column for column in far.T if column.any()), None)
-        if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
-            break
-        # Rows that were connected to the largest part only through loose rows are loose as well.
-        kept = nodes[~out]
-        rest = subgraph(graph, kept)
-        kept = kept[rest.components == 0]
-        if len(nodes) + len(loose) - len(kept) > most or len(kept) < 4:
-            break
-        loose = np.concatenate([loose, np.setdiff1d(nodes, kept)])
-        nodes, part = kept, rest if len(kept) == rest.n_nodes else subgraph(graph, kept)
-        placed = _coordinates(part)
-    return nodes, placed.clip(*_fence(placed)), loose  # rows that are too many to be left out move to the border
-
-
 def _coordinates(graph: Graph, vectors: np.ndarray | None = None) -> np.ndarray:
     vectors = graph.spectrum(3)[1] if vectors is None else vectors
     return graph.inverse_root_degree[:, None] * vectors[:, 1:3]
@@ -92,8 +67,6 @@ def subgraph(graph: Graph, nodes: np.ndarray) -> Graph:
 
 def at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.ndarray) -> np.ndarray:
     """Positions of the loose rows on a square around the picture, each in the direction of its neighbours."""
-    if not len(loose):
-        return np.empty((0, 2))
     where = np.zeros((graph.n_nodes, 2))
     where[nodes] = placed
     chosen = np.zeros((graph.n_nodes, len(loose)))
@@ -109,29 +82,37 @@ def at_border(graph: Graph, loose: np.ndarray, nodes: np.ndarray, placed: np.nda
     return _BORDER * ends / np.abs(ends).max(axis=1, keepdims=True)
 
 
-def stretched(places: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Places scaled to [-1, 1]; a crowded axis is moved half-way to ranks. Also whether an axis was crowded."""
+def placed_part(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
+    """Places of all rows of a connected graph in [-1, 1]²; loose rows, the loosest first, are on a square around it."""
+    nodes, loose, everywhere = np.arange(graph.n_nodes), np.empty(0, dtype=np.intp), np.zeros((graph.n_nodes, 2))
+    most, places = _MOST_LOOSE * len(nodes), _coordinates(graph, vectors)
+    for _ in range(_ROUNDS):
+        (low, high), slack = _fence(places), 1e-9 * np.abs(places).max(axis=0)
+        far = (places < low - slack) | (places > high + slack)
+        out = next((column for column in far.T if column.any()), None)
+        if out is None or len(loose) + out.sum() > most or len(nodes) - out.sum() < 4:
+            break
+        # Rows that were connected to the largest part only through loose rows are loose as well.
+        kept = nodes[~out]
+        kept = kept[subgraph(graph, kept).components == 0]
+        if graph.n_nodes - len(kept) > most or len(kept) < 4:
+            break
+        nodes, loose = kept, np.concatenate([loose, np.setdiff1d(nodes, kept)])
+        places = _coordinates(subgraph(graph, kept))
+    places = places.clip(*_fence(places))  # rows that are too many to be left out move to the border
+    if places.shape[1] < 2:
+        return Layout(everywhere, loose, False)
     scale = np.abs(places).max(axis=0)
     places = places / np.where(scale > 0, scale, 1.0)
     low, q1, q3, high = np.quantile(places, [0.0, 0.25, 0.75, 1.0], axis=0)
     crowded = np.flatnonzero(q3 - q1 < _CROWDED * (high - low))  # half of the rows lie in a small part of the axis
-    for at in crowded:
+    for at in crowded:  # moved half-way to ranks
         places[:, at] = (places[:, at] + 2 * (rankdata(places[:, at]) - 0.5) / len(places) - 1) / 2
-    return places, len(crowded) > 0
-
-
-def placed_part(graph: Graph, vectors: np.ndarray | None = None) -> Layout:
-    """Places of all rows of a connected graph in [-1, 1]²; loose rows are on a square around it."""
-    everywhere = np.zeros((graph.n_nodes, 2))
-    nodes, places, loose = placed(graph, np.arange(graph.n_nodes), vectors)
-    if places.shape[1] < 2:
-        return Layout(everywhere, loose, False)
-    places, crowded = stretched(places)
     everywhere[nodes] = places
     for start in range(0, len(loose), _AT_ONCE):
         some = loose[start : start + _AT_ONCE]
         everywhere[some] = at_border(graph, some, nodes, places)
-    return Layout(everywhere, loose, crowded)
+    return Layout(everywhere, loose, len(crowded) > 0)
 
 
 # -------------------------------------------------------------------- graphs of several components

@@ -157,10 +157,8 @@ class SvgFigure:
                 root.remove(child)  # a style sheet would apply to the whole page
         for group in root.iter(f"{_SVG}g"):
             if (texts := self.texts.get(group.get("id", ""))) is not None:
-                uses = [
-                    e for e in group.iter() if e.tag == f"{_SVG}use" or (e.tag == f"{_SVG}path" and not e.get("id"))
-                ]
-                for mark, text in zip(uses, texts, strict=True):
+                marks = (e for e in group.iter() if e.tag in (f"{_SVG}use", f"{_SVG}path") and not e.get("id"))
+                for mark, text in zip(marks, texts, strict=True):
                     ET.SubElement(mark, "title").text = text
                     mark.set("class", "mark")
         for element in root.iter():
@@ -191,12 +189,8 @@ class SvgFigure:
             elif name == "clip-path":
                 value = value.replace("url(#", f"url(#{self.key}-")
             elif name == "style":
-                value = _FAMILY.sub(
-                    "",
-                    _FONT.sub(
-                        r"font-size: \1", _STAND_IN.sub(lambda found: f"var(--{NAMES[int(found[1], 16)]})", value)
-                    ),
-                )
+                value = _STAND_IN.sub(lambda found: f"var(--{NAMES[int(found[1], 16)]})", value)
+                value = _FAMILY.sub("", _FONT.sub(r"font-size: \1", value))
                 value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform", "width", "height"):
                 value = " ".join(_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), value).split())

@@ -5,13 +5,17 @@
 The dict contains everything that the renderers show, so a summary saved as JSON can be rendered later on another
 machine. The HTML file needs no network, runs only its own script, and shows every name as plain text.
 
-- ``case``       a fitted selector with its data, from which sections are computed
-- ``section``    what a section is; ``page`` is the frame around all of them; ``templates/`` holds the HTML
-- ``data``       the data, the run, missing values; ``remarks`` are warnings and notes
+- ``case``       a fitted selector with its data, from which sections are computed; what a section is
+- ``data``       the data, the run, missing values, warnings and notes
 - ``features``   the ranking as a table, redundancy; ``values`` are distributions and features along an axis
 - ``graph``      its properties, eigenvalues and picture
 - ``trust``      significance, stability, suggested numbers of features
 - ``methods``    comparison of methods, and the agreement between them
+- ``templates/`` holds the HTML
+
+The templates escape every value. Only the figures, which were serialised as XML, and the style sheet and script of the
+library are inserted without escaping. The security policy of the page contains the hash of this script, so that a
+browser runs no other script.
 
 This room may import ``plots``, ``evaluate`` and everything below them.
 
@@ -24,11 +28,14 @@ To add a section, write one :class:`Section`: its name and title, ``compute(case
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +49,18 @@ from ..plots.svg import SvgFigure
 from ..selector import SpectralSelector
 from ..version import __version__
 from ..words import printable
-from .case import make_case
-from .data import DATA, MISSING, RUN, data_words
+from .case import Case, Section, check_sections, percent
+from .data import DATA, MISSING, NOTES, RUN, WARNINGS, check_ranking, data_words
 from .features import REDUNDANCY, features_section
 from .graph import GRAPH
 from .methods import AGREEMENT, COMPARISON
-from .page import page
-from .remarks import NOTES, WARNINGS, check_ranking
-from .section import Section, check_sections, has_part
 from .trust import SIGNIFICANCE, STABILITY, SUGGESTIONS
 from .values import AXIS, DISTRIBUTIONS
 
 __all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]
 __all__ += ["render_html", "render_json", "render_text", "summarize", "write_html"]
 
+_TEMPLATES = Path(__file__).parent / "templates"
 # The sections in the order of the page.
 SECTIONS = (
     *(WARNINGS, DATA, RUN, features_section(), AXIS, SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
@@ -135,18 +140,16 @@ def summarize(
     [['0', 59], ['1', 71], ['2', 48]]
     """
     check_sections(sections)
-    told: dict[str, Any] = {"must_link": must_link, "cannot_link": cannot_link, "task": task}
-    told |= {"feature_names": feature_names, "source": source, "seed": seed, "command": command}
-    results: dict[str, Any] = {"stability": stability, "comparison": comparison, "significance": significance}
-    case = make_case(selector, X, y, **told, **results)
+    told = feature_names, must_link, cannot_link, task, source, command, seed
+    case = Case(selector, X, y, *told, stability, comparison, significance)
     summary = {"report": "fiedler", "version": __version__, "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
     summary |= {section.name: case.once(section.compute) for section in sections if section.compute}
     check_ranking(case)
     return plain(summary | {"missing": case.missing, "warnings": case.warnings, "notes": case.notes})
 
 
-def plain(value: Any) -> Any:
-    """Convert arrays to lists, NumPy numbers to Python numbers, NaN to None, and infinity to "inf" or "-inf".
+def plain(value: Any, text: Callable[[str], str] = str) -> Any:
+    """Convert arrays to lists, NumPy numbers to Python numbers, NaN to None, infinity to "inf" or "-inf", and texts.
 
     Examples
     --------
@@ -155,16 +158,14 @@ def plain(value: Any) -> Any:
     {'a': [1.5, None, '-inf'], 'b': 3}
     """
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return {str(key): plain(item, text) for key, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
+        return [plain(item, text) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
-    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+    return value if isinstance(value, (bool, int, float, type(None))) else text(str(value))
 
 
 # -------------------------------------------------------------------- renderers
@@ -232,7 +233,8 @@ def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Secti
         lines.append(f"source   {data['source']}")
     lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", ""]
     for section in sections:
-        lines += section.lines(summary, top) if section.lines and has_part(section, summary) else []
+        there = section.compute is None or section.name in summary
+        lines += section.lines(summary, top) if section.lines and there else []
     lines += [f"WARNING  {item['text']}" for item in summary["warnings"]]
     lines += [f"note     {note}" for note in summary["notes"]]
     lines = [printable(line) for line in lines]
@@ -268,7 +270,38 @@ def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS)
     ('<!doctype html>', True)
     """
     check_sections(sections)
-    return page(summary, sections)
+    try:
+        import jinja2
+        import matplotlib  # noqa: F401
+        from markupsafe import Markup
+    except ImportError as error:
+        message = f"the HTML report needs {error.name}; install it with: pip install 'fiedler[report]'."
+        raise ImportError(message) from None
+    rules: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.ChainableUndefined}
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_TEMPLATES), **rules)
+    macros: Any = environment.get_template("macros.html.j2").module
+    environment.globals |= {name: getattr(macros, name) for name in ("figure", "keys", "table")} | {"percent": percent}
+    s, there, tiles, cards = plain(summary, printable), [], [], []
+    for section in sections:
+        applies = section.applies(s) if section.applies else s.get(section.name)
+        if section.template and applies and (section.compute is None or section.name in s):
+            values = section.view(s) if section.view else {}
+            body = Markup(environment.from_string(section.template).render(s=s, **values).strip())
+            there.append(section)
+            tiles += section.tiles(s) if section.tiles else []
+            cards.append({"name": section.name, "title": values.get("title", section.title), "body": body})
+    script = _TEMPLATES.joinpath("report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    n, rules = s["run"]["n_selected"], {item["rule"]: item["n_features"] for item in s.get("suggestions") or ()}
+    title, enough = f"{n:,} of {s['data']['n_features']:,} features selected", rules.get("explained")
+    if enough is not None:  # for a set, how many features would be enough
+        words = "would explain" if enough < n else "are needed to explain"
+        title += "; they explain 90 %" if enough == n else f"; {enough:,} {words} 90 %"
+    halves = groupby(zip(there, cards, strict=True), lambda item: item[0].half)
+    about = {"s": s, "title": title, "words": data_words(s["data"]), "tiles": tiles, "sections": there}
+    about["rows"] = [(half, [card for _, card in group]) for half, group in halves]
+    about |= {"js": Markup(script), "script_hash": Markup(f"'sha256-{digest}'")}
+    return environment.get_template("report.html.j2").render(about).strip() + "\n"
 
 
 def write_html(

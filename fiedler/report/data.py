@@ -1,4 +1,8 @@
-"""The sections on the data, on the run (the method, its parameters, the versions), and on missing values."""
+"""The sections on the data, on the run (the method, its parameters, the versions), on missing values, and the remarks.
+
+Each warning is one reason why scores can mislead: constant columns, missing scores, ties, a ranking that nearly equals
+that by variance, near-duplicate features, or a class with very few labels. Graphs are checked when they are built.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,21 @@ import numpy as np
 from .. import registry
 from ..engine.blocks import is_constant, map_columns
 from ..evaluate.tests import ALPHA, missing_values
-from ..methods import METHODS, Method
+from ..methods import METHODS, Method, Variance
 from ..papers import cited
 from ..plots import drawings
 from ..plots.svg import SvgFigure
+from ..selection.screens import noise_remark
 from ..syntax import short_text
 from ..validation import call_repr, is_sparse
 from ..version import __version__
 from ..words import direction, printable
-from .case import Case, quiet
-from .section import LONGEST_NAME, Summary, built_in, short, tile
+from .case import LONGEST_NAME, Case, Summary, built_in, correlations, mean_ranks, quiet, short, tile
+from .features import REDUNDANT, compute_redundancy
 from .trust import stability_of
 
+NEARLY_VARIANCE = 0.95  # smallest rank correlation with the variance that gives a warning, for eigenvalue sensitivity
+_ANY_NEARLY_VARIANCE = 0.99  # the same for all other methods
 _BARS = 12  # classes that are listed
 _SHOWN_HOLED, _LISTED_PATTERNS = 20, 10  # features in the figure of missing values, patterns with structure named
 
@@ -90,47 +97,40 @@ def _tiles_data(s: Summary) -> list[dict[str, str]]:
         what = f"{len(labels['classes'])} classes" if labels["kind"] == "classes" else "real target"
         tiles.append(tile("Labelled rows", f"{labels['n_known']:,}", what))
     if pairs := _pair_words(data):
-        total = sum(count for count in data["pairs"].values() if count is not None)
-        tiles.append(tile("Pairs", f"{total:,}", ", ".join(pairs)))
+        tiles.append(tile("Pairs", f"{sum(filter(None, data['pairs'].values())):,}", ", ".join(pairs)))
     return tiles
 
 
 def _view_data(s: Summary) -> Summary:
     data, labels = s["data"], s["data"]["labels"]
-    size = f"{data['n_samples']:,} rows × {data['n_features']:,} features"
-    kind = f"{'sparse' if data['sparse'] else 'dense'} {data['dtype']}, {100 * data['nonzero']:.3g} % not zero"
-    constant = f"{data['n_constant']:,}"
-    if data["constant"]:
-        more = ", …" if data["n_constant"] > 5 else ""
-        constant += f" ({', '.join(printable(name, 40) for name in data['constant'][:5])}{more})"
-    facts = [("Source", data["source"])] if data["source"] else []
-    facts += [("Size", size), ("Stored as", kind), ("Constant features", constant)]
-    if data.get("n_missing"):
-        facts.append(("Missing values", f"{data['n_missing']:,}, filled from the nearest rows"))
-    if data.get("n_categories"):
-        facts.append(("Categories", f"{data['n_categories']:,}, each of them one feature; numbers are standardised"))
-    if data.get("n_unused"):
-        facts.append(("Not used", f"{data['n_unused']:,} columns of texts with many levels, or nearly empty"))
-    words = {"none": "no labels", "unknown": "given, but neither classes nor readable numbers"}
-    if labels["kind"] in words:
-        facts.append(("Labels", words[labels["kind"]]))
-    elif labels["kind"] == "target":
-        span = f"from {short(labels['min'])} to {short(labels['max'])}, mean {short(labels['mean'])}"
-        facts.append(("Target", f"known for {labels['n_known']:,} rows, {span}"))
-    else:
-        unknown = data["n_samples"] - labels["n_known"]
-        facts.append(("Labels", f"{len(labels['classes'])} classes; {unknown:,} rows unlabelled"))
-    if pairs := _pair_words(data):
-        facts.append(("Pairs", ", ".join(pairs)))
     found = sorted(labels.get("classes", []), key=lambda item: -item[1])
+    constant = ", ".join(printable(name, 40) for name in data["constant"][:5]) + ", …" * (data["n_constant"] > 5)
+    kinds = {"none": "no labels", "unknown": "given, but neither classes nor readable numbers"}
+    kinds["classes"] = f"{len(found)} classes; {data['n_samples'] - labels['n_known']:,} rows unlabelled"
+    low, high, mean = (short(labels.get(key)) for key in ("min", "max", "mean"))
+    span = f"known for {labels['n_known']:,} rows, from {low} to {high}, mean {mean}"
+    stored = f"{'sparse' if data['sparse'] else 'dense'} {data['dtype']}"
+    missing, categories, unused = (data.get(key) for key in ("n_missing", "n_categories", "n_unused"))
+    facts = {
+        "Source": data["source"],
+        "Size": f"{data['n_samples']:,} rows × {data['n_features']:,} features",
+        "Stored as": f"{stored}, {100 * data['nonzero']:.3g} % not zero",
+        "Constant features": f"{data['n_constant']:,}" + (f" ({constant})" if data["constant"] else ""),
+        "Missing values": missing and f"{missing:,}, filled from the nearest rows",
+        "Categories": categories and f"{categories:,}, each of them one feature; numbers are standardised",
+        "Not used": unused and f"{unused:,} columns of texts with many levels, or nearly empty",
+        "Labels": kinds.get(labels["kind"]),
+        "Target": span if labels["kind"] == "target" else None,
+        "Pairs": ", ".join(_pair_words(data)),
+    }
     largest = max((count for _, count in found), default=1) or 1
     bars = [(printable(name, 40), f"{n:,}", round(100 * n / largest, 1)) for name, n in found[:_BARS]]
     rest = sum(count for _, count in found[_BARS:])
     bars += [(f"{len(found) - _BARS} more classes", f"{rest:,}", 0)] * bool(rest)
-    return {"facts": facts, "classes": bars}
+    return {"facts": [fact for fact in facts.items() if fact[1]], "classes": bars}
 
 
-DATA = built_in("data", "Data", compute_data, _view_data, _tiles_data, half=True)
+DATA = built_in("data", "Data", compute_data, _view_data, tiles=_tiles_data, half=True)
 
 
 # -------------------------------------------------------------------- the run
@@ -153,7 +153,7 @@ def _compute_run(case: Case) -> Summary:
     modules = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
     entry = next((e for e in registry.METHODS if METHODS[e.name] is type(criterion)), None)
     doc = inspect.getdoc(type(criterion)) if entry else None
-    drawn, parameters = stability_of(case), criterion.get_params(deep=True)
+    drawn, parameters = case.once(stability_of), criterion.get_params(deep=True)
     return {
         "method": short_text(criterion),
         "criterion": repr(criterion),
@@ -176,13 +176,7 @@ def _compute_run(case: Case) -> Summary:
     }
 
 
-def _view_run(s: Summary) -> Summary:
-    seed = s["run"]["seed"]
-    words = "the ranking is not random"
-    return {"seed": f"none; {words}" if seed is None else f"{seed} (draws of the evaluation; {words})"}
-
-
-RUN = built_in("run", "What was run", _compute_run, _view_run, label="Run", half=True)
+RUN = built_in("run", "What was run", _compute_run, label="Run", half=True)
 
 
 # -------------------------------------------------------------------- missing values
@@ -192,18 +186,18 @@ def _compute_missing(case: Case) -> Summary | None:
     if case.problem.known is None:
         return None
     found = quiet(lambda: missing_values(case.problem))
-    holed = np.flatnonzero(found.n_missing)
-    order = holed[np.argsort(-found.n_missing[holed], kind="stable")]
+    holed, structured = np.flatnonzero(found.n_missing), found.structured()
+    order = holed[np.argsort(-found.n_missing[holed], kind="stable")][:_SHOWN_HOLED]
     return {
         "n_values": int(found.n_missing.sum()),
         "n_features": len(holed),
         "n_rows": found.n_samples - found.n_complete,
         "n_samples": found.n_samples,
-        "features": [case.names[j] for j in order[:_SHOWN_HOLED]],
-        "share": found.share[order[:_SHOWN_HOLED]],
+        "features": [case.names[j] for j in order],
+        "share": found.share[order],
         "alpha": ALPHA,
-        "n_structured": len(found.structured()),
-        "structured": [case.names[j] for j in found.structured()[:_LISTED_PATTERNS]],
+        "n_structured": len(structured),
+        "structured": [case.names[j] for j in structured[:_LISTED_PATTERNS]],
     }
 
 
@@ -219,3 +213,81 @@ def _view_missing(s: Summary) -> Summary:
 
 
 MISSING = built_in("missing_values", "Missing values", _compute_missing, _view_missing, label="Missing")
+
+
+# -------------------------------------------------------------------- warnings and notes
+
+
+def check_ranking(case: Case) -> None:
+    """Add all warnings about the data, the scores and the ranking."""
+    scores, data, redundancy = case.scores, case.once(compute_data), case.once(compute_redundancy)
+    missing, infinite = int(np.isnan(scores[case.kept]).sum()), int(np.isinf(scores).sum())
+    if data["n_constant"]:
+        some = ", ".join(data["constant"][:5]) + ", ..." * (data["n_constant"] > 5)
+        case.warn("constant", f"{_features(data['n_constant'])} constant, without any information: {some}.")
+    if missing > data["n_constant"]:
+        what = f"{_features(missing)} without a score (NaN: constant on the rows that are read, or 0/0) and ranked last"
+        case.warn("no score", f"{what}.")
+    taken = int(np.isnan(scores[case.selector.support_ & case.kept]).sum())
+    if taken:
+        case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
+    if not case.criterion.is_set:  # the scores of a set criterion are those of the first step
+        _check_scores(case)
+    reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
+    if case.selector.screen is not None:
+        kept = f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns"
+        others = "Others have no score and follow at the end"
+        case.warn("screen", f"{kept}. {others}. Stability and suggested numbers are those without a screen.")
+    elif reads_X and case.problem.groups is None:  # levels of categories agree with no other column
+        remark = noise_remark(case.problem.X, 'screen="agreement"')
+        if remark is not None:
+            case.warn("noise", f"{remark.capitalize()}.")
+    if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
+        case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
+    if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:
+        share = f"{len(redundancy['repeats'])} of {redundancy['examined']} selected features"
+        more = f"correlate {REDUNDANT} or more with a better one"
+        case.warn("redundant", f"{share} {more}; fewer features may be enough.")
+    kind, values, _ = case.labels
+    if "classes" in case.criterion.uses and kind == "classes":
+        rarest = int(np.bincount(values[values >= 0]).min())
+        if rarest < 3:
+            what = f"A class has only {rarest} labelled row{'s' * (rarest > 1)}"
+            case.warn("few labels", f"{what}; the ranking may change considerably with one more label.")
+    if infinite:
+        case.warn("infinite", f"{_features(infinite)} scored as infinite (division by zero).")
+
+
+def _check_scores(case: Case) -> None:
+    """Are many scores equal, does the cut split equal scores, is the ranking nearly that by variance?"""
+    scores, order, k, scored = case.scores, case.selector.order_, case.n_selected, ~np.isnan(case.scores)
+    finite = scores[np.isfinite(scores)]
+    tied = len(finite) - len(np.unique(finite))
+    if tied > 0.01 * len(finite):
+        equal = f"{tied:,} of {len(finite):,} scores equal another score"
+        case.warn("ties", f"{equal}; equal scores keep the column order.")
+    if k < len(order) and np.isfinite(scores[order[k]]) and scores[order[k - 1]] == scores[order[k]]:
+        group = int(np.sum(scores == scores[order[k]]))
+        case.warn("ties", f"The cut after {k} features splits {group} equal scores; the column order decided.")
+    if isinstance(case.criterion, Variance) or scored.sum() < 5:
+        return
+    mine = mean_ranks(scores[scored], case.criterion.greater_is_better)
+    rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
+    if rho >= (NEARLY_VARIANCE if case.is_sensitive else _ANY_NEARLY_VARIANCE):
+        way_out = ", or choose a smaller bandwidth" if case.is_sensitive else " first"
+        near = f"The ranking nearly equals that by variance (rank correlation {rho:.3f})"
+        case.warn("nearly variance", f"{near}, so the scale of the features decides; scale the features{way_out}.")
+
+
+def _features(count: int) -> str:
+    return f"{count:,} feature is" if count == 1 else f"{count:,} features are"
+
+
+def _notes(s: Summary) -> Summary:
+    """The notes that no other section shows."""
+    return {"notes": [note for note in s["notes"] if note not in s.get("missing", {}).values()]}
+
+
+# The other sections collect warnings and notes while they are computed, so these two compute nothing.
+WARNINGS = built_in("warnings", "Warnings about this ranking", label="Warnings")
+NOTES = built_in("notes", "Notes", view=_notes, applies=lambda s: bool(_notes(s)["notes"]))

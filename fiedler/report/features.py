@@ -16,8 +16,7 @@ from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..selection.redundancy import feature_likeness
 from ..words import printable
-from .case import Case, correlations, quiet
-from .section import LONGEST_NAME, Section, Summary, built_in, short, tile
+from .case import LONGEST_NAME, Case, Section, Summary, built_in, correlations, percent, quiet, short, tile
 from .trust import stability_of, tests_of
 
 CORRELATED_ROWS = 20_000  # largest number of rows for correlations between features
@@ -62,39 +61,24 @@ def _view_redundancy(s: Summary) -> Summary:
     if "repeats" not in section:
         return {}
     found = sorted(section["repeats"], key=lambda item: -abs(item["correlation"]))
-    if "gain" not in s["features"]:
-        reason = "The method scores every feature separately, so near-duplicates have similar ranks."
-    elif found:
-        reason = "The features were chosen as a set: each adds something to those before it, although some correlate."
-    else:
-        reason = "The features were chosen as a set, each for what it adds to those before it."
-    best = f"{len(found)} of the {section['examined']} best selected features"
-    words = f"{best} correlate {section['threshold']} or more with a better one. {reason}"
     named = [f"{rank}. {printable(name, 60)}" for rank, name in enumerate(names[: s["run"]["n_selected"]], 1)]
     rows = [(named[i["rank"] - 1], named[i["of"] - 1], f"{i['correlation']:.2f}") for i in found[:_LISTED_REPEATS]]
-    more = max(0, len(found) - _LISTED_REPEATS)
-    return {"words": words, "map": _draw_redundancy(section), "repeats": rows, "more": more}
-
-
-def _draw_redundancy(redundancy: Summary) -> SvgFigure:
-    """Correlations between the selected features, best first."""
-    names, ranks = redundancy["features"], redundancy["ranks"]
-    about = f"Correlations between the {len(names)} best selected features; hover over a cell for its value."
-    height = 18.0 * len(names) + 60 if len(names) > 8 else 26.0 * len(names) + 60
+    ranks, shown, n = section["ranks"], section["features"], len(section["features"])
+    about = f"Correlations between the {n} best selected features; hover over a cell for its value."
+    height = (18.0 if n > 8 else 26.0) * n + 60
     with SvgFigure("redundancy", "Correlation between selected features", about, height=height) as figure:
-        drawings.squares(figure.ax, redundancy["correlation"], names, tell=figure.tell)
-        if len(names) <= _WRITTEN:
-            size = 11.0 if len(names) <= _LARGE else 9.0
-            drawings.cell_numbers(figure.ax, redundancy["correlation"], diagonal=False, size=size)
-        middle, step = np.arange(len(names)) + 0.5, 1 if len(names) <= 12 else 2  # otherwise the numbers overlap
+        drawings.squares(figure.ax, section["correlation"], shown, tell=figure.tell)
+        if n <= _WRITTEN:
+            size = 11.0 if n <= _LARGE else 9.0
+            drawings.cell_numbers(figure.ax, section["correlation"], diagonal=False, size=size)
+        middle, step = np.arange(n) + 0.5, 1 if n <= 12 else 2  # otherwise the numbers overlap
         figure.ax.set_xticks(middle, ["" if at % step else str(rank) for at, rank in enumerate(ranks)])
-        figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(names, ranks, strict=True)])
-    return figure
+        figure.ax.set_yticks(middle, [f"{rank}. {printable(n, 24)}" for n, rank in zip(shown, ranks, strict=True)])
+    return {"map": figure, "repeats": rows, "more": max(0, len(found) - _LISTED_REPEATS)}
 
 
-REDUNDANCY = built_in(
-    "redundancy", "Redundancy among the selected", compute_redundancy, _view_redundancy, label="Redundancy"
-)
+_title = "Redundancy among the selected"
+REDUNDANCY = built_in("redundancy", _title, compute_redundancy, _view_redundancy, label="Redundancy")
 
 
 PAGE_ROWS = 300  # number of table rows at first, and added by each "show more"
@@ -119,9 +103,7 @@ class RankingColumn:
     digits: int = 5
 
     def text(self, value: Any) -> str:
-        if self.share and isinstance(value, (int, float)):
-            return f"{round(100 * value)} %"
-        return short(value, self.digits)
+        return percent(value) if self.share else short(value, self.digits)
 
 
 COLUMNS = (  # the list of all optional columns
@@ -152,7 +134,7 @@ def _compute_features(case: Case) -> Summary:
     for name, values in zip(("p", "q", "effect"), tests_of(case), strict=True):
         if values is not None:
             columns[name] = values[order]
-    stability = stability_of(case)
+    stability = case.once(stability_of)
     if stability is not None:
         for name in ("frequency", "rank_low", "rank_median", "rank_high"):
             columns[name] = np.asarray(getattr(stability, name))[order]
@@ -211,10 +193,9 @@ def _view_features(s: Summary, columns: Sequence[RankingColumn]) -> Summary:
     from jinja2.utils import htmlsafe_json_dumps
 
     features, k, total = s["features"], s["run"]["n_selected"], len(s["features"]["feature"])
-    columns, value = (
-        [column for column in columns if features.get(column.key)],
-        "gain" if "gain" in features else "score",
-    )
+    columns = [column for column in columns if features.get(column.key)]
+    value = "gain" if "gain" in features else "score"
+    keys, rows, room = [value, *(column.key for column in columns)], [], _EMBEDDED
     shown = [
         {
             "rank": at + 1,
@@ -228,11 +209,11 @@ def _view_features(s: Summary, columns: Sequence[RankingColumn]) -> Summary:
         }
         for at, name in enumerate(features["feature"][:PAGE_ROWS])
     ]
-    rows, room = [], _EMBEDDED
     for at in range(total):
         name, note = printable(features["feature"][at], LONGEST_NAME), printable(features["note"][at], 200)
-        row = [name, _digits(features[value][at]), round(100 * features["length"][at], 1)]
-        row += [note, *(_digits(features[column.key][at]) for column in columns)] if columns or note else []
+        numbers = [float(f"{v:.6g}") if isinstance(v, float) else v for v in (features[key][at] for key in keys)]
+        row = [name, numbers[0], round(100 * features["length"][at], 1)]
+        row += [note, *numbers[1:]] if columns or note else []
         room -= len(htmlsafe_json_dumps(row))
         if room < 0:
             break
@@ -246,10 +227,6 @@ def _view_features(s: Summary, columns: Sequence[RankingColumn]) -> Summary:
     elif total > PAGE_ROWS:
         note = f"The table shows {PAGE_ROWS} rows at first; the search covers all features."
     return {"columns": columns, "rows": shown, "ranking": embedded, "table_note": note}
-
-
-def _digits(value: Any) -> Any:
-    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _tiles_features(s: Summary) -> list[dict[str, str]]:

@@ -16,11 +16,10 @@ from ..criteria import Phi
 from ..criteria.phi import number_of_clusters
 from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
-from ..plots.placing import Layout, aligned, place_graph, subgraph
+from ..plots.placing import aligned, place_graph, subgraph
 from ..plots.svg import SvgFigure
 from ..words import number, printable
-from .case import Case
-from .section import Summary, built_in, class_colours, class_key, percent
+from .case import Case, Summary, built_in, class_colours
 
 MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
 _POINTS, _EDGES, _EIGENVALUES = 1500, 2500, 21  # the largest gap is taken among the first 20, as in φ3
@@ -35,15 +34,29 @@ def compute_graph(case: Case) -> Summary:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
     made = [(recipe, _build(case, recipe)) for recipe in recipes]
     built = [(recipe, graph) for recipe, graph in made if graph is not None]
-    section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built]}
+    section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built], "used": False}
+    recipe, graph = KNN(), None
     for own, weights in built:
-        _check_graph(case, own, weights)
-    shown = next((pair for pair in built if _shows_samples(*pair)), None)
-    section["used"] = shown is not None
-    recipe, graph = shown or (KNN(), _build(case, KNN(), quiet=True))
+        # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should not be.
+        if own.reads == "nothing" and weights.n_components > 1:
+            largest = f"the largest with {weights.component_sizes[0]} of {n} rows"
+            perfect = "A feature that is constant on each component gets a perfect score"
+            way_out = "Use more neighbours or a larger bandwidth to connect them"
+            case.warn(
+                "disconnected", f"{own!r} has {weights.n_components} components, {largest}. {perfect}. {way_out}."
+            )
+        if own.reads == "nothing" and weights.n_isolated:
+            case.warn("isolated", f"{own!r} leaves {weights.n_isolated} of {n} rows without any neighbour.")
+        if weights.recall is not None and weights.recall < 0.95:
+            case.warn("approximate", f"{own!r} found only {weights.recall:.0%} of the true neighbours.")
+        # The picture shows a graph that covers most samples and is not built from the labels only.
+        of_samples = own.attracts and not own.signed and (own.reads_X or not own.supervised)
+        if not section["used"] and of_samples and weights.storage != "factored" and weights.n_isolated < n / 2:
+            recipe, graph, section["used"] = own, weights, True
     if graph is None:
-        return section  # the notes state why
-    if not section["used"]:
+        graph = _build(case, recipe, quiet=True)
+        if graph is None:
+            return section  # the notes state why
         section["graphs"].append(_facts(f"{recipe!r}, for orientation only", graph))
     return section | {"shown": repr(recipe)} | _picture(case, recipe, graph)
 
@@ -51,8 +64,7 @@ def compute_graph(case: Case) -> Summary:
 def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
     """The graph of a recipe; warnings during its construction become warnings of the report."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             graph = case.screened.graph(recipe)
     except (ValueError, TypeError) as error:
         case.notes.append(f"The graph {recipe!r} could not be built: {error}")
@@ -62,39 +74,13 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
     return graph
 
 
-def _shows_samples(recipe: Recipe, graph: Graph) -> bool:
-    """Whether the graph covers most samples and is not built from the labels only."""
-    of_samples = recipe.attracts and not recipe.signed and (recipe.reads_X or not recipe.supervised)
-    return of_samples and graph.storage != "factored" and graph.n_isolated < graph.n_nodes / 2
-
-
 def _facts(name: str, graph: Graph) -> Summary:
     degree = graph.degree[graph.active]
-    low, middle, high = np.quantile(degree, [0.0, 0.5, 1.0]) if len(degree) else (0.0, 0.0, 0.0)
-    return {
-        "recipe": name,
-        "n_nodes": graph.n_nodes,
-        "n_edges": graph.n_edges,
-        "n_components": graph.n_components,
-        "component_sizes": graph.component_sizes[:6],
-        "n_isolated": graph.n_isolated,
-        "degree": {"min": low, "median": middle, "max": high},
-        "bandwidth": graph.bandwidth,
-        "recall": graph.recall,
-    }
-
-
-def _check_graph(case: Case, recipe: Recipe, graph: Graph) -> None:
-    # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should be connected.
-    if recipe.reads == "nothing" and graph.n_components > 1:
-        largest = f"the largest with {graph.component_sizes[0]} of {graph.n_nodes} rows"
-        perfect = "A feature that is constant on each component gets a perfect score"
-        way_out = "Use more neighbours or a larger bandwidth to connect them"
-        case.warn("disconnected", f"{recipe!r} has {graph.n_components} components, {largest}. {perfect}. {way_out}.")
-    if recipe.reads == "nothing" and graph.n_isolated:
-        case.warn("isolated", f"{recipe!r} leaves {graph.n_isolated} of {graph.n_nodes} rows without any neighbour.")
-    if graph.recall is not None and graph.recall < 0.95:
-        case.warn("approximate", f"{recipe!r} found only {graph.recall:.0%} of the true neighbours.")
+    spread = np.quantile(degree, [0.0, 0.5, 1.0]) if len(degree) else (0.0, 0.0, 0.0)
+    counts = ("n_nodes", "n_edges", "n_components", "component_sizes", "n_isolated", "degree", "bandwidth", "recall")
+    about = {"recipe": name} | {key: getattr(graph, key) for key in counts}
+    degrees = dict(zip(("min", "median", "max"), spread, strict=True))
+    return about | {"component_sizes": graph.component_sizes[:6], "degree": degrees}
 
 
 def _picture(case: Case, recipe: Recipe, graph: Graph) -> Summary:
@@ -113,29 +99,23 @@ def _picture(case: Case, recipe: Recipe, graph: Graph) -> Summary:
     layout = place_graph(graph, vectors if about["n_pieces"] == 1 else None)
     about["stretched"] = layout.stretched
     about["loose"] = {"n": len(layout.loose), "rows": layout.loose[:_NAMED]}
-    rows, n_loose = _drawn_rows(case, graph, layout)
+    tied, far = np.setdiff1d(np.arange(graph.n_nodes), layout.loose), layout.loose[:_SHOWN_LOOSE]
+    shown = tied[np.linspace(0, len(tied) - 1, min(len(tied), _POINTS)).astype(np.intp)]
+    if len(shown) < len(tied):  # every component has a row in the picture
+        _, first = np.unique(graph.components[tied], return_index=True)
+        isolated = tied[graph.components[tied] < 0]
+        shown = np.unique(np.concatenate([shown, tied[first], isolated[:_POINTS]]))
+        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(tied):,} rows.")
+    rows = np.concatenate([shown, far])  # the loose ones last
     places = layout.places[rows]
     kind, values, classes = case.labels
     labels: Any = None if values is None else values[rows]
     if classes is not None:
         labels = [None if code < 0 else int(code) for code in labels]
     (x, y), names = places.round(4).T, None if classes is None else [str(name) for name in classes]
-    about["embedding"] = {"x": x, "y": y, "row": rows, "kind": kind, "label": labels, "n_loose": n_loose}
+    about["embedding"] = {"x": x, "y": y, "row": rows, "kind": kind, "label": labels, "n_loose": len(far)}
     about["embedding"] |= {"classes": names, "edges": _drawn_edges(case, graph, rows)}
     return about | {"chosen": _chosen_picture(case, recipe, graph, rows, places)}
-
-
-def _drawn_rows(case: Case, graph: Graph, layout: Layout) -> tuple[np.ndarray, int]:
-    """The rows of the picture, the loose ones last, and how many of them are loose; every component has a row."""
-    tied = np.setdiff1d(np.arange(graph.n_nodes), layout.loose)
-    shown = tied[np.linspace(0, len(tied) - 1, min(len(tied), _POINTS)).astype(np.intp)]
-    if len(shown) < len(tied):
-        _, first = np.unique(graph.components[tied], return_index=True)
-        isolated = tied[graph.components[tied] < 0]
-        shown = np.unique(np.concatenate([shown, tied[first], isolated[:_POINTS]]))
-        case.notes.append(f"The picture of the graph shows {len(shown):,} of its {len(tied):,} rows.")
-    far = layout.loose[:_SHOWN_LOOSE]
-    return np.concatenate([shown, far]), len(far)
 
 
 def _chosen_picture(case: Case, recipe: Recipe, graph: Graph, rows: np.ndarray, places: np.ndarray) -> Summary | None:
@@ -144,8 +124,7 @@ def _chosen_picture(case: Case, recipe: Recipe, graph: Graph, rows: np.ndarray, 
     if not recipe.reads_X or not kept.any() or np.array_equal(kept, case.kept):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they concern a graph that the method does not use
+        with warnings.catch_warnings(action="ignore"):  # they concern a graph that the method does not use
             part = case.problem.take_columns(kept).graph(recipe)
     except (ValueError, TypeError):
         return None
@@ -200,88 +179,44 @@ def _drawn_edges(case: Case | None, graph: Graph, rows: np.ndarray) -> np.ndarra
     return ends[W[ends[:, 0], ends[:, 1]] > 0]
 
 
-# -------------------------------------------------------------------- words
+# -------------------------------------------------------------------- words and figures
 
 
 def _view(s: Summary) -> Summary:
-    graph, few = s["graph"], s["graph"].get("chosen")
-    view: Summary = {"words": _graph_words(graph), "gap_words": _gap_words(graph), "legend": _embedding_keys(s)}
+    graph, few, colours = s["graph"], s["graph"].get("chosen"), class_colours(s["data"]["labels"])
+    heads = ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"]
+    view: Summary = {"heads": heads, "rows": []}
+    for about in graph["graphs"]:
+        sizes, pieces = about["component_sizes"], f"{about['n_components']:,}"
+        if len(sizes) > 1:
+            more = ", …" if about["n_components"] > len(sizes) else ""
+            pieces += f" ({', '.join(f'{size:,}' for size in sizes)}{more})"
+        counts = [f"{about['n_nodes']:,}", f"{about['n_edges']:,}", pieces, f"{about['n_isolated']:,}"]
+        counts += [f"{about['degree'][key]:.3g}" for key in ("min", "median", "max")]
+        width = "–" if about["bandwidth"] is None else f"{about['bandwidth']:.4g}"
+        view["rows"].append((about["recipe"], [*counts, width]))
     if "embedding" in graph:
-        colours, picture, pieces = class_colours(s["data"]["labels"]), graph["embedding"], graph.get("n_pieces", 1)
-        about = f"Rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
-        view["embedding"] = _draw_embedding("embedding", about, picture, colours, pieces)
-        parts = f", each of the {pieces:,} components in its own square" if pieces > 1 else ""
-        stretched = ", crowded parts stretched" if graph.get("stretched") else ""
-        view["embedding_words"] = f"placed by the first two non-trivial eigenvectors{parts}{stretched}"
+        picture = graph["embedding"]
+        words = f"Rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
+        view["embedding"] = _draw_embedding("embedding", words, picture, colours, graph.get("n_pieces", 1))
+        view["legend"] = _embedding_keys(picture, colours)
     if few is not None:
-        n, same = few["n_features"], few.get("common")
-        about = f"The same rows, placed by {graph['shown']} of the {n} selected features only."
-        view["chosen"] = _draw_embedding("chosen", about, picture | few, colours, few["n_pieces"])
-        words = f"the same rows, placed with {n:,} feature{'s' * (n > 1)}"
-        words += f", {few['n_pieces']:,} components" if few["n_pieces"] > 1 else ""
-        view["chosen_words"] = words if same is None else f"{words}; {percent(same)} of the edges are the same"
+        words = f"The same rows, placed by {graph['shown']} of the {few['n_features']} selected features only."
+        view["chosen"] = _draw_embedding("chosen", words, picture | few, colours, few["n_pieces"])
     if len(graph.get("eigenvalues", [])) > 2:
         view["eigenvalues"] = _draw_eigenvalues(graph)
-    view["heads"] = ["Graph", "Rows", "Edges", "Components", "Isolated", "Least degree", "Median", "Most", "Bandwidth"]
-    return view | {"rows": [_graph_row(about) for about in graph["graphs"]]}
+    return view
 
 
-def _graph_words(graph: Summary) -> str:
-    if "shown" not in graph:
-        return ""
-    which, loose = "first picture" if graph.get("chosen") else "picture", graph.get("loose", {})
-    words = f"The {which} shows {graph['shown']}, a graph of the method."
-    if not graph["used"]:
-        shows = f"For orientation, the {which} shows {graph['shown']}. It was not used for the ranking."
-        words = f"The method uses no graph over the samples. {shows}"
-    if graph.get("chosen"):
-        words += " The second picture shows the same kind of graph, computed from the selected features only."
-    if not loose.get("n"):
-        return words
-    named, n = [str(row) for row in loose["rows"]], loose["n"]
-    if n == 1:
-        return f"{words} Row {named[0]} has almost no weight to the other rows; it is the diamond at the border."
-    rest = f" and {n - len(named):,} more" if n > len(named) else f" and {named.pop()}"
-    far = f"{n:,} rows have almost no weight to the others (rows {', '.join(named)}{rest})"
-    return f"{words} {far}; they are the diamonds at the border, and the others are placed without them."
-
-
-def _gap_words(graph: Summary) -> str:
-    clusters, shown = graph.get("clusters"), len(graph.get("eigenvalues", []))
-    if clusters is None:
-        cut = graph.get("largest_gap_after")
-        return f"the largest gap suggests {cut} clusters" if cut else "of the normalised Laplacian"
-    n, own = clusters["n"], "" if clusters["graph"] == graph["shown"] else f" of {clusters['graph']}"
-    words = {
-        "classes": f"{n} clusters, the number of classes",
-        "stated": f"{n} clusters, a parameter of the method",
-        "gap": f"{n} clusters, by the largest gap{own} among the first 20",
-    }[clusters["by"]]
-    return f"shaded: the gap after {words}" if n < shown else words
-
-
-def _graph_row(graph: Summary) -> tuple[str, list[str]]:
-    sizes, degree = graph["component_sizes"], graph["degree"]
-    pieces = f"{graph['n_components']:,}"
-    if len(sizes) > 1:
-        more = ", …" if graph["n_components"] > len(sizes) else ""
-        pieces += f" ({', '.join(f'{size:,}' for size in sizes)}{more})"
-    degrees = [f"{degree[key]:.3g}" for key in ("min", "median", "max")]
-    width = "–" if graph["bandwidth"] is None else f"{graph['bandwidth']:.4g}"
-    counts = [f"{graph['n_nodes']:,}", f"{graph['n_edges']:,}", pieces, f"{graph['n_isolated']:,}"]
-    return graph["recipe"], [*counts, *degrees, width]
-
-
-def _embedding_keys(s: Summary) -> list[tuple[str, str, str]]:
-    picture = s["graph"].get("embedding")
-    if picture is None or picture["label"] is None:
+def _embedding_keys(picture: Summary, colours: list[str]) -> list[tuple[str, str, str]]:
+    """The legend of the picture: text, colour and shape."""
+    if picture["label"] is None:
         return []
     unknown = any(label is None for label in picture["label"])
     if picture["kind"] == "target":
         return [("target, low to high", "C0", "ramp")] + [("unknown", "muted", "round")] * unknown
-    colours = class_colours(s["data"]["labels"])
     seen, names = sorted({label for label in picture["label"] if label is not None}), picture["classes"]
-    keys = [class_key(names[code], colours[code]) for code in seen if colours[code] != "ink"]
+    keys = [(printable(names[code], 30), colours[code], "round") for code in seen if colours[code] != "ink"]
     keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
     return keys + [("unlabelled", "muted", "round")] * unknown
 
@@ -292,9 +227,6 @@ def _lines(s: Summary, top: int) -> list[str]:
         parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
         lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
     return lines
-
-
-# -------------------------------------------------------------------- figures
 
 
 def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], n_pieces: int) -> SvgFigure:
@@ -309,18 +241,24 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
             ends, line = np.asarray(picture["edges"]).ravel(), [Path.MOVETO, Path.LINETO]
             path = Path(np.column_stack([x[ends], y[ends]]), np.tile(line, len(picture["edges"])))
             drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
-        texts, paint, strength = _point_looks(picture, colours)
-        faint, n_tied = np.array(paint) == drawings.paint("muted"), len(x) - picture.get("n_loose", 0)
-        size = 24 if len(x) <= 300 else 13
+        texts, paint, strength = zip(*_point_looks(picture, colours), strict=True)
+        faint, n_tied, size = (
+            np.array(paint) == "muted",
+            len(x) - picture.get("n_loose", 0),
+            24 if len(x) <= 300 else 13,
+        )
         tied = np.arange(len(x)) < n_tied
         for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
             if len(part):
-                shades = [drawings.shade(paint[at], strength[at]) for at in part]
+                shades = [drawings.shade(drawings.paint(paint[at]), strength[at]) for at in part]
                 big = size if faint[part[0]] or faint.sum() < len(x) / 2 else 2.2 * size
                 dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 figure.tell(dots, [texts[at] for at in part])
         if n_tied < len(x):
-            look: Summary = {"facecolors": drawings.paint("surface"), "edgecolors": paint[n_tied:]}
+            look: Summary = {
+                "facecolors": drawings.paint("surface"),
+                "edgecolors": list(map(drawings.paint, paint[n_tied:])),
+            }
             far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
             figure.tell(far, [f"{text}; almost no weight to other rows" for text in texts[n_tied:]])
         ax.grid(False)
@@ -333,25 +271,22 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
     return figure
 
 
-def _point_looks(picture: Summary, colours: list[str]) -> tuple[list[str], list[str], list[float]]:
-    """Text, colour and opacity of every point."""
+def _point_looks(picture: Summary, colours: list[str]) -> list[tuple[str, str, float]]:
+    """Text, name of the colour and opacity of every point."""
     rows, labels = picture["row"], picture["label"]
     if labels is None:
-        return [f"row {row}" for row in rows], ["C0"] * len(rows), [0.75] * len(rows)
-    there = [label is not None for label in labels]
+        return [(f"row {row}", "C0", 0.75) for row in rows]
+    unknown, looks = (": target unknown", "muted", 0.25), []
     if picture["kind"] == "classes":
-        names = [printable(name, 60) for name in picture["classes"]]
-        texts = [f"row {r}: {names[c] if k else 'unlabelled'}" for r, c, k in zip(rows, labels, there, strict=True)]
-        paint = [drawings.paint(colours[c] if k else "muted") for c, k in zip(labels, there, strict=True)]
-        return texts, paint, [0.85 if k else 0.35 for k in there]
-    values = np.array([number(label) for label in labels])
-    low, high = (np.nanmin(values), np.nanmax(values)) if any(there) else (0.0, 1.0)
-    share = np.nan_to_num((values - low) / ((high - low) or 1.0))
-    texts = [
-        f"row {r}: {f'target {v:.4g}' if k else 'target unknown'}" for r, v, k in zip(rows, values, there, strict=True)
-    ]
-    paint = ["C0" if k else drawings.paint("muted") for k in there]
-    return texts, paint, [0.12 + 0.88 * s if k else 0.25 for s, k in zip(share, there, strict=True)]
+        unknown, names = (": unlabelled", "muted", 0.35), [f": {printable(name, 60)}" for name in picture["classes"]]
+        looks = [unknown if code is None else (names[code], colours[code], 0.85) for code in labels]
+    else:
+        values = np.array([number(label) for label in labels])
+        low, high = (np.nanmin(values), np.nanmax(values)) if np.any(~np.isnan(values)) else (0.0, 1.0)
+        share = 0.12 + 0.88 * np.nan_to_num((values - low) / ((high - low) or 1.0))
+        known = zip((f": target {value:.4g}" for value in values), ["C0"] * len(rows), share, strict=True)
+        looks = [unknown if label is None else look for label, look in zip(labels, known, strict=True)]
+    return [(f"row {row}{text}", paint, strength) for row, (text, paint, strength) in zip(rows, looks, strict=True)]
 
 
 def _draw_eigenvalues(graph: Summary) -> SvgFigure:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
+
 import numpy as np
 
 from ..criteria import Criterion
@@ -13,8 +16,7 @@ from ..plots.svg import SvgFigure
 from ..selection.ranking import rank, rank_features
 from ..syntax import as_criterion, short_text
 from ..words import number, printable
-from .case import Case, correlations, mean_ranks, quiet
-from .section import Summary, built_in, tile
+from .case import Case, Summary, built_in, correlations, mean_ranks, tile
 
 SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
 _BASELINES = {"all": "all features", "random": "random features"}
@@ -23,43 +25,37 @@ _BASELINES = {"all": "all features", "random": "random features"}
 # -------------------------------------------------------------------- a comparison
 
 
-def _compute_comparison(case: Case) -> Summary | None:
-    return None if case.comparison is None else case.comparison.summary()
-
-
 def _view_comparison(s: Summary) -> Summary:
     comparison = s["comparison"]
     settings, methods = comparison["settings"], comparison["methods"]
     metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
-    words = f"{len(methods)} methods, {settings['n_draws']} draws, {settings['n_folds']} folds"
-    if settings["estimator"]:
-        n_labels = settings["n_labels"]
-        shown = "labels of the other folds shown" if n_labels is None else f"{n_labels} labels shown in each draw"
-        words += f", {shown if n_labels != 0 else 'no labels shown to the methods'}"
-        words += f"; predicted by {settings['estimator']}" * bool({"accuracy", "rmse"} & set(settings["metrics"]))
-    words += sample_words(settings) + "; chosen columns standardised" * bool(settings.get("standardize"))
-    order, said = _order(comparison), {name: _method_words(name, about) for name, about in methods.items()}
-    heads, figures, tables = [], [], []
+    order, said, sizes = _order(comparison), _method_words(methods), settings["n_features"]
+    heads, figures, tables, cells = [], [], [], {name: list[str]() for name in order}
     for metric, name in metrics:
         heads += ["Mean rank" if len(metrics) == 1 else f"Rank, {name}", f"Best {name}"]
-        curves, sizes = {method: about["curves"][metric] for method, about in methods.items()}, settings["n_features"]
+        curves, rows = {method: about["curves"][metric] for method, about in methods.items()}, []
         about = f"Mean {name} of {len(methods)} methods over {settings['n_draws']} draws, by number of features."
         with SvgFigure(f"curve-{metric}", f"{name} by number of features", about, height=320) as figure:
             drawings.method_curves(figure.ax, curves, metric, figure.tell)  # means with 95 % bands; baselines are grey
         figures.append((f"{name[0].upper()}{name[1:]}", figure))
-        rows = []
         for method in order:
-            means = dict(zip(curves[method]["n_features"], curves[method]["mean"], strict=True))
-            means = dict.fromkeys(sizes, curves[method]["mean"][0]) if method == "all" else means
+            at, values = curves[method]["n_features"], curves[method]["mean"]
+            means = dict.fromkeys(sizes, values[0]) if method == "all" else dict(zip(at, values, strict=True))
             rows.append((said[method], ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
+            numbers = [number(value) for value in values]
+            best = min(numbers) if metric == "rmse" else max(numbers)
+            best_words = f"{best:.4g}\u00a0at\u00a0{at[numbers.index(best)]:,}"
+            cells[method] += [f"{methods[method]['average_rank'][metric]:.2f}", best_words]
         tables.append((f"Mean {name} by number of features", ["Method", *sizes], rows))
+    for name, about in methods.items():
+        cells[name].append("–" if about["criterion"] is None else f"{about['seconds']:.3f}")
     styles = curve_styles(methods).items()
     return {
-        "words": f"{words}.",
+        "sample": sample_words(settings),
         "curves": figures,
         "legend": [(said[name], colour, "" if style == "-" else "dashed") for name, (colour, style) in styles],
         "heads": ["Method", *heads, "Seconds"],
-        "rows": [(said[name], _cells(methods[name], settings["metrics"])) for name in order],
+        "rows": [(said[name], cells[name]) for name in order],
         "tables": tables,
     }
 
@@ -70,20 +66,10 @@ def _order(comparison: Summary) -> list[str]:
     return sorted(methods, key=lambda name: methods[name]["average_rank"][metric])
 
 
-def _method_words(name: str, about: Summary) -> str:
-    """The name of a method, and whether it is a baseline."""
-    return f"{_BASELINES.get(name, name)} (baseline)" if about["baseline"] else name
-
-
-def _cells(about: Summary, metrics: list[str]) -> list[str]:
-    cells = []
-    for metric in metrics:
-        curve = about["curves"][metric]
-        means = [number(value) for value in curve["mean"]]
-        best = min(means) if metric == "rmse" else max(means)
-        size = curve["n_features"][means.index(best)]
-        cells += [f"{about['average_rank'][metric]:.2f}", f"{best:.4g}\u00a0at\u00a0{size:,}"]
-    return [*cells, "–" if about["criterion"] is None else f"{about['seconds']:.3f}"]
+def _method_words(methods: Summary) -> dict[str, str]:
+    """The name of each method, and whether it is a baseline."""
+    base = {name: f"{_BASELINES.get(name, name)} (baseline)" for name, about in methods.items() if about["baseline"]}
+    return {name: name for name in methods} | base
 
 
 def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
@@ -92,7 +78,7 @@ def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
         return []
     methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]
     order = _order(s["comparison"])
-    full = _method_words(order[0], methods[order[0]])
+    full = _method_words(methods)[order[0]]
     words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
     place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
     if place:
@@ -121,8 +107,9 @@ def _lines_comparison(s: Summary, top: int) -> list[str]:
     return lines
 
 
-_parts = {"compute": _compute_comparison, "view": _view_comparison, "tiles": _tiles_comparison}
-COMPARISON = built_in("comparison", "Comparison of methods", **_parts, lines=_lines_comparison, label="Comparison")
+_parts: Summary = {"compute": lambda case: case.comparison and case.comparison.summary(), "view": _view_comparison}
+_parts |= {"tiles": _tiles_comparison, "lines": _lines_comparison, "label": "Comparison"}
+COMPARISON = built_in("comparison", "Comparison of methods", **_parts)
 
 
 # -------------------------------------------------------------------- agreement between methods
@@ -130,59 +117,52 @@ COMPARISON = built_in("comparison", "Comparison of methods", **_parts, lines=_li
 
 def _compute_agreement(case: Case) -> Summary:
     """Rank correlations and common features of the method and other methods on the same data."""
-    m, criterion = case.problem.n_features, case.criterion
+    m, criterion, without_pairs = case.problem.n_features, case.criterion, case.problem.without_pairs()
     if m < 3:
         return {"note": "Agreement between methods needs at least three features."}
     k = min(case.n_selected, m)
-    found = {short_text(criterion): (case.scores, case.selector.order_, criterion.is_set, criterion.greater_is_better)}
+    found = {short_text(criterion): _ranks(case.scores, case.selector.order_, criterion.is_set, criterion)}
     for name, other in _others(case).items():
         if repr(other) == repr(criterion) or name in found:
             continue
         if isinstance(other, Variance):
-            found[name] = case.variance, rank_features(case.variance, True), False, True
+            found[name] = _ranks(case.variance, rank_features(case.variance, True), False, other)
             continue
-        try:
-            found[name] = _ranked(case, other, k)
-        except (ValueError, TypeError):
-            continue  # the method lacks its labels or pairs
+        problem = case.problem if "pairs" in other.uses else without_pairs
+        with (
+            suppress(ValueError, TypeError),
+            warnings.catch_warnings(action="ignore"),
+        ):  # labels or pairs may be missing
+            ranking = rank(other, problem, k)
+            found[name] = _ranks(ranking.scores, ranking.order, ranking.shares is not None, other)
     if len(found) < 2:
         return {"note": "No other method could be scored on these data."}
-    ranks = [
-        np.argsort(order) + 1.0 if is_set else mean_ranks(scores, up) for scores, order, is_set, up in found.values()
-    ]
-    chosen = [set(order[:k].tolist()) for _, order, _, _ in found.values()]
+    ranks, orders = zip(*found.values(), strict=True)
+    chosen = [set(order[:k].tolist()) for order in orders]
     overlap = [[len(a & b) / k for b in chosen] for a in chosen]
     return {"methods": list(found), "spearman": correlations(np.array(ranks)), "overlap": overlap, "k": k}
 
 
-def _ranked(case: Case, criterion: Criterion, k: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Scores, order, whether only the order counts, as for sets, and whether large is good."""
-    problem = case.problem if "pairs" in criterion.uses else case.without_pairs
-    ranking = quiet(lambda: rank(criterion, problem, k))
-    return ranking.scores, ranking.order, ranking.shares is not None, criterion.greater_is_better
+def _ranks(scores: np.ndarray, order: np.ndarray, is_set: bool, of: Criterion) -> tuple[np.ndarray, np.ndarray]:
+    """The rank of every feature, for a set by its order only, and the order."""
+    return np.argsort(order) + 1.0 if is_set else mean_ranks(scores, of.greater_is_better), order
 
 
 def _others(case: Case) -> dict[str, Criterion]:
-    (n, m), comparison = case.problem.X.shape, case.comparison
-    if comparison is not None:
-        seconds = {name: about["seconds"] for name, about in comparison.summary()["methods"].items()}
-        formulas = {name: formula for name, formula in comparison.criteria.items() if formula and seconds[name] < 5}
-        return {name: made for name, formula in formulas.items() if (made := _parsed(name, formula)) is not None}
+    """The quick methods of the comparison, or a few methods with their default parameters."""
+    if case.comparison is not None:
+        found, compared = dict[str, Criterion](), case.comparison.summary()["methods"]
+        for name, formula in case.comparison.criteria.items():
+            for text in (name, formula) if formula and compared[name]["seconds"] < 5 else ():
+                with suppress(ValueError):
+                    found[name] = found.get(name) or as_criterion(text)
+        return found
     names = ["variance"]
-    if n * m <= SLOW_CELLS:
+    if np.prod(case.problem.X.shape) <= SLOW_CELLS:
         names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
         names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
         names += ["constraint"] * case.problem.supervision.has_pairs
     return {name: METHODS[name]() for name in names}
-
-
-def _parsed(*texts: str) -> Criterion | None:
-    for text in texts:
-        try:
-            return as_criterion(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _view_agreement(s: Summary) -> Summary:
@@ -190,26 +170,23 @@ def _view_agreement(s: Summary) -> Summary:
     if "methods" not in agreement:
         return {}
     others = "the methods of the comparison" if s.get("comparison") else "other methods with their default parameters"
+    methods, view = agreement["methods"], Summary({"others": others})
     titles = {"spearman": "Rank correlation (Spearman)", "overlap": f"Common among the first {agreement['k']}"}
-    return {"others": others} | {key: _draw_agreement(agreement, key, title) for key, title in titles.items()}
-
-
-def _draw_agreement(agreement: Summary, key: str, title: str) -> SvgFigure:
-    """A map with one number for every two methods."""
-    methods, values = agreement["methods"], agreement[key]
     pairs = [(i, j) for i in range(len(methods)) for j in range(i)]
     short = [printable(name, 40) for name in methods]
-    about = "; ".join(f"{short[i]} and {short[j]}: {number(values[i][j]):.2f}" for i, j in pairs)
-    with SvgFigure(key, title, about, height=min(max(40 * len(methods) + 110, 230), 420)) as figure:
-        ax, middle = figure.ax, np.arange(len(methods)) + 0.5
-        drawings.squares(ax, values, methods, tell=figure.tell)
-        drawings.cell_numbers(ax, values)
-        ax.set_xticks(middle, [printable(name, 16) for name in methods])
-        ax.set_yticks(middle, [printable(name, 22) for name in methods])
-        if len(methods) > 4 or max(map(len, methods)) > 9:
-            for label in ax.get_xticklabels():
-                label.set(rotation=32, ha="right", rotation_mode="anchor")
-    return figure
+    for key, title in titles.items():  # a map with one number for every two methods
+        values = agreement[key]
+        about = "; ".join(f"{short[i]} and {short[j]}: {number(values[i][j]):.2f}" for i, j in pairs)
+        with SvgFigure(key, title, about, height=min(max(40 * len(methods) + 110, 230), 420)) as view[key]:
+            ax, middle = view[key].ax, np.arange(len(methods)) + 0.5
+            drawings.squares(ax, values, methods, tell=view[key].tell)
+            drawings.cell_numbers(ax, values)
+            ax.set_xticks(middle, [printable(name, 16) for name in methods])
+            ax.set_yticks(middle, [printable(name, 22) for name in methods])
+            if len(methods) > 4 or max(map(len, methods)) > 9:
+                for label in ax.get_xticklabels():
+                    label.set(rotation=32, ha="right", rotation_mode="anchor")
+    return view
 
 
 AGREEMENT = built_in("agreement", "Agreement between methods", _compute_agreement, _view_agreement, label="Agreement")

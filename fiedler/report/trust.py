@@ -11,18 +11,11 @@ from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..selection.choice import ALPHA, level
 from ..words import number, printable
-from .case import Case, quiet
+from .case import Case, Summary, built_in, percent, quiet, short, tile
 from .graph import compute_graph
-from .section import Summary, always, built_in, percent, short, tile
 
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
 _DRAWN = 20  # number of features in the figures of the stability
-_RULES = {
-    "explained": "90 % of what all features explain",
-    "turning": "Turning point of the sorted scores",
-    "gap": "Clearest clusters in the graph on the first features",
-    "cv": "Best held-out prediction",
-}
 
 
 # -------------------------------------------------------------------- is it real?
@@ -47,19 +40,17 @@ def _compute_significance(case: Case) -> Summary | None:
 
 def _view_significance(s: Summary) -> Summary:
     tested, columns = s["significance"], s["features"]
-    found, alpha, n, counts = (tested[key] for key in ("n_significant", "alpha", "n_tested", "histogram"))
-    share = f"the expected share of noise among these is {alpha:g}" if found else "no feature differs from noise"
-    words = f"{found:,} of {n:,} features are significant at a false discovery rate of {alpha:g}: {share}."
+    n, counts = tested["n_tested"], tested["histogram"]
     about = f"p-values of {n} features in {len(counts)} bins; the line is expected for noise."
     with SvgFigure("pvalues", "p-values", about) as pvalues:
         drawings.pvalue_histogram(pvalues.ax, counts, tell=pvalues.tell)
     effect, q = (np.array([number(value) for value in columns.get(key, ())]) for key in ("effect", "q"))
     if not np.isfinite(effect).any():
-        return {"words": words, "pvalues": pvalues}
+        return {"pvalues": pvalues}
     about = f"Effects of {n} features, largest first; in colour those that are significant."
     with SvgFigure("effects", "Effects by rank", about) as effects:
-        drawings.effects_by_rank(effects.ax, columns["feature"], effect, q <= alpha, tell=effects.tell)
-    return {"words": words, "pvalues": pvalues, "effects": effects}
+        drawings.effects_by_rank(effects.ax, columns["feature"], effect, q <= tested["alpha"], tell=effects.tell)
+    return {"pvalues": pvalues, "effects": effects}
 
 
 SIGNIFICANCE = built_in("significance", "Is it real?", _compute_significance, _view_significance, label="Is it real")
@@ -69,38 +60,25 @@ SIGNIFICANCE = built_in("significance", "Is it real?", _compute_significance, _v
 
 
 def stability_of(case: Case) -> Stability | None:
-    """The given result; otherwise one that is measured for this report, if this is fast."""
-    return case.once(_stability)
-
-
-def _stability(case: Case) -> Stability | None:
-    found = _measured(case) if case.stability is None else case.stability
-    if isinstance(found, str):
-        case.missing["stability"] = found
-        case.notes.append(found)
-        return None
-    return found
-
-
-def _measured(case: Case) -> Stability | str:
-    """The stability over a few draws of 80 % of the rows, or a sentence that states why it is not measured."""
+    """The given result; otherwise one over a few draws of 80 % of the rows, if this is fast; for :meth:`Case.once`."""
+    if case.stability is not None:
+        return case.stability
     n, m = case.problem.n_samples, case.problem.n_features
     draws = DRAWS if n * m <= FEW_CELLS else FEW_DRAWS
-    if n < 5 or m < 2:
-        return "Stability is not measured: it needs at least five rows and two features."
-    if not case.is_small:
-        return f"Stability is not measured: ranking {n:,} rows and {m:,} features {draws} times would be slow."
-    if case.is_slow(draws):
-        return f"Stability is not measured: {draws} fits of {case.criterion!r} on {n:,} rows would take long."
-    options = {"k": min(case.n_selected, int(np.isfinite(case.scores).sum())), "n_draws": draws} | case.told()
-    try:
-        return quiet(lambda: measure_stability(case.criterion, case.problem, **options))
-    except (ValueError, TypeError) as error:
-        return f"Stability is not measured: {error}"
+    why = "it needs at least five rows and two features." if n < 5 or m < 2 else case.why_slow(draws)
+    if not why:
+        options = {"k": min(case.n_selected, int(np.isfinite(case.scores).sum())), "n_draws": draws} | case.told
+        try:
+            return quiet(lambda: measure_stability(case.criterion, case.problem, **options))
+        except (ValueError, TypeError) as error:
+            why = str(error)
+    case.missing["stability"] = f"Stability is not measured: {why}"
+    case.notes.append(case.missing["stability"])
+    return None
 
 
 def _compute_stability(case: Case) -> Summary | None:
-    found = stability_of(case)
+    found = case.once(stability_of)
     if found is None:
         return None
     about = {name: getattr(found, name) for name in ("k", "n_draws", "kendall", "jaccard", "kuncheva")}
@@ -110,12 +88,7 @@ def _compute_stability(case: Case) -> Summary | None:
 def _view_stability(s: Summary) -> Summary:
     if (drawn := s["stability"]) is None:
         return {}
-    k, n_draws, kendall, chance = drawn["k"], drawn["n_draws"], number(drawn["kendall"]), number(drawn["kuncheva"])
-    corrected = "" if chance != chance else f" ({chance:.2f} corrected for chance, Kuncheva)"
-    made = "" if drawn.get("given", True) else " of 80 % of the rows, made for this report,"
-    overlap = f"the first {k} features overlap by {percent(drawn['jaccard'])} (Jaccard){corrected}"
-    agree = f"all rankings agree by {kendall:.2f} (Kendall's coefficient; 1 means equal rankings)"
-    view: Summary = {"words": f"Over {n_draws} draws{made} {overlap}; {agree}."}
+    k, n_draws, view = drawn["k"], drawn["n_draws"], Summary()
     names, columns = s["features"]["feature"][:_DRAWN], s["features"]
     often, low, median, high = (
         [number(value) for value in columns[key][:_DRAWN]]
@@ -147,9 +120,8 @@ def _lines_stability(s: Summary, top: int) -> list[str]:
     return [f"stability over {drawn['n_draws']} draws: {overlap}, Kendall {short(drawn['kendall'])}"]
 
 
-STABILITY = built_in(
-    "stability", "Stability", _compute_stability, _view_stability, _tiles_stability, _lines_stability, applies=always
-)
+_parts: Summary = {"tiles": _tiles_stability, "lines": _lines_stability, "applies": lambda s: True}
+STABILITY = built_in("stability", "Stability", _compute_stability, _view_stability, **_parts)
 
 
 # -------------------------------------------------------------------- how many features?
@@ -158,8 +130,8 @@ STABILITY = built_in(
 def _compute_suggestions(case: Case) -> list[Summary]:
     """Suggested numbers of features, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
     found, n_clusters = None, case.once(compute_graph).get("clusters", {}).get("n")
-    if case.is_small and not case.is_slow():
-        options = case.told() | {"n_clusters": n_clusters}
+    if not case.why_slow():
+        options = case.told | {"n_clusters": n_clusters}
         try:
             found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
         except ValueError as error:
@@ -180,23 +152,16 @@ def _compute_suggestions(case: Case) -> list[Summary]:
 
 
 def _view_suggestions(s: Summary) -> Summary:
-    items = []
-    for item in s["suggestions"]:
-        n = "–" if item["n_features"] is None else f"{item['n_features']:,}"
-        items.append({"n": n, "title": _RULES.get(item["rule"], item["rule"]), "reason": item["reason"]})
-    title, words = "Scores by rank", s["run"]["direction"]
-    if "explained" in s["features"]:
-        title, words = "Explained by the first features", "share of what all features together explain"
-    return {"items": items, "curve_title": title, "curve_words": words, "curve": _draw_ranking(s, title)}
-
-
-def _draw_ranking(s: Summary, title: str) -> SvgFigure | None:
-    """Sorted scores, or the share explained by the first features of a set, with suggested numbers of features."""
+    """The suggestions, and sorted scores or the share explained by the first features of a set, with suggested cuts."""
     columns, k, is_set = s["features"], s["run"]["n_selected"], "explained" in s["features"]
+    title, cuts = "Explained by the first features" if is_set else "Scores by rank", dict[int, list[str]]()
+    for item in s["suggestions"]:  # each suggested number of features with the rules that gave it
+        if item["n_features"] is not None:
+            cuts.setdefault(item["n_features"], []).append(item["rule"])
     values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
     n = int(np.isfinite(values).sum())
     if n < 2:
-        return None
+        return {}
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
     if is_set:
         values = values[:n]  # only these features were chosen one after the other
@@ -204,10 +169,6 @@ def _draw_ranking(s: Summary, title: str) -> SvgFigure | None:
         about = f"The first {n} features explain {share}; the first {k} are selected."
     form, ranked = ".1%" if is_set else ".5g", enumerate(zip(columns["feature"], values, strict=False), 1)
     texts = [f"rank {rank}, {printable(name, 60)}: {value:{form}}" for rank, (name, value) in ranked]
-    cuts: dict[int, list[str]] = {}  # suggested numbers of features, each once, with the rules that gave it
-    for item in s["suggestions"]:
-        if item["n_features"] is not None:
-            cuts.setdefault(item["n_features"], []).append(item["rule"])
     with SvgFigure("suggestions", title, about) as figure:
         marked = [(n, " and ".join(rules)) for n, rules in sorted(cuts.items())]
         drawings.ranking_curve(figure.ax, values, texts, k, marked, figure.tell)
@@ -215,7 +176,7 @@ def _draw_ranking(s: Summary, title: str) -> SvgFigure | None:
         if is_set:
             figure.ax.axhline(1.0, color=drawings.paint("muted"), linewidth=1.0, linestyle=(0, (2, 2)))
             figure.ax.set(xlabel="number of features", ylabel="share explained", ylim=(0.0, 1.05))
-    return figure
+    return {"curve": figure}
 
 
 def _lines_suggestions(s: Summary, top: int) -> list[str]:
@@ -223,5 +184,5 @@ def _lines_suggestions(s: Summary, top: int) -> list[str]:
     return [f"suggested number of features ({item['rule']}): {n}, {item['reason']}" for item, n in found]
 
 
-_parts = {"compute": _compute_suggestions, "view": _view_suggestions, "lines": _lines_suggestions}
-SUGGESTIONS = built_in("suggestions", "How many features?", **_parts, label="How many")
+_parts = {"lines": _lines_suggestions, "label": "How many"}
+SUGGESTIONS = built_in("suggestions", "How many features?", _compute_suggestions, _view_suggestions, **_parts)

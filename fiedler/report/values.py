@@ -16,8 +16,7 @@ from ..plots import drawings
 from ..plots.placing import axis_of, mean_profiles, regions
 from ..plots.svg import FONT, SvgFigure
 from ..words import number, printable
-from .case import Case
-from .section import LONGEST_NAME, Summary, built_in, class_colours, class_key, short
+from .case import LONGEST_NAME, Case, Summary, built_in, class_colours, short
 
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
 _BINS, _FEW = (10, 20), 15  # fewest and most bins; classes with fewer rows show single values
@@ -31,17 +30,16 @@ def _compute_values(case: Case) -> Summary:
     order = case.selector.order_
     order = order[~np.isnan(case.scores[order])][:MOST_FEATURES]
     kind, values, classes = case.labels
+    kind, names = kind if kind in ("classes", "target") else "none", list[list[Any]]()
+    known = np.arange(case.problem.n_samples)
     if kind == "classes":
         groups, names = _merged(values, classes)
         known = np.flatnonzero(groups >= 0)
         # Rows sorted by class, so that an even spacing is stratified.
         known = known[np.argsort(groups[known], kind="stable")]
-    else:
-        names, known = [], np.arange(case.problem.n_samples)
-        if kind == "target":
-            known = np.flatnonzero(~np.isnan(values))
+    elif kind == "target":
+        known = np.flatnonzero(~np.isnan(values))
     rows = known[np.linspace(0, len(known) - 1, min(len(known), MOST_ROWS)).astype(np.intp)]
-    kind = kind if kind in ("classes", "target") else "none"
     section: Summary = {"kind": kind, "n_rows": len(rows), "n_known": len(known), "features": []}
     if not len(order):
         return section | {"note": "No feature has a score, so there are no best features to show."}
@@ -91,8 +89,7 @@ def _range(f: np.ndarray, bins: int) -> Summary:
 def _counts(f: np.ndarray, span: Summary) -> Summary:
     """A histogram over the range of the feature; values outside are counted in the first and last bin."""
     low, high = span["low"], span["high"]
-    counts, _ = np.histogram(np.clip(f, low, high), bins=span["bins"], range=(low, high))
-    return {"counts": counts}
+    return {"counts": np.histogram(np.clip(f, low, high), bins=span["bins"], range=(low, high))[0]}
 
 
 def _group(f: np.ndarray, span: Summary) -> Summary:
@@ -113,60 +110,77 @@ def _short(values: np.ndarray) -> list[float]:
 
 def _view_values(s: Summary) -> Summary:
     """Words, colours and the captions of the small figures."""
-    section = s["distributions"]
+    section, features = s["distributions"], s["distributions"]["features"]
     kind, n, known = section["kind"], section["n_rows"], section["n_known"]
-    parts = [part for about in section["features"] for part in about.get("groups", ())]
-    drawn = ["histograms"] * any("counts" in part for part in parts)
-    drawn += ["single values"] * any("values" in part for part in parts)
-    quartiles = any("levels" not in about for about in section["features"])
-    below = ", with the interquartile range and the median below" * quartiles
-    what = {
-        "classes": f"in each class: {' or '.join(drawn)}{below}",
-        "target": "against the target",
-        "none": "as histograms",
+    parts = {key for about in features for part in about.get("groups", ()) for key in part}
+    drawn = ["histograms"] * ("counts" in parts) + ["single values"] * ("values" in parts)
+    n_levels = sum("levels" in about for about in features)
+    below = ", with the interquartile range and the median below" * (n_levels < len(features))
+    title, what = {
+        "classes": ("Values by class", f"in each class: {' or '.join(drawn)}{below}"),
+        "target": ("Values and target", "against the target"),
+        "none": ("Values", "as histograms"),
     }[kind]
     rows = "rows" if kind == "none" else "labelled rows"
     of = f"all {n:,} {rows}" if n == known else f"{n:,} of the {known:,} {rows}, evenly spaced"
-    words = f"The {len(section['features'])} best features {what}; {of}."
-    named = [about for about in section["features"] if "levels" in about]
-    if named and len(named) < len(section["features"]):
-        words += " Numbers are standardised."
-    if any(about["n_outside"] for about in section["features"]):
+    words = f"The {len(features)} best features {what}; {of}."
+    words += " Numbers are standardised." * (0 < n_levels < len(features))
+    if any(about["n_outside"] for about in features):
         words += " Values far outside are drawn at the border of the figure."
-    colours, groups = class_colours(s["data"]["labels"]), section.get("groups", [])
+    colours = [*class_colours(s["data"]["labels"]), "ink"]  # classes beyond the eighth are one group
+    legend = [(name, colours[-1 if code is None else code]) for name, code in section.get("groups", [])]
     return {
-        "title": {"classes": "Values by class", "target": "Values and target", "none": "Values"}[kind],
+        "title": title,
         "words": words,
-        "legend": [class_key(name, "ink" if code is None else colours[code]) for name, code in groups],
-        "figures": [_small_figure(s, about) for about in section["features"]],
+        "legend": [(printable(name, 30), colour, "round") for name, colour in legend],
+        "figures": [_small_figure(section, about, legend) for about in features],
     }
 
 
-def _small_figure(s: Summary, about: Summary) -> Summary:
+def _small_figure(section: Summary, about: Summary, legend: list[tuple[str, str]]) -> Summary:
     """One feature with its caption: by class, against the target, or as a histogram."""
-    section, full = s["distributions"], about["feature"]
+    from matplotlib.ticker import MaxNLocator
+
+    kind, full, low, high = section["kind"], about["feature"], about["low"], about["high"]
     parts = [] if about.get("correlation") is None else [f"correlation {about['correlation']:.2f}".replace("-", "−")]
     parts += [f"{about['n_outside']:,} outside"] * bool(about["n_outside"])
     parts += [f"{len(about.get('levels', ()))} levels"] * ("levels" in about)
-    draw, height, what = {
-        "classes": (_by_class, 26.0 * len(section.get("groups", [])) + 34, "by class"),
-        "target": (_against_target, 150.0, "against the target"),
-        "none": (_alone, 110.0, "as a histogram"),
-    }[section["kind"]]
-    name, words = printable(full, 60), f"{section['n_rows']} rows."
-    with SvgFigure(f"values-{about['rank']}", f"{name} {what}", words, width=230, height=height) as figure:
-        from matplotlib.ticker import MaxNLocator
-
-        low, high = about["low"], about["high"]
-        margin = 0.03 * (high - low) or 0.5
-        figure.ax.set_xlim(low - margin, high + margin)
-        figure.ax.xaxis.set_major_locator(MaxNLocator(3))
-        figure.ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
+    height, what = {
+        "classes": (26.0 * len(legend) + 34, "by class"),
+        "target": (150.0, "against the target"),
+        "none": (110.0, "as a histogram"),
+    }[kind]
+    name = printable(full, 60)
+    with SvgFigure(f"values-{about['rank']}", f"{name} {what}", "", width=230, height=height) as figure:
+        ax, margin = figure.ax, 0.03 * (high - low) or 0.5
+        ax.set_xlim(low - margin, high + margin)
+        ax.xaxis.set_major_locator(MaxNLocator(3))
+        ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
         if "levels" in about:  # their names below the bars, as many as there is room for
             at = list(range(0, len(about["levels"]), -(-len(about["levels"]) // _NAMED_LEVELS)))
             longest = max(2, _LEVEL_LETTERS // len(at))
-            figure.ax.set_xticks(at, [printable(about["levels"][place], longest) for place in at])
-        draw(figure, s, about, name)
+            ax.set_xticks(at, [printable(about["levels"][place], longest) for place in at])
+        if kind == "target":
+            target, x = (np.array([number(value) for value in part]) for part in (section["target"], about["x"]))
+            dots = drawings.points(ax, np.clip(x, low, high), target, 3.5, edgecolor="C0", alpha=0.5)
+            words = f"{name}: correlation {number(about['correlation']):.2f} with the target"
+            figure.tell(dots, [words])
+            figure.description = f"{words}, {len(x)} rows."
+            margin = 0.05 * (target.max() - target.min()) or 0.5
+            ax.set_ylim(target.min() - margin, target.max() + margin)
+            ax.locator_params(axis="y", nbins=3)
+        else:
+            if kind == "classes":
+                figure.description = f"{name}. {'; '.join(_by_class(figure, about, legend))}."
+            else:
+                bars = drawings.histogram(ax, about["counts"], low, high, facecolor="C0", alpha=0.6)
+                words = f"{name}: {sum(about['counts'])} rows, most in a bin {max(about['counts'])}"
+                figure.tell(bars, [words])
+                figure.description = f"{words}."
+                ax.set_ylim(0, 1.05)
+            ax.set_yticks([])  # the height of a histogram depends on its bins
+            ax.spines["left"].set_visible(False)
+            ax.grid(False)
     return {
         "name": f"{about['rank']}. {printable(full, _NAME)}",
         "full": printable(full, LONGEST_NAME) if len(full) > _SHORT_NAME else "",
@@ -175,15 +189,13 @@ def _small_figure(s: Summary, about: Summary) -> Summary:
     }
 
 
-def _by_class(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
+def _by_class(figure: SvgFigure, about: Summary, legend: list[tuple[str, str]]) -> list[str]:
     """One line per class: a histogram with interquartile range and median, or single values if there are few."""
-    colours, ax = class_colours(s["data"]["labels"]), figure.ax
-    groups, low, high = s["distributions"]["groups"], about["low"], about["high"]
-    medians = []
-    for at, ((label, code), group) in enumerate(zip(groups, about["groups"], strict=True)):
+    ax, low, high, texts = figure.ax, about["low"], about["high"], []
+    for at, ((label, colour), group) in enumerate(zip(legend, about["groups"], strict=True)):
         if not group["n"]:
             continue
-        paint = drawings.paint("ink" if code is None else colours[code])
+        paint = drawings.paint(colour)
         if "values" in group:
             x = np.clip(group["values"], low, high)
             shown = drawings.points(ax, x, [at - 0.3] * group["n"], 6.0, edgecolor=paint, alpha=0.6)
@@ -197,51 +209,14 @@ def _by_class(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
             ax.plot([q1, q3], [at, at], linewidth=2.0, solid_capstyle="butt", color=paint)
             ax.plot([median], [at], marker="|", markersize=7, markeredgewidth=2.0, color=paint)
             typical = f"median {group['quartiles'][1]:.4g} of"
-        text = f"{printable(label, 40)}: {typical} {group['n']} row{'s' * (group['n'] > 1)}"
-        figure.tell(shown, [text])
-        medians.append(text)
-    figure.description = f"{name}. {'; '.join(medians)}."
-    ax.set_ylim(len(groups) - 0.7, -0.95)
-    _bare(ax)
+        texts.append(f"{printable(label, 40)}: {typical} {group['n']} row{'s' * (group['n'] > 1)}")
+        figure.tell(shown, texts[-1:])
+    ax.set_ylim(len(legend) - 0.7, -0.95)
+    return texts
 
 
-def _against_target(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
-    target = np.array([number(value) for value in s["distributions"]["target"]])
-    x, r = np.array([number(value) for value in about["x"]]), number(about["correlation"])
-    x = np.clip(x, about["low"], about["high"])
-    dots = drawings.points(figure.ax, x, target, 3.5, edgecolor="C0", alpha=0.5)
-    words = f"{name}: correlation {r:.2f} with the target"
-    figure.tell(dots, [words])
-    figure.description = f"{words}, {len(x)} rows."
-    margin = 0.05 * (target.max() - target.min()) or 0.5
-    figure.ax.set_ylim(target.min() - margin, target.max() + margin)
-    figure.ax.locator_params(axis="y", nbins=3)
-
-
-def _alone(figure: SvgFigure, s: Summary, about: Summary, name: str) -> None:
-    span = about["low"], about["high"]
-    bars = drawings.histogram(figure.ax, about["counts"], *span, facecolor="C0", alpha=0.6)
-    words = f"{name}: {sum(about['counts'])} rows, most in a bin {max(about['counts'])}"
-    figure.tell(bars, [words])
-    figure.description = f"{words}."
-    figure.ax.set_ylim(0, 1.05)
-    _bare(figure.ax)
-
-
-def _bare(ax: Any) -> None:
-    """Hide the y axis, because the height of a histogram depends on its bins."""
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
-    ax.grid(False)
-
-
-DISTRIBUTIONS = built_in(
-    "distributions",
-    "Values",
-    _compute_values,
-    _view_values,
-    applies=lambda s: s.get("distributions", {}).get("features"),
-)
+_features = {"applies": lambda s: s.get("distributions", {}).get("features")}
+DISTRIBUTIONS = built_in("distributions", "Values", _compute_values, _view_values, **_features)
 
 
 # -------------------------------------------------------------------- along the axis
@@ -251,7 +226,7 @@ _LISTED_REGIONS, _LONGEST_AXIS = 12, 20_000  # regions in the table; the longest
 
 def _compute_axis(case: Case) -> Summary | None:
     """The axis, the values over it, the mean profiles, and the chosen features in the order of choice."""
-    problem = case.measured or case.problem
+    problem = case.measured
     axis = axis_of(case.names) if problem.groups is None and problem.n_features <= _LONGEST_AXIS else None
     if axis is None:
         return None
@@ -270,48 +245,27 @@ def _compute_axis(case: Case) -> Summary | None:
     }
 
 
-# -------------------------------------------------------------------- words and figure
-
-
 def _view_axis(s: Summary) -> Summary:
-    about, gain = s["axis"], s["axis"]["value"] == "gain"
+    about, rank = s["axis"], {column: at for at, column in enumerate(s["axis"]["chosen"], 1)}
     axis, chosen = np.array(about["axis"]), np.array(about["chosen"], dtype=np.intp)
-    rank = {column: at for at, column in enumerate(about["chosen"], 1)}
-    found = sorted(((part, min(rank[j] for j in part.tolist())) for part in regions(chosen)), key=lambda item: item[1])
-    spans = [_span(*sorted((axis[part[0]], axis[part[-1]]))) for part, _ in found]
-    n, m, single = len(chosen), len(found), len(found) == len(chosen)  # single: every region is one feature
-    rows = [
-        (span, [f"{len(part):,}"] * (not single) + [str(best)]) for span, (part, best) in zip(spans, found, strict=True)
-    ]
-    where = f"The {n:,} selected features form {m:,} region{'s' * (m > 1)} of neighbouring features."
-    if single:
-        where = f"No two of the {n:,} selected features are neighbours." if n > 1 else "One feature is selected."
-    of = "each class" if about["classes"] else f"all {about['n_rows']:,} rows"
-    value = "gain" if gain else f"score, {s['run']['direction']}"
-    colours = class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
+    found = sorted(((min(rank[j] for j in part.tolist()), part) for part in regions(chosen)), key=lambda item: item[0])
+    single, rows = len(found) == len(chosen), []  # single: every region is one feature
+    for best, part in found[:_LISTED_REGIONS]:
+        low, high = sorted((axis[part[0]], axis[part[-1]]))
+        span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        rows.append((span, [f"{len(part):,}"] * (not single) + [str(best)]))
+    names, colours = about["classes"] or [], class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
     values = np.array([number(value) for value in about["values"]])
     texts = [f"{axis[j]:g}: rank {at}, {about['value']} {short(float(values[j]))}" for j, at in rank.items()]
-    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {n} of them selected."
+    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {len(chosen)} of them selected."
     with SvgFigure("axis", "Features over their axis", words, height=380) as figure:
         above, below = figure.split(2, (3, 2))
         profiles = np.array([[number(value) for value in profile] for profile in about["profiles"]])
         drawings.profiles_over_axis(above, axis, profiles, colours, chosen)
         drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell)
         below.set(xlabel="feature", ylabel=about["value"])
-    return {
-        "words": f"The names of the features are numbers in order, so they are drawn as an axis. {where}",
-        "caption": f"above: mean of {of}; below: {value}; grey lines and bands: selected",
-        "drawn": figure,
-        "legend": [class_key(name, colour) for name, colour in zip(about["classes"] or [], colours, strict=False)],
-        "listed": f"Selected {'features' if single else 'regions'}, best first",
-        "heads": ["Feature", "Rank"] if single else ["Region", "Selected", "Best rank"],
-        "rows": rows[:_LISTED_REGIONS],
-        "more": max(0, len(rows) - _LISTED_REGIONS),
-    }
-
-
-def _span(low: float, high: float) -> str:
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    legend = [(printable(name, 30), colour, "round") for name, colour in zip(names, colours, strict=False)]
+    return {"drawn": figure, "legend": legend, "single": single, "rows": rows, "n_regions": len(found)}
 
 
 AXIS = built_in("axis", "Along the axis", _compute_axis, _view_axis, label="Axis")
