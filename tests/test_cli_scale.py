@@ -201,7 +201,7 @@ def test_memory_that_is_too_little(folder, size):
 
 @pytest.mark.parametrize(("size", "amount"), [("700MB", 700 * 2**20), ("2GB", 2**31), ("1.5 gib", 1.5 * 2**30)])
 def test_memory_in_words(size, amount):
-    assert scale.Size().convert(size, None, None) == amount
+    assert scale.size(size) == amount
 
 
 def test_memory_shared_among_too_many_workers(folder, X):
@@ -379,15 +379,13 @@ def test_blocks_of_the_same_job_are_used_wherever_its_output_goes_on(folder, fil
 
 def test_every_option_is_part_of_a_fingerprint(folder, files, in_blocks, monkeypatch):
     jobs = []
-    monkeypatch.setattr(
-        scale, "_fingerprint", lambda job, method, made=scale._fingerprint: jobs.append(job) or made(job, method)
-    )
+    monkeypatch.setattr(scale, "_fingerprint", lambda job, made=scale._fingerprint: jobs.append(job) or made(job))
     assert run("rank", "data.zarr", "-m", "variance", "--out", "r.csv")[0] == 0
     (job,) = jobs
     monkeypatch.undo()
 
     def fingerprint(command="rank", **changed):
-        return scale._fingerprint(replace(job, command=command, options=job.options | changed), "variance")
+        return scale._fingerprint(replace(job, command=command, options=job.options | changed))
 
     assert fingerprint() == fingerprint(out="other.csv", force=True, quiet=True, report="r.html", escape_formulas=True)
     assert fingerprint(made_up=1) != fingerprint()  # an option that nobody has thought of

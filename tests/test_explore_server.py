@@ -316,7 +316,7 @@ def test_a_browser_is_opened_by_a_file_that_only_the_user_can_read(data, monkeyp
     import threading
     import webbrowser
 
-    from fiedler.cli.commands import redirect_file
+    from fiedler.cli.run import redirect_file
     from fiedler.explore import server
 
     path = redirect_file("http://127.0.0.1:1/secret/")
