@@ -43,7 +43,7 @@ def in_blocks(monkeypatch):
     original = scale.running
 
     def running(job, *rest):
-        seen.append(isinstance(job.X, Source))
+        seen.append(isinstance(job.problem.X, Source))
         return original(job, *rest)
 
     monkeypatch.setattr(scale, "running", running)

@@ -20,8 +20,8 @@ from exploring import running, write_table
 
 from fiedler.cli import main
 from fiedler.explore import Session
-from fiedler.explore.saving import SessionFile, default_file
 from fiedler.explore.server import LARGEST_MESSAGE, Host, open_port
+from fiedler.explore.session import SessionFile, default_file
 
 
 @pytest.fixture(scope="module")

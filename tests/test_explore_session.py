@@ -661,7 +661,7 @@ def test_a_large_table_is_sampled_and_ranked_on_request():
     ask(session, "label", rows=[opened["rows"][-1]], label="1")
     started = ask(session, "final")
     assert started["total"] >= 1
-    session.final[1].wait(60)
+    session.final[1].join(60)
     status = ask(session, "final_status")
     assert not status["running"]
     assert status["current"]
@@ -693,7 +693,7 @@ def test_a_final_ranking_can_be_cancelled(monkeypatch):
     assert session.handle({"type": "final"})["type"] == "error"
     assert ask(session, "final_cancel")["cancelled"]
     go.set()
-    session.final[1].wait(60)
+    session.final[1].join(60)
     status = ask(session, "final_status")
     assert status["ranking"] is None
     assert not status["running"]
@@ -702,7 +702,7 @@ def test_a_final_ranking_can_be_cancelled(monkeypatch):
 def test_the_final_ranking_tells_why_it_failed():
     session = Session(table(60, 6)[0], n_features=2, method="fisher")
     ask(session, "final")
-    session.final[1].wait(60)
+    session.final[1].join(60)
     assert "requires y" in ask(session, "final_status")["error"]
 
 
@@ -714,7 +714,7 @@ def test_a_source_is_read_in_part(tmp_path):
     session = Session(open_source(tmp_path / "X.npy"), groups, most_rows=50, n_features=2)
     assert len(session.rows) == 50
     ask(session, "final")
-    session.final[1].wait(60)
+    session.final[1].join(60)
     fitted = SpectralSelector("subset", n_features_to_select=2).fit(X, groups)
     assert ask(session, "final_status")["ranking"]["order"][:2] == fitted.order_[:2].tolist()
 

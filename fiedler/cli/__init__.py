@@ -12,7 +12,10 @@ This room may import every other room. Only click is imported here; a command im
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
+import re
 import shlex
 import sys
 from importlib.util import find_spec
@@ -21,13 +24,15 @@ from typing import Any
 import click
 
 from ..registry import METHODS
-from ..words import printable
+from ..words import did_you_mean, direction, printable
 from .scale import longest_name, size
 from .screen import Commands, Screen
 
-TASKS = ("auto", "classes", "target")
+TASKS, ESTIMATORS = ("auto", "classes", "target"), ("knn", "logistic", "ridge", "pls", "svm", "forest")
 SCALES = ("standard", "minmax", "keep")  # as in fiedler.data.scaling, which takes a second to import
 _COMMAND = f"{__name__}.command"  # where a command keeps its own words
+_NEEDS = {"classes": "class labels", "target": "real target", "pairs": "pairs or class labels"}
+_SENTENCE = re.compile(r"\.(?: (?=[A-Z])|$)|; see ")
 METHOD_NAMES = tuple(entry.name for entry in METHODS)
 
 
@@ -178,12 +183,9 @@ def _option(*flags: str, of: str = "", **about: Any) -> Any:
     return click.option(*flags, help=_HELP[f"{of} {name}".strip()], **about)
 
 
-def _whole(least: int, letter: str = "N", **about: Any) -> dict[str, Any]:
+def _whole(least: int, letter: str = "N", usual: int | None = None) -> dict[str, Any]:
+    about: dict[str, Any] = {} if usual is None else {"default": usual, "show_default": True}
     return {"type": click.IntRange(min=least), "metavar": letter, **about}
-
-
-def _number_by_default(least: int, usual: int) -> dict[str, Any]:
-    return _whole(least, default=usual, show_default=True)
 
 
 _file = click.Path(dir_okay=False)
@@ -218,7 +220,7 @@ _CHOICE = (
 )
 _LARGE = (_memory, _option("--workers", **_whole(1)), _option("--scheduler", metavar="ADDRESS"))
 _RUN = (
-    _option("--seed", **_number_by_default(0, 0)),
+    _option("--seed", **_whole(0, usual=0)),
     _option("--jobs", **_whole(1)),
     _option("--force", is_flag=True),
     _quiet,
@@ -298,15 +300,18 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
     The default method is 'subset'. It chooses a set of features, and uses labels or pairs if they are given.
     """
     _early_errors(data, options)
+    from ..data.labels import ranking_text, write_ranking
     from . import run, scale
 
-    with run.threadpool_limits(limits=options["jobs"]), scale.resources(options, screen):
+    with scale.resources(options, screen):
         job, top = run.load(data, options, screen), options["top"]
         m = job.table.shape[1]
         if top is not None and top > m:
             screen.note(f"--top {top}, but {data} has only {m} features")
         with scale.running(job, screen, f"ranking {m} features"):
-            selector = job.fit(min(top or run.usual_number(job), m))
+            fewest = max(1, len(job.included))  # without --top a ranking needs a number only for redundancy
+            usual = max(run.USUAL_SET, fewest) if job.criterion.is_set else m if options["redundancy"] else fewest
+            selector = job.fit(min(top or usual, m))
             drawn = run.frequencies(job, selector) if options["stability"] else None
             tested = run.tested(job, screen) if options["significance"] else None
     columns = run.ranking(job, selector, drawn, tested)
@@ -315,14 +320,14 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
         share = f"{drawn.n_draws} draws of 80 % of the rows"
         screen.note(f"{share}: the first {number} overlap by {drawn.jaccard:.2f} on average")
     if options["out"] == "-":
-        print(run.ranking_text(columns), end="")
+        print(ranking_text(columns), end="")
     elif options["out"]:
         formulas = "escape" if options["escape_formulas"] else "keep"
-        run.write_ranking(options["out"], columns, force=options["force"], about=job.about(), formulas=formulas)
+        write_ranking(options["out"], columns, force=options["force"], about=job.about(), formulas=formulas)
         screen.done(f"wrote {options['out']}")
     else:
-        about = f"{run.text_of(job.criterion)} on {job.table.source.name}: {job.table.shape[0]} rows, {m} features"
-        screen.table(columns, f"{about}; {run.direction(job.criterion.greater_is_better)}", top or 20)
+        about = f"{run.short_text(job.criterion)} on {job.table.source.name}: {job.table.shape[0]} rows, {m} features"
+        screen.table(columns, f"{about}; {direction(job.criterion.greater_is_better)}", top or 20)
     if options["report"]:
         _report(options["report"], job, selector, screen, stability=drawn, significance=tested)
 
@@ -350,32 +355,27 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
 
     if file_format(options["out"]) != file_format(data):
         raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
-    with run.threadpool_limits(limits=options["jobs"]), scale.resources(options, screen):
+    with scale.resources(options, screen):
         job = run.load(data, options, screen)
         with scale.running(job, screen, "selecting"):
             selector = job.fit(options["top"] or ("auto" if job.criterion.is_set else None))
     with screen.working(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
-    screen.done(f"wrote {options['out']}: {kept} by {run.text_of(job.criterion)}")
+    screen.done(f"wrote {options['out']}: {kept} by {run.short_text(job.criterion)}")
 
 
 @_command(
     *_TABLE,
     _option("-m", "--method", "methods", of="compare", multiple=True, shell_complete=complete_method),
     _option("--features", type=numbers, metavar="K,K"),
-    _option("--draws", **_number_by_default(1, 10)),
+    _option("--draws", **_whole(1, usual=10)),
     _option("--shown", **_whole(0)),
     _option("--metric", "metrics", multiple=True),
     _option("--judge", type=click.Choice(["neighbors", "clusters", "both"])),
-    _option(
-        "--estimator",
-        type=click.Choice(["knn", "logistic", "ridge", "pls", "svm", "forest"]),
-        default="knn",
-        show_default=True,
-    ),
+    _option("--estimator", type=click.Choice(ESTIMATORS), default="knn", show_default=True),
     _option("--standardize", is_flag=True),
-    _option("--rows", of="compare", **_number_by_default(20, 5000)),
+    _option("--rows", of="compare", **_whole(20, usual=5000)),
     _option("--out", of="compare", type=_file),
     *(_report_file, *_RUN),
     examples="""
@@ -391,15 +391,19 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
     row that the features preserve. With --out, the same command continues an interrupted comparison.
     """
     _early_errors(data, options)
+    from ..data.labels import write_ranking
+    from ..data.work import replacing
     from . import run, scale
 
     job, out = run.load(data, options, screen), options["out"]
     with scale.keeping_cells(out, screen) as folder:
         result = run.comparison(job, screen, folder)
         if out and out.lower().endswith(".json"):
-            run.write_summary(out, result.summary(), options["force"])
+            with replacing(out, options["force"]) as temporary:
+                text = json.dumps(result.summary(), indent=1, allow_nan=False)
+                temporary.write_text(text + "\n", encoding="utf-8")
         elif out:
-            run.write_ranking(out, result.table, force=options["force"])
+            write_ranking(out, result.table, force=options["force"])
     screen.table(*run.comparison_columns(result))
     if out:
         screen.done(f"wrote {out}")
@@ -418,9 +422,9 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
 def report(screen: Screen, /, data: str, **options: Any) -> None:
     """Rank the features of DATA and write an HTML report about them."""
     _early_errors(data, options, page=True)
-    from . import run
+    from . import run, scale
 
-    with run.threadpool_limits(limits=options["jobs"]):
+    with scale.resources(options, screen):
         job = run.load(data, options, screen)
         with screen.watching("ranking"):
             selector = job.fit(options["top"] or ("auto" if job.criterion.is_set else None))
@@ -433,7 +437,7 @@ def report(screen: Screen, /, data: str, **options: Any) -> None:
     _option("--top", of="explore", **_whole(1, "K")),
     _option("--session", type=_file),
     _option("--image", type=sides, metavar="HXW"),
-    _option("--rows", of="explore", **_number_by_default(2, 5000)),
+    _option("--rows", of="explore", **_whole(2, usual=5000)),
     _memory,
     _option("--port", metavar="N", type=click.IntRange(0, 65535), default=0),
     _option("--no-browser", is_flag=True),
@@ -464,12 +468,31 @@ def methods(screen: Screen, name: str | None) -> None:
     The list has the formula of each method, the labels or pairs that it needs, whether large or small scores are good,
     and its paper.
     """
-    from . import run
+    from .. import methods as known
+    from ..papers import PAPERS
 
+    classes = known.METHODS
     if name is not None:
-        click.echo(run.explain(name))
-    else:
-        run.list_methods(screen)
+        if name not in classes:
+            raise ValueError(f"{name!r} is not a method; {did_you_mean(name, classes)}Known: {', '.join(classes)}.")
+        signature = inspect.signature(classes[name])
+        parameters = ",".join(f"{parameter}={info.default}" for parameter, info in signature.parameters.items())
+        click.echo(f"{name}[{parameters}]\n\n{inspect.getdoc(classes[name])}")
+        return
+    terminal, rows = sys.stdout.isatty(), []
+    for entry in METHODS:
+        method = classes[entry.name]()
+        score = (inspect.getdoc(type(method)) or "").partition("\n")[0].replace(f" ({entry.equation})", "")
+        score = _SENTENCE.split(score)[0]
+        formula = repr(method.formula()) if isinstance(method, known.Method) else ""
+        needs = " and ".join(_NEEDS[kind] for kind in sorted(method.reads)) or "nothing"
+        about = [f"{score}\n{formula}".rstrip()] if terminal else [score, formula]
+        rows.append((entry.name, *about, needs, direction(method.greater_is_better), entry.equation))
+    names = ("method", "score", *["formula"] * (not terminal), "needs", "direction", "paper")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    screen.table(columns, "'fiedler methods NAME' explains one")
+    if terminal:
+        print("\nPapers: " + "; ".join(map(str, PAPERS.values())) + ".")
 
 
 @_command(_quiet)
@@ -555,6 +578,6 @@ def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) 
         about = {"feature_names": job.table.feature_names, "source": str(job.table.source)}
         about |= {"task": job.options["task"], "command": click.get_current_context().meta[_COMMAND]}
         selector.set_params(scale=job.options["scale"])  # the lines of Python scale; what was read is not scaled
-        summary = summarize(selector, job.read, job.y, **about, **job.pairs, **results, seed=job.options["seed"])
+        summary = summarize(selector, job.read, job.table.y, **about, **job.pairs, **results, seed=job.options["seed"])
         write_html(path, summary, job.options["force"])
     screen.done(f"wrote {path}")

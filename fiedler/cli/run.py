@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 import os
-import re
-import sys
 import tempfile
 import threading
 import warnings
@@ -18,41 +14,32 @@ from typing import Any
 
 import click
 import numpy as np
-from threadpoolctl import threadpool_limits  # noqa: F401 - of the commands
 
-from .. import registry
 from ..criteria import Criterion
-from ..data.columns import Prepared
-from ..data.contents import ReadOnce, Table, check_infinite, fill_missing, position
-from ..data.formats import read_table
-from ..data.labels import is_known, ranking_text, read_pairs, write_ranking  # noqa: F401
-from ..data.memory import allocation_limit, memory_limit
-from ..data.work import replacing
-from ..methods import METHODS, Method, SmoothSubset
+from ..data import columns, contents, formats, memory
+from ..data.labels import is_known, read_pairs
+from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.screens import ALPHA, noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision
-from ..syntax import as_criterion
-from ..syntax import short_text as text_of
+from ..syntax import as_criterion, short_text
 from ..version import __version__
-from ..words import did_you_mean, direction
+from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
 
-_USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
+USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
 _LARGE = 10.0  # MB of a file whose size is shown while it is read
 _AS_READ = ("target", "labels", "names", "layer", "header", "sheet", "numeric_only", "skip_rows", "transpose")
-_NEEDS = {"classes": "class labels", "target": "real target", "pairs": "pairs or class labels"}
-_SENTENCE = re.compile(r"\.(?: (?=[A-Z])|$)|; see ")
 
 
 @dataclass
 class Job:
     """Everything a command needs, read and checked."""
 
-    table: Table
+    table: contents.Table
     read: Problem  # as it is in the file
     problem: Problem  # scaled, if this is asked for
     pairs: dict[str, Any]  # must_link and cannot_link
@@ -62,30 +49,21 @@ class Job:
     criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
-    def y(self) -> np.ndarray | None:
-        return self.table.y
-
-    @property
-    def X(self) -> Any:
-        """The matrix, with holes filled."""
-        return self.problem.X
-
-    @property
     def included(self) -> list[int]:
         """Column numbers of the features that are selected in any case."""
         names = list(map(str, self.table.feature_names))
-        return [position(column, names, self.table.source) for column in self.options.get("include", ())]
+        return [contents.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def fit(self, n_features: int | float | str | None) -> SpectralSelector:
         """A selector with the method, or with its text if this says all of it, as messages call it then."""
-        method, text = self.criterion, text_of(self.criterion)
+        method, text = self.criterion, short_text(self.criterion)
         with suppress(ValueError):
             method = text if repr(as_criterion(text)) == repr(method) else method
         options = {name: self.options.get(name) for name in ("redundancy", "alpha", "screen")}
         options |= {"unlabeled": self.unlabeled, "include": self.included or None}
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         selector = SpectralSelector(method, n_features_to_select=n_features, **options)
-        return selector.fit(self.problem, self.y, **self.pairs)
+        return selector.fit(self.problem, self.table.y, **self.pairs)
 
     def about(self) -> dict[str, Any]:
         """What was run, for the file that keeps it."""
@@ -94,7 +72,7 @@ class Job:
             "source": str(self.table.source),
             "n_samples": self.table.shape[0],
             "n_features": self.table.shape[1],
-            "method": text_of(self.criterion),
+            "method": short_text(self.criterion),
             "direction": direction(self.criterion.greater_is_better),
             "seed": self.options["seed"],
         }
@@ -107,12 +85,12 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     ):  # one that cannot be is refused before a file is read
         _ = method is not None and as_criterion(method).greater_is_better
     marker = options["unlabeled"]
-    with memory_limit(allocation_limit()):
-        file: Any = ReadOnce(data) if options["auto"] else data
+    with memory.memory_limit(memory.allocation_limit()):
+        file: Any = contents.ReadOnce(data) if options["auto"] else data
         if options["auto"]:
             _guess(file, options, screen)
         with screen.watching(f"reading {with_size(data)}"):
-            table = read_table(
+            table = formats.read_table(
                 file,
                 id_column=options["id_columns"] or None,
                 unlabeled=None if str(marker).lower() == "none" else marker,
@@ -121,9 +99,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
                 categories=options["category"] or None,
                 **{name: options[name] for name in _AS_READ},
             )
-            X = fill_missing(table, options["impute"]) if options["impute"] else table.X
-            check_infinite(table)
-            problem = Problem.read(Prepared(placed(X, options, screen), table.groups), table.feature_names)
+            X = contents.fill_missing(table, options["impute"]) if options["impute"] else table.X
+            contents.check_infinite(table)
+            problem = Problem.read(columns.Prepared(placed(X, options, screen), table.groups), table.feature_names)
             scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
             files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
             read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
@@ -133,11 +111,11 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
     job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
-    if "methods" in options:
-        options["methods"] = options["methods"] or _usual_methods(job, screen)
-        job.criterion = as_criterion(options["methods"][0])
-    else:
-        job.criterion = _chosen(job, screen)
+    if "methods" in options and not options["methods"]:
+        more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
+        options["methods"] = ("subset", "laplacian", *more)
+        screen.note(f"comparing {', '.join(options['methods'])}; --method chooses others")
+    job.criterion = as_criterion(options["methods"][0]) if "methods" in options else _chosen(job, screen)
     return job
 
 
@@ -147,13 +125,15 @@ def with_size(data: str | os.PathLike) -> str:
     return f"{data} ({size:.0f} MB)" if size >= _LARGE else str(data)
 
 
-def _guess(data: ReadOnce, options: dict[str, Any], screen: Screen) -> None:
+def _guess(data: contents.ReadOnce, options: dict[str, Any], screen: Screen) -> None:
     """Fill in what the user has not said by the guesses of a first look, and say so."""
     from ..first_look import flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
-    with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is to be said is said when the table is made
+    with (
+        screen.watching(f"looking at {with_size(data)}"),
+        warnings.catch_warnings(action="ignore"),
+    ):  # what is to be said is said when the table is made
         guesses = look(data, **layout).guesses
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
     if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:
@@ -168,15 +148,7 @@ def _guess(data: ReadOnce, options: dict[str, Any], screen: Screen) -> None:
     options["transpose"] = guesses["transpose"] or options["transpose"]
 
 
-# -------------------------------------------------------------------- which method, how many features
-
-
-def _usual_methods(job: Job, screen: Screen) -> tuple[str, ...]:
-    """The methods that are compared where none is named."""
-    more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
-    methods = ("subset", "laplacian", *more)
-    screen.note(f"comparing {', '.join(methods)}; --method chooses others")
-    return methods
+# -------------------------------------------------------------------- which method
 
 
 def _chosen(job: Job, screen: Screen) -> Criterion:
@@ -184,10 +156,10 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
     if job.options["method"] is not None:
         criterion = as_criterion(job.options["method"])
         if not criterion.uses and (job.options["target"] is not None or job.options["labels"] is not None):
-            screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
+            screen.note(f"{short_text(criterion)} reads no labels; the target is only kept out of the features")
     else:
         task = "nothing" if job.pairs else _known_task(job, screen)
-        if can_be_formed(job.X):
+        if can_be_formed(job.problem.X):
             read = "pairs" if job.pairs else {"classes": "class labels", "target": "the target"}.get(task, "no labels")
             screen.note(f"method subset, a set of features chosen with {read}; --method chooses another")
             criterion = SmoothSubset(task=job.options["task"])
@@ -197,7 +169,7 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
             criterion = as_criterion(name)
     plain = job.options.get("screen") is None and job.problem.groups is None
     if plain and any(recipe.reads_X for recipe in criterion.recipes()):
-        remark = noise_remark(job.X, "--screen agreement")  # if most columns are noise
+        remark = noise_remark(job.problem.X, "--screen agreement")  # if most columns are noise
         if remark is not None:
             screen.note(remark)
     return criterion
@@ -205,11 +177,11 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
 
 def _known_task(job: Job, screen: Screen) -> str:
     """Whether the labels are classes, a target or nothing; a note says so if the rule decided it."""
-    if job.y is None or not is_known(job.y).any():
+    if job.table.y is None or not is_known(job.table.y).any():
         return "nothing"
-    known, stated = Supervision(job.table.shape[0], job.y, unlabeled=job.unlabeled), job.options["task"]
+    known, stated = Supervision(job.table.shape[0], job.table.y, unlabeled=job.unlabeled), job.options["task"]
     task = known.task(stated)
-    y = np.asarray(job.y)[is_known(np.asarray(job.y))]
+    y = np.asarray(job.table.y)[is_known(np.asarray(job.table.y))]
     different = len(set(y.tolist()))
     if stated == "auto" and y.dtype.kind != "O":
         what = f"{different} classes" if task == "classes" else f"a real target with {different} values"
@@ -217,13 +189,6 @@ def _known_task(job: Job, screen: Screen) -> str:
     if task == "classes" and 2 * different > len(y) > 2:
         screen.note(f"{different} classes among {len(y)} labelled rows: hardly any class has two")
     return task
-
-
-def usual_number(job: Job) -> int:
-    """Number of features if --top is not given; a ranking needs a number only for redundancy."""
-    m = job.table.shape[1]
-    fewest = max(1, len(job.included))
-    return min(max(_USUAL_SET, fewest), m) if job.criterion.is_set else m if job.options["redundancy"] else fewest
 
 
 # -------------------------------------------------------------------- rank and compare
@@ -257,9 +222,8 @@ def frequencies(job: Job, selector: SpectralSelector) -> Any:
         k = m // 2 if explained is None else m - 1  # never all features
         k = max(1, min(_FEW if explained is None else enough(explained)[0] or len(explained), k))
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
-        return stability(job.criterion, job.problem, job.y, k=k, n_draws=job.options["stability"], **options)
+    with warnings.catch_warnings(action="ignore"):  # the fit on all rows has said what there is to say
+        return stability(job.criterion, job.problem, job.table.y, k=k, n_draws=job.options["stability"], **options)
 
 
 def tested(job: Job, screen: Screen) -> Any:
@@ -268,7 +232,7 @@ def tested(job: Job, screen: Screen) -> Any:
 
     alpha = job.options["alpha"] or ALPHA
     options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
-    found = significance(job.criterion, job.problem, job.y, alpha=alpha, **options)
+    found = significance(job.criterion, job.problem, job.table.y, alpha=alpha, **options)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
@@ -287,7 +251,7 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     options |= {"metrics": given["metrics"] or None, "most_rows": given["rows"], "random_state": given["seed"]}
     options |= {"n_jobs": given["jobs"] or -1, "unlabeled": job.unlabeled, "resume_from": resume_from}
     with screen.watching("comparing"):
-        return compare(given["methods"], job.problem, job.y, **options, **job.pairs)
+        return compare(given["methods"], job.problem, job.table.y, **options, **job.pairs)
 
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
@@ -311,68 +275,22 @@ def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     return columns, f"{what}; mean rank 1 is best"
 
 
-def write_summary(path: str, summary: dict[str, Any], force: bool) -> None:
-    with replacing(path, force) as temporary:
-        temporary.write_text(json.dumps(summary, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-
-
-# -------------------------------------------------------------------- methods
-
-
-def list_methods(screen: Screen) -> None:
-    """A line per method: name, meaning, formula, needs, direction and paper."""
-    from ..papers import PAPERS
-
-    terminal, rows = sys.stdout.isatty(), []
-    for entry in registry.METHODS:
-        method = METHODS[entry.name]()
-        score = (inspect.getdoc(type(method)) or "").partition("\n")[0].replace(f" ({entry.equation})", "")
-        formula = repr(method.formula()) if isinstance(method, Method) else ""
-        needs = " and ".join(_NEEDS[kind] for kind in sorted(method.reads)) or "nothing"
-        score = _SENTENCE.split(score)[0]
-        about = [f"{score}\n{formula}".rstrip()] if terminal else [score, formula]
-        rows.append((entry.name, *about, needs, direction(method.greater_is_better), entry.equation))
-    names = ("method", "score", *["formula"] * (not terminal), "needs", "direction", "paper")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    screen.table(columns, "'fiedler methods NAME' explains one")
-    if terminal:
-        print("\nPapers: " + "; ".join(map(str, PAPERS.values())) + ".")
-
-
-def explain(name: str) -> str:
-    """Signature and documentation of one method."""
-    if name not in METHODS:
-        raise ValueError(f"{name!r} is not a method; {did_you_mean(name, METHODS)}Known: {', '.join(METHODS)}.")
-    cls = METHODS[name]
-    parameters = ",".join(f"{p}={info.default}" for p, info in inspect.signature(cls).parameters.items())
-    return f"{name}[{parameters}]\n\n{inspect.getdoc(cls)}"
-
-
 # -------------------------------------------------------------------- explore
 
 
 def explore(data: str, job: Job, screen: Screen) -> None:
     """Serve the page until it is closed."""
     from ..explore import Origin, Session
-    from ..explore.saving import SessionFile, default_file
     from ..explore.server import serve
+    from ..explore.session import SessionFile, default_file
 
     options, table = job.options, job.table
     with screen.watching("ranking"):
-        session = Session(
-            job.problem,
-            job.y,
-            **job.pairs,
-            feature_names=table.feature_names,
-            row_ids=table.row_ids,
-            method=job.criterion,
-            n_features=None if options["top"] is None else min(options["top"], table.shape[1]),
-            unlabeled=job.unlabeled,
-            scale="keep",  # the table is scaled as asked, and a note has told of columns that differ
-            image=options["image"],
-            most_rows=options["rows"],
-            origin=Origin(data, options),
-        )
+        about = {"feature_names": table.feature_names, "row_ids": table.row_ids, "image": options["image"]}
+        about |= {"n_features": None if options["top"] is None else min(options["top"], table.shape[1])}
+        about |= {"method": job.criterion, "unlabeled": job.unlabeled, "most_rows": options["rows"]}
+        # The table is scaled as asked, and a note has told of columns that differ.
+        session = Session(job.problem, job.table.y, **job.pairs, **about, scale="keep", origin=Origin(data, options))
         kept = SessionFile(options["session"] or default_file(data))
         found = kept.load(session)
         _ = session.places  # so that the page opens at once

@@ -47,8 +47,9 @@ def memory_for_data(options: dict[str, Any]) -> float:
 
 @contextmanager
 def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
-    """The stated memory, shared among the stated workers, for what happens in here."""
+    """The stated cores and memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
+    from threadpoolctl import threadpool_limits
 
     from ..data import memory
 
@@ -62,7 +63,8 @@ def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
     limit = memory.memory_limit(most or memory.allocation_limit())  # read from the system once
-    with config_context(working_memory=working), limit, ExitStack() as stack:
+    cores = threadpool_limits(limits=options.get("jobs"))
+    with cores, config_context(working_memory=working), limit, ExitStack() as stack:
         if workers or options.get("scheduler"):
             _join_cluster(stack, workers, options.get("scheduler"), each or "auto", screen)
         yield
@@ -113,7 +115,7 @@ def running(job: Any, screen: Screen, text: str) -> Iterator[None]:
     from ..data.source import Source
     from ..data.work import Run
 
-    large = isinstance(job.X, Source)
+    large = isinstance(job.problem.X, Source)
     if large and job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
     folder = beside(job.options.get("out"), "blocks") if large else None
@@ -183,9 +185,9 @@ def _fingerprint(job: Any) -> str:
     from ..syntax import short_text
     from ..version import software
 
-    y = None if job.y is None else [repr(value) for value in np.asarray(job.y, dtype=object).tolist()]
+    y = None if job.table.y is None else [repr(value) for value in np.asarray(job.table.y, dtype=object).tolist()]
     pairs = {kind: values.tolist() for kind, values in job.pairs.items()}
     told = sorted((name, repr(value)) for name, value in job.options.items() if name not in _CHANGES_NO_BLOCK)
-    blocks = job.X.fingerprint(), get_config()["working_memory"]
+    blocks = job.problem.X.fingerprint(), get_config()["working_memory"]
     about = (software(), job.command, short_text(job.criterion), told, blocks, y, pairs, job.unlabeled)
     return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()

@@ -78,25 +78,20 @@ class Commands(click.Group):
         except Exception as error:
             if os.environ.get("FIEDLER_TRACEBACK"):
                 raise
-            failure, code = describe(error), 1
+            failure, code = in_flags(error), 1
+            if isinstance(error, OSError) and error.strerror:
+                failure = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+            elif isinstance(error, MemoryError):
+                failure = f"not enough memory{': ' + failure if failure else ''}"
+            elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):  # it is not meant for users
+                name = type(error).__name__
+                failure = f"internal error, {name}: {failure}; FIEDLER_TRACEBACK=1 shows where"
         if failure:
             click.echo(f"fiedler: {one_line(failure)}", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order they are written
-
-
-def describe(error: Exception) -> str:
-    """An exception in words; one that is not meant for users says so."""
-    text = in_flags(error)
-    if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
-    elif isinstance(error, MemoryError):
-        text = f"not enough memory{': ' + text if text else ''}"
-    elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):
-        text = f"internal error, {type(error).__name__}: {text}; FIEDLER_TRACEBACK=1 shows where"
-    return text
 
 
 def one_line(text: Any) -> str:
@@ -212,8 +207,7 @@ class Screen:
             if issubclass(category, (UserWarning, RuntimeWarning)):
                 self.note(in_flags(message))
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(action="always"):
             warnings.showwarning = show
             yield
 
@@ -234,7 +228,12 @@ class Screen:
             shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
         rows = list(zip(*columns.values(), strict=True))
         for row in rows[:top]:
-            shown.add_row(*(Text(_cell(value)) for value in row))
+            cells = [
+                "" if value != value else f"{value:.6g}" if isinstance(value, float) else str(value) for value in row
+            ]
+            lines = [map(one_line, cell.split("\n")) for cell in cells]
+            short = [[line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in cell] for cell in lines]
+            shown.add_row(*(Text("\n".join(cell)) for cell in short))
         console = Console()
         if title:
             console.print(Text(one_line(title), style="italic"))
@@ -250,10 +249,3 @@ def time_left(seconds: float) -> str:
         return f"about {tens} s left" if tens > 10 else "a few seconds left"
     minutes = round(seconds / 60)
     return f"about {minutes} min left" if minutes < 90 else f"about {round(minutes / 60)} h left"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.6g}"
-    lines = map(one_line, str(value).split("\n"))
-    return "\n".join(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in lines)
