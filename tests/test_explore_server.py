@@ -159,10 +159,16 @@ def test_an_answer_is_on_disk_before_the_reply(tmp_path):
     assert [name for name in os.listdir(tmp_path) if "part" in name] == []
 
 
-def test_a_session_file_of_ones_own(tmp_path, data):
+def test_a_session_file_of_ones_own(tmp_path, data, monkeypatch):
     own = tmp_path / "tuesday.json"
-    with running(data, "--target", "kind", "--id", "id", "--session", own) as server:
-        server.send("pin", feature=2)
+
+    def serve(session, *, save, **options):
+        session.handle({"type": "pin", "feature": 2})
+        save(session)
+
+    monkeypatch.setattr("fiedler.explore.server.serve", serve)
+    words = ["explore", data, "--target", "kind", "--id", "id", "--session", own, "--no-browser"]
+    assert CliRunner().invoke(main, list(map(str, words))).exit_code == 0
     session = json.loads(own.read_text())
     assert session["answers"][0]["value"] == "pinned"
 
