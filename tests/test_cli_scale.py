@@ -43,7 +43,7 @@ def in_blocks(monkeypatch):
     original = scale.running
 
     def running(job, *rest):
-        seen.append(isinstance(job.X, Source))
+        seen.append(isinstance(job.problem.X, Source))
         return original(job, *rest)
 
     monkeypatch.setattr(scale, "running", running)
@@ -83,7 +83,7 @@ def test_memory_decides_what_is_read_in_blocks(folder, rng):
     X = rng.normal(size=(250, 12_500)) + np.outer(np.arange(250) % 2, np.linspace(2, 0, 12_500))
     write_zarr(folder / "big.zarr", X, chunks=(250, 500))
     arguments, allowed = ("rank", "big.zarr", "-m", "laplacian", "--top", 20), int(1.21 * scale._BASE)
-    whole = spawn(*arguments)
+    whole = run(*arguments)
     blocks = spawn(*arguments, "--memory", allowed)
     assert (whole[0], blocks[0], whole[2], blocks[2]) == (0, 0, "", "")
     close(blocks[1], whole[1])
@@ -201,7 +201,7 @@ def test_memory_that_is_too_little(folder, size):
 
 @pytest.mark.parametrize(("size", "amount"), [("700MB", 700 * 2**20), ("2GB", 2**31), ("1.5 gib", 1.5 * 2**30)])
 def test_memory_in_words(size, amount):
-    assert scale.Size().convert(size, None, None) == amount
+    assert scale.size(size) == amount
 
 
 def test_memory_shared_among_too_many_workers(folder, X):
@@ -234,13 +234,18 @@ def test_without_the_package_of_a_format(folder, monkeypatch, module, name, extr
 @pytest.mark.slow
 def test_a_scheduler_that_does_not_answer(folder):
     pytest.importorskip("distributed")
-    script = _script(folder, "from fiedler.cli import scale", "scale._SECONDS = 1")
-    for address in ("tcp://127.0.0.1:1", "nonsense"):
-        done = _start(script, "rank", "x.zarr", "--scheduler", address)
-        out, err = done.communicate(timeout=SECONDS)
-        assert (done.returncode, out) == (1, ""), err
-        assert err.startswith(f"fiedler: --scheduler {address}: no Dask scheduler answers there within 1 s; start one")
-        assert len(said(err).splitlines()) == 1
+    addresses = "tcp://127.0.0.1:1", "nonsense"
+    each = f"for at in {addresses!r}:", "  try: main(['rank', 'x.zarr', '--scheduler', at], prog_name='fiedler')"
+    lines = (
+        "from fiedler.cli import main, scale",
+        "scale._SECONDS = 1",
+        *each,
+        "  except SystemExit as end: print(end.code)",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=SECONDS)
+    assert done.stdout == "1\n1\n", done.stderr
+    for address, line in zip(addresses, said(done.stderr).splitlines(), strict=True):
+        assert line.startswith(f"fiedler: --scheduler {address}: no Dask scheduler answers there within 1 s; start one")
 
 
 # ---------------------------------------------------------------- interrupted
@@ -313,31 +318,6 @@ def test_an_interrupted_command_goes_on(folder, files, in_blocks, how):
     assert not blocks.exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("change", ["method", "data", "labels", "file"])
-def test_blocks_of_another_job_are_dropped(folder, files, change):
-    labels = [f"{'ab'[i % 2]}\n" for i in range(N)]
-    (folder / "labels.csv").write_text("".join(labels))
-    common = ["--out", "r.csv", "--labels", "labels.csv"]
-    process = _start(_script(folder, *SLOW_BLOCKS), "rank", "data.zarr", "-m", "variance", *common)
-    _stop_after_first_block(process, folder / "r.csv.blocks", signal.SIGINT)
-    data, method = "data.zarr", "variance"
-    if change == "method":
-        method = "laplacian"
-    elif change == "data":
-        data = "other.zarr"
-    elif change == "labels":
-        (folder / "labels.csv").write_text("".join(labels[::-1]))
-    else:  # the same name, other values
-        chunk = folder / "data.zarr" / "c" / "0" / "0"
-        chunk.write_bytes((folder / "other.zarr" / "c" / "0" / "0").read_bytes())
-    process = _start(_script(folder, *SMALL_BLOCKS), "rank", data, "-m", method, *common)
-    _, err = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, err
-    assert "used again" not in err
-    assert not (folder / "r.csv.blocks").exists()
-
-
 @pytest.fixture
 def interrupted(monkeypatch):
     """A number of reads after which Ctrl-C is pressed; None is never."""
@@ -367,6 +347,31 @@ def test_blocks_of_a_job_with_other_options_are_not_used(folder, files, in_block
     assert (folder / "r.csv").read_text() == expected
 
 
+@pytest.mark.parametrize("change", ["method", "data", "labels", "file"])
+def test_blocks_of_another_job_are_dropped(folder, files, in_blocks, interrupted, change):
+    labels = [f"{'ab'[i % 2]}\n" for i in range(N)]
+    (folder / "labels.csv").write_text("".join(labels))
+    common = ["--out", "r.csv", "--labels", "labels.csv"]
+    interrupted["reads"] = 13
+    assert run("rank", "data.zarr", "-m", "subset", *common)[0] == 130
+    assert list((folder / "r.csv.blocks").glob("[0-9]*.np[yz]"))
+    interrupted["reads"] = None
+    data, method = "data.zarr", "subset"
+    if change == "method":
+        method = "laplacian"
+    elif change == "data":
+        data = "other.zarr"
+    elif change == "labels":
+        (folder / "labels.csv").write_text("".join(labels[::-1]))
+    else:  # the same name, other values
+        chunk = folder / "data.zarr" / "c" / "0" / "0"
+        chunk.write_bytes((folder / "other.zarr" / "c" / "0" / "0").read_bytes())
+    code, _, err = run("rank", data, "-m", method, *common)
+    assert code == 0, err
+    assert "used again" not in err
+    assert not (folder / "r.csv.blocks").exists()
+
+
 def test_blocks_of_the_same_job_are_used_wherever_its_output_goes_on(folder, files, in_blocks, interrupted):
     arguments = ("rank", "data.zarr", "-m", "subset", "--out", "r.csv")
     interrupted["reads"] = 13
@@ -379,15 +384,13 @@ def test_blocks_of_the_same_job_are_used_wherever_its_output_goes_on(folder, fil
 
 def test_every_option_is_part_of_a_fingerprint(folder, files, in_blocks, monkeypatch):
     jobs = []
-    monkeypatch.setattr(
-        scale, "_fingerprint", lambda job, method, made=scale._fingerprint: jobs.append(job) or made(job, method)
-    )
+    monkeypatch.setattr(scale, "_fingerprint", lambda job, made=scale._fingerprint: jobs.append(job) or made(job))
     assert run("rank", "data.zarr", "-m", "variance", "--out", "r.csv")[0] == 0
     (job,) = jobs
     monkeypatch.undo()
 
     def fingerprint(command="rank", **changed):
-        return scale._fingerprint(replace(job, command=command, options=job.options | changed), "variance")
+        return scale._fingerprint(replace(job, command=command, options=job.options | changed))
 
     assert fingerprint() == fingerprint(out="other.csv", force=True, quiet=True, report="r.html", escape_formulas=True)
     assert fingerprint(made_up=1) != fingerprint()  # an option that nobody has thought of
@@ -456,7 +459,7 @@ def test_json_and_quiet(folder, X, in_blocks):
 @pytest.mark.slow
 def test_workers_give_the_same_ranking(folder, rng):
     pytest.importorskip("distributed")
-    write_zarr(folder / "data.zarr", rng.normal(size=(N, 4000)), chunks=(N, 200))
+    write_zarr(folder / "data.zarr", rng.normal(size=(N, 600)), chunks=(N, 60))
     arguments = ("rank", "data.zarr", "-m", "laplacian")
     code, expected, _ = run(*arguments)
     assert code == 0

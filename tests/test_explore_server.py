@@ -20,8 +20,8 @@ from exploring import running, write_table
 
 from fiedler.cli import main
 from fiedler.explore import Session
-from fiedler.explore.saving import SessionFile, default_file
 from fiedler.explore.server import LARGEST_MESSAGE, Host, open_port
+from fiedler.explore.session import SessionFile, default_file
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +159,16 @@ def test_an_answer_is_on_disk_before_the_reply(tmp_path):
     assert [name for name in os.listdir(tmp_path) if "part" in name] == []
 
 
-def test_a_session_file_of_ones_own(tmp_path, data):
+def test_a_session_file_of_ones_own(tmp_path, data, monkeypatch):
     own = tmp_path / "tuesday.json"
-    with running(data, "--target", "kind", "--id", "id", "--session", own) as server:
-        server.send("pin", feature=2)
+
+    def serve(session, *, save, **options):
+        session.handle({"type": "pin", "feature": 2})
+        save(session)
+
+    monkeypatch.setattr("fiedler.explore.server.serve", serve)
+    words = ["explore", data, "--target", "kind", "--id", "id", "--session", own, "--no-browser"]
+    assert CliRunner().invoke(main, list(map(str, words))).exit_code == 0
     session = json.loads(own.read_text())
     assert session["answers"][0]["value"] == "pinned"
 
@@ -316,7 +322,7 @@ def test_a_browser_is_opened_by_a_file_that_only_the_user_can_read(data, monkeyp
     import threading
     import webbrowser
 
-    from fiedler.cli.commands import redirect_file
+    from fiedler.cli.run import redirect_file
     from fiedler.explore import server
 
     path = redirect_file("http://127.0.0.1:1/secret/")

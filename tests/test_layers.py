@@ -125,12 +125,12 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_291,
+    "cli": 1_019,
     "criteria": 1_454,
     "data": 3_360,
     "engine": 2_948,
     "evaluate": 1_349,
-    "explore": 1_504,
+    "explore": 1_413,
     "graphs": 1_543,
     "plots": 793,
     "report": 1_450,

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
+import tempfile
+import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import webbrowser
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
 from ..criteria import Criterion
-from ..data.columns import Prepared
-from ..data.formats import read_table
-from ..data.labels import is_known, ranking_text, read_pairs, write_ranking
-from ..data.memory import allocation_limit, memory_limit
-from ..data.tables import ReadOnce, Table, check_infinite, fill_missing, position
-from ..data.work import replacing
+from ..data import columns, formats, memory, tables
+from ..data.labels import is_known, read_pairs
 from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.choice import ALPHA
@@ -27,103 +25,99 @@ from ..selection.screens import noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision
-from ..syntax import as_criterion
-from ..syntax import short_text as text_of
+from ..syntax import as_criterion, short_text
 from ..version import __version__
 from ..words import direction
 from .scale import memory_for_data, placed
 from .screen import Screen
 
-_USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
+USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
 _LARGE = 10.0  # MB of a file whose size is shown while it is read
+_AS_READ = ("target", "labels", "names", "layer", "header", "sheet", "numeric_only", "skip_rows", "transpose")
 
 
 @dataclass
 class Job:
     """Everything a command needs, read and checked."""
 
-    table: Table
+    table: tables.Table
     read: Problem  # as it is in the file
     problem: Problem  # scaled, if this is asked for
     pairs: dict[str, Any]  # must_link and cannot_link
     unlabeled: Any
     command: str
     options: dict[str, Any]
-
-    @property
-    def y(self) -> np.ndarray | None:
-        return self.table.y
-
-    def fit(self, criterion: Criterion, n_features: int | float | str | None) -> SpectralSelector:
-        options = {"unlabeled": self.unlabeled, "redundancy": self.options.get("redundancy")}
-        options |= {name: self.options.get(name) for name in ("alpha", "screen")}
-        options["include"] = self.included or None
-        options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
-        selector = SpectralSelector(_as_text(criterion), n_features_to_select=n_features, **options)
-        return selector.fit(self.problem, self.y, **self.pairs)
-
-    @property
-    def X(self) -> Any:
-        """The matrix, with holes filled."""
-        return self.problem.X
+    criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
     def included(self) -> list[int]:
         """Column numbers of the features that are selected in any case."""
         names = list(map(str, self.table.feature_names))
-        return [position(column, names, self.table.source) for column in self.options.get("include", ())]
+        return [tables.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
-    def about(self, criterion: Criterion) -> dict[str, Any]:
+    def fit(self, n_features: int | float | str | None) -> SpectralSelector:
+        """A selector with the method, or with its text if this says all of it, as messages call it then."""
+        method, text = self.criterion, short_text(self.criterion)
+        with suppress(ValueError):
+            method = text if repr(as_criterion(text)) == repr(method) else method
+        options = {name: self.options.get(name) for name in ("redundancy", "alpha", "screen")}
+        options |= {"unlabeled": self.unlabeled, "include": self.included or None}
+        options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
+        selector = SpectralSelector(method, n_features_to_select=n_features, **options)
+        return selector.fit(self.problem, self.table.y, **self.pairs)
+
+    def about(self) -> dict[str, Any]:
         """What was run, for the file that keeps it."""
         return {
             "fiedler": __version__,
             "source": str(self.table.source),
             "n_samples": self.table.shape[0],
             "n_features": self.table.shape[1],
-            "method": text_of(criterion),
-            "direction": direction(criterion.greater_is_better),
+            "method": short_text(self.criterion),
+            "direction": direction(self.criterion.greater_is_better),
             "seed": self.options["seed"],
         }
 
 
 def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
-    """Read the table, its labels and its pairs."""
-    with memory_limit(allocation_limit()):
-        return _load(ReadOnce(data), options, screen)
-
-
-def _load(file: ReadOnce, options: dict[str, Any], screen: Screen) -> Job:
-    if options["auto"]:
-        _guess(file, options, screen)
+    """Read the table, its labels and its pairs, and choose the method."""
+    for method in options.get(
+        "methods", (options.get("method"),)
+    ):  # one that cannot be is refused before a file is read
+        _ = method is not None and as_criterion(method).greater_is_better
     marker = options["unlabeled"]
-    keep_all = marker is not None and marker.lower() == "none"
-    with screen.watching(f"reading {with_size(file)}"):
-        table = read_table(
-            file if options["auto"] else str(file),
-            target=options["target"],
-            id_column=options["id_columns"] or None,
-            labels=options["labels"],
-            names=options["names"],
-            layer=options["layer"],
-            unlabeled=None if keep_all else marker,
-            header=options["header"],
-            memory=memory_for_data(options),
-            sheet=options["sheet"],
-            drop=list(options["drop"]) or None,
-            numeric_only=options["numeric_only"],
-            skip_rows=options["skip_rows"],
-            transpose=options["transpose"],
-            categories=options["category"] or None,
-        )
-        X = fill_missing(table, options["impute"]) if options["impute"] else table.X
-        check_infinite(table)
-        told = Prepared(placed(X, options, screen), table.groups)
-        problem = Problem.read(told, table.feature_names)
-        scaled = problem.scaled(options["scale"] or "keep")
-        pairs = _pairs(table, options)
+    with memory.memory_limit(memory.allocation_limit()):
+        file: Any = tables.ReadOnce(data) if options["auto"] else data
+        if options["auto"]:
+            _guess(file, options, screen)
+        with screen.watching(f"reading {with_size(data)}"):
+            table = formats.read_table(
+                file,
+                id_column=options["id_columns"] or None,
+                unlabeled=None if str(marker).lower() == "none" else marker,
+                memory=memory_for_data(options),
+                drop=list(options["drop"]) or None,
+                categories=options["category"] or None,
+                **{name: options[name] for name in _AS_READ},
+            )
+            X = tables.fill_missing(table, options["impute"]) if options["impute"] else table.X
+            tables.check_infinite(table)
+            problem = Problem.read(columns.Prepared(placed(X, options, screen), table.groups), table.feature_names)
+            scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
+            files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
+            read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
+            if read:
+                must, cannot = (np.concatenate(part) for part in zip(*read, strict=True))
+                pairs = {"must_link": must, "cannot_link": cannot}
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    return Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
+    job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
+    if "methods" in options and not options["methods"]:
+        more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
+        options["methods"] = ("subset", "laplacian", *more)
+        screen.note(f"comparing {', '.join(options['methods'])}; --method chooses others")
+    job.criterion = as_criterion(options["methods"][0]) if "methods" in options else _chosen(job, screen)
+    return job
 
 
 def with_size(data: str | os.PathLike) -> str:
@@ -132,13 +126,15 @@ def with_size(data: str | os.PathLike) -> str:
     return f"{data} ({size:.0f} MB)" if size >= _LARGE else str(data)
 
 
-def _guess(data: ReadOnce, options: dict[str, Any], screen: Screen) -> None:
+def _guess(data: tables.ReadOnce, options: dict[str, Any], screen: Screen) -> None:
     """Fill in what the user has not said by the guesses of a first look, and say so."""
     from ..first_look import flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
-    with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is to be said is said when the table is made
+    with (
+        screen.watching(f"looking at {with_size(data)}"),
+        warnings.catch_warnings(action="ignore"),
+    ):  # what is to be said is said when the table is made
         guesses = look(data, **layout).guesses
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
     if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:
@@ -147,92 +143,46 @@ def _guess(data: ReadOnce, options: dict[str, Any], screen: Screen) -> None:
         guesses[name] = tuple(column for column in guesses[name] if column not in said)
     guesses["id_columns"] = () if options["id_columns"] else guesses["id_columns"]
     guesses["scale"] = guesses["scale"] if options["scale"] is None else None
-    flags = flags_of(guesses)
-    screen.note(f"--auto: {' '.join(flags) or 'nothing to add'}")
-    options["target"] = options["target"] if guesses["target"] is None else guesses["target"]
-    options["id_columns"] = (*options["id_columns"], *guesses["id_columns"])
-    options["drop"] = (*options["drop"], *guesses["drop"])
-    options["scale"] = guesses["scale"] or options["scale"]
+    screen.note(f"--auto: {' '.join(flags_of(guesses)) or 'nothing to add'}")
+    options |= {name: guesses[name] for name in ("target", "scale") if guesses[name] is not None}
+    options |= {name: (*options[name], *guesses[name]) for name in ("id_columns", "drop")}
     options["transpose"] = guesses["transpose"] or options["transpose"]
 
 
-def usual_methods(job: Job, screen: Screen) -> tuple[str, ...]:
-    """The methods that are compared where none is named."""
-    labels = job.y is not None and is_known(job.y).any()
-    task = known_task(job, screen) if labels else "nothing"
-    methods = ("subset", "laplacian", *({"classes": ("fisher",), "target": ("correlation",)}.get(task, ())))
-    screen.note(f"comparing {', '.join(methods)}; --method chooses others")
-    return methods
+# -------------------------------------------------------------------- which method
 
 
-def _pairs(table: Table, options: dict[str, Any]) -> dict[str, Any]:
-    files = {"must": options.get("must_link"), "cannot": options.get("cannot_link"), None: options.get("pairs")}
-    read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
-    if not read:
-        return {}
-    must, cannot = (np.concatenate(part) for part in zip(*read, strict=True))
-    return {"must_link": must, "cannot_link": cannot}
-
-
-def _as_text(criterion: Criterion) -> Criterion | str:
-    """The criterion as text if this says all of it, so that messages call it as the command line does."""
-    text = text_of(criterion)
-    try:
-        return text if repr(as_criterion(text)) == repr(criterion) else criterion
-    except ValueError:
-        return criterion
-
-
-def choose(method: str | None, job: Job, screen: Screen) -> Criterion:
-    """The method asked for, or the one that reads what is known."""
-    if method is not None:
-        criterion = as_criterion(method)
-        given = {"--target": job.options["target"], "--labels": job.options["labels"]}
-        if not criterion.uses and any(value is not None for value in given.values()):
-            screen.note(f"{text_of(criterion)} reads no labels; the target is only kept out of the features")
+def _chosen(job: Job, screen: Screen) -> Criterion:
+    """The method asked for; or the set that keeps the structure of the rows, or a ranking if that is too large."""
+    if job.options["method"] is not None:
+        criterion = as_criterion(job.options["method"])
+        if not criterion.uses and (job.options["target"] is not None or job.options["labels"] is not None):
+            screen.note(f"{short_text(criterion)} reads no labels; the target is only kept out of the features")
     else:
-        criterion = _usual_method(job, screen)
-    note_noise(criterion, job, screen)
+        task = "nothing" if job.pairs else _known_task(job, screen)
+        if can_be_formed(job.problem.X):
+            read = "pairs" if job.pairs else {"classes": "class labels", "target": "the target"}.get(task, "no labels")
+            screen.note(f"method subset, a set of features chosen with {read}; --method chooses another")
+            criterion = SmoothSubset(task=job.options["task"])
+        else:
+            name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
+            screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
+            criterion = as_criterion(name)
+    plain = job.options.get("screen") is None and job.problem.groups is None
+    if plain and any(recipe.reads_X for recipe in criterion.recipes()):
+        remark = noise_remark(job.problem.X, "--screen agreement")  # if most columns are noise
+        if remark is not None:
+            screen.note(remark)
     return criterion
 
 
-def _usual_method(job: Job, screen: Screen) -> Criterion:
-    """The set of features that keeps the structure of the rows; a ranking where that would be too large."""
-    labels = job.y is not None and is_known(job.y).any()
-    task = known_task(job, screen) if labels and not job.pairs else "nothing"
-    if can_be_formed(job.X):
-        read = "pairs" if job.pairs else {"classes": "class labels", "target": "the target"}.get(task, "no labels")
-        screen.note(f"method subset, a set of features chosen with {read}; --method chooses another")
-        return SmoothSubset(task=job.options["task"])
-    name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
-    screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
-    return as_criterion(name)
-
-
-def usual_number(criterion: Criterion, job: Job) -> int:
-    """Number of features if --top is not given; a ranking needs a number only for redundancy."""
-    m = job.table.shape[1]
-    fewest = max(1, len(job.included))
-    return min(max(_USUAL_SET, fewest), m) if criterion.is_set else m if job.options["redundancy"] else fewest
-
-
-def number_to_compare(selector: SpectralSelector, top: int | None) -> int:
-    """Number of features that --stability compares: --top, or what a set needs, or ten; never all features."""
-    from ..evaluate.tuning import enough
-
-    m, explained = len(selector.scores_), getattr(selector, "explained_", None)
-    if top is not None:
-        return min(top, m)
-    if explained is None:
-        return max(1, min(_FEW, m // 2))
-    return max(1, min(enough(explained)[0] or len(explained), m - 1))
-
-
-def known_task(job: Job, screen: Screen) -> str:
-    """Whether the labels are classes or a target; a note says so if the rule decided it."""
-    known, stated = Supervision(job.table.shape[0], job.y, unlabeled=job.unlabeled), job.options["task"]
+def _known_task(job: Job, screen: Screen) -> str:
+    """Whether the labels are classes, a target or nothing; a note says so if the rule decided it."""
+    if job.table.y is None or not is_known(job.table.y).any():
+        return "nothing"
+    known, stated = Supervision(job.table.shape[0], job.table.y, unlabeled=job.unlabeled), job.options["task"]
     task = known.task(stated)
-    y = np.asarray(job.y)[is_known(np.asarray(job.y))]
+    y = np.asarray(job.table.y)[is_known(np.asarray(job.table.y))]
     different = len(set(y.tolist()))
     if stated == "auto" and y.dtype.kind != "O":
         what = f"{different} classes" if task == "classes" else f"a real target with {different} values"
@@ -242,72 +192,48 @@ def known_task(job: Job, screen: Screen) -> str:
     return task
 
 
-def note_noise(criterion: Criterion, job: Job, screen: Screen) -> None:
-    """Recommend the screen if most columns are noise and the method builds a graph from them."""
-    plain = job.options.get("screen") is None and job.problem.groups is None
-    if plain and any(recipe.reads_X for recipe in criterion.recipes()):
-        remark = noise_remark(job.X, "--screen agreement")
-        if remark is not None:
-            screen.note(remark)
+# -------------------------------------------------------------------- rank and compare
 
 
-@contextmanager
-def limited(jobs: int | None) -> Iterator[None]:
-    """Limit the number of threads inside the context."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=jobs):
-        yield
-
-
-def ranking(
-    job: Job, selector: SpectralSelector, top: int | None, frequency: np.ndarray | None = None, tested: Any = None
-) -> dict[str, np.ndarray]:
+def ranking(job: Job, selector: SpectralSelector, drawn: Any = None, tested: Any = None) -> dict[str, np.ndarray]:
     """Feature, score and rank (and what else was asked for), best first."""
-    order = selector.order_[:top]
-    columns = {
-        "feature": job.table.feature_names[order],
-        "score": selector.scores_[order],
-        "rank": selector.ranking_[order],
-    }
+    order, names = selector.order_[: job.options["top"]], job.table.feature_names
+    columns = {"feature": names[order], "score": selector.scores_[order], "rank": selector.ranking_[order]}
     explained, behind = (getattr(selector, name, None) for name in ("explained_", "stands_for_"))
     if explained is not None:
         columns["explained"] = np.r_[explained, np.full(len(selector.order_), np.nan)][: len(order)]
     if behind is not None:
-        names = job.table.feature_names
         columns["stands_for"] = np.array(["; ".join(map(str, names[behind == j])) for j in order], dtype=object)
-    if frequency is not None:
-        columns["frequency"] = frequency[order]
+    if drawn is not None:
+        columns["frequency"] = drawn.frequency[order]
     if tested is not None:
         columns |= {"p": tested.pvalues[order], "q": tested.qvalues[order], "effect": tested.effect[order]}
     return columns
 
 
-def frequencies(job: Job, criterion: Criterion, k: int, n_draws: int) -> Any:
-    """How often each feature is among the first k when the method is run on a part of the rows."""
+def frequencies(job: Job, selector: SpectralSelector) -> Any:
+    """How often each feature is among the first k on a part of the rows: k is --top, what a set needs, or ten."""
     from ..evaluate import stability
+    from ..evaluate.tuning import enough
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit on all rows has said what there is to say
-        return stability(
-            criterion,
-            job.problem,
-            job.y,
-            k=k,
-            n_draws=n_draws,
-            unlabeled=job.unlabeled,
-            random_state=job.options["seed"],
-            **job.pairs,
-        )
+    m, top, explained = len(selector.scores_), job.options["top"], getattr(selector, "explained_", None)
+    if top is not None:
+        k = min(top, m)
+    else:
+        k = m // 2 if explained is None else m - 1  # never all features
+        k = max(1, min(_FEW if explained is None else enough(explained)[0] or len(explained), k))
+    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
+    with warnings.catch_warnings(action="ignore"):  # the fit on all rows has said what there is to say
+        return stability(job.criterion, job.problem, job.table.y, k=k, n_draws=job.options["stability"], **options)
 
 
-def tested(job: Job, criterion: Criterion, screen: Screen) -> Any:
+def tested(job: Job, screen: Screen) -> Any:
     """Test which features are more than noise, and print their number as a note."""
     from ..evaluate import significance
 
     alpha = job.options["alpha"] or ALPHA
-    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"]}
-    found = significance(criterion, job.problem, job.y, alpha=alpha, **options, **job.pairs)
+    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
+    found = significance(job.criterion, job.problem, job.table.y, alpha=alpha, **options)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
@@ -317,30 +243,16 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     """Every method on every draw; finished cells are kept in a folder."""
     from ..evaluate import compare
 
-    options = job.options
-    if options["rows"] < job.table.shape[0]:
-        sample = f"a random sample of {options['rows']} of {job.table.shape[0]} rows"
-        screen.note(f"methods are compared on {sample} (--seed); --rows {job.table.shape[0]} uses all")
+    given, n = job.options, job.table.shape[0]
+    if given["rows"] < n:
+        sample = f"a random sample of {given['rows']} of {n} rows"
+        screen.note(f"methods are compared on {sample} (--seed); --rows {n} uses all")
+    options = {name: given[name] for name in ("judge", "estimator", "standardize", "task")}
+    options |= {"n_features": given["features"], "n_draws": given["draws"], "n_labels": given["shown"]}
+    options |= {"metrics": given["metrics"] or None, "most_rows": given["rows"], "random_state": given["seed"]}
+    options |= {"n_jobs": given["jobs"] or -1, "unlabeled": job.unlabeled, "resume_from": resume_from}
     with screen.watching("comparing"):
-        return compare(
-            options["methods"],
-            job.problem,
-            job.y,
-            n_features=options["features"],
-            n_draws=options["draws"],
-            n_labels=options["shown"],
-            metrics=options["metrics"] or None,
-            judge=options["judge"],
-            estimator=options["estimator"],
-            standardize=options["standardize"],
-            unlabeled=job.unlabeled,
-            task=options["task"],
-            **job.pairs,
-            most_rows=options["rows"],
-            random_state=options["seed"],
-            n_jobs=options["jobs"] or -1,
-            resume_from=resume_from,
-        )
+        return compare(given["methods"], job.problem, job.table.y, **options, **job.pairs)
 
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
@@ -364,26 +276,47 @@ def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     return columns, f"{what}; mean rank 1 is best"
 
 
-def deliver(columns: dict[str, np.ndarray], options: dict[str, Any], about: dict[str, Any]) -> bool:
-    """Write a ranking where it was asked for; on standard output for "-"."""
-    if options["out"] == "-":
-        print(ranking_text(columns), end="")
-    elif options["out"]:
-        formulas = "escape" if options["escape_formulas"] else "keep"
-        write_ranking(options["out"], columns, force=options["force"], about=about, formulas=formulas)
-    return bool(options["out"])
+# -------------------------------------------------------------------- explore
 
 
-def write_comparison(path: str, result: Any, force: bool) -> None:
-    """The summary as JSON, every value as anything else."""
-    if not path.lower().endswith(".json"):
-        write_ranking(path, result.table, force=force)
-        return
-    with replacing(path, force) as temporary:
-        temporary.write_text(json.dumps(result.summary(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+def explore(data: str, job: Job, screen: Screen) -> None:
+    """Serve the page until it is closed."""
+    from ..explore import Origin, Session
+    from ..explore.server import serve
+    from ..explore.session import SessionFile, default_file
+
+    options, table = job.options, job.table
+    with screen.watching("ranking"):
+        about = {"feature_names": table.feature_names, "row_ids": table.row_ids, "image": options["image"]}
+        about |= {"n_features": None if options["top"] is None else min(options["top"], table.shape[1])}
+        about |= {"method": job.criterion, "unlabeled": job.unlabeled, "most_rows": options["rows"]}
+        # The table is scaled as asked, and a note has told of columns that differ.
+        session = Session(job.problem, job.table.y, **job.pairs, **about, scale="keep", origin=Origin(data, options))
+        kept = SessionFile(options["session"] or default_file(data))
+        found = kept.load(session)
+        _ = session.places  # so that the page opens at once
+    if found:
+        screen.note(f"{len(session.answers)} answers of {kept.path} are used again")
+    if session.sampled:
+        screen.note(f"{len(session.rows)} of {table.shape[0]} rows are shown and ranked live")
+    with ExitStack() as stack:
+
+        def opened(address: str) -> None:
+            click.echo(f"The page is open at {address}")
+            screen.done(f"Answers are kept in {kept.path}. Close the page or press Ctrl-C to end.")
+            if not options["no_browser"]:
+                path = redirect_file(address)
+                stack.callback(path.unlink, missing_ok=True)
+                threading.Thread(target=webbrowser.open, args=(path.as_uri(),), daemon=True).start()
+
+        with suppress(KeyboardInterrupt):  # the usual end; every answer is on disk
+            serve(session, port=options["port"], save=kept.save, opened=opened)
+    screen.done(f"{len(session.answers)} answers are in {kept.path}")
 
 
-def title(job: Job, criterion: Criterion) -> str:
-    n, m = job.table.shape
-    good = direction(criterion.greater_is_better)
-    return f"{text_of(criterion)} on {job.table.source.name}: {n} rows, {m} features; {good}"
+def redirect_file(address: str) -> Path:
+    """A file for this user only that leads to the address: the command line of a browser is visible to all users."""
+    handle, name = tempfile.mkstemp(prefix="fiedler-", suffix=".html")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">')
+    return Path(name)

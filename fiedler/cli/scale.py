@@ -23,19 +23,15 @@ _SECONDS = 10  # a scheduler may take to answer
 _CHANGES_NO_BLOCK = frozenset({"out", "report", "force", "quiet", "escape_formulas"})
 
 
-class Size(click.ParamType):
-    """``500MB`` or ``2GB``."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
-        if match is None:
-            self.fail(f"{value!r} is not an amount of memory such as 500MB or 2GB.", param, ctx)
-        size = float(match[1]) * _UNITS[match[2].upper()]
-        if size < 1.2 * _BASE:
-            self.fail(f"{value} is too little: the program itself takes {_BASE / 2**20:.0f} MB.", param, ctx)
-        return size
+def size(value: Any) -> float:
+    """``500MB`` or ``2GB``, in bytes."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(value), re.IGNORECASE)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is not an amount of memory such as 500MB or 2GB.")
+    found = float(match[1]) * _UNITS[match[2].upper()]
+    if found < 1.2 * _BASE:
+        raise click.BadParameter(f"{value} is too little: the program itself takes {_BASE / 2**20:.0f} MB.")
+    return found
 
 
 def memory_for_data(options: dict[str, Any]) -> float:
@@ -46,40 +42,36 @@ def memory_for_data(options: dict[str, Any]) -> float:
         return 0.0  # the workers read it
     from ..data.memory import physical_bytes
 
-    stated = options.get("memory")
-    return (stated - _BASE) / 4 if stated else physical_bytes() / 4
+    return (options["memory"] - _BASE if options["memory"] else physical_bytes()) / 4
 
 
 @contextmanager
 def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
-    """The stated memory, shared among the stated workers, for what happens in here."""
+    """The stated cores and memory, shared among the stated workers, for what happens in here."""
     from sklearn import config_context, get_config
+    from threadpoolctl import threadpool_limits
 
-    from ..data.memory import allocation_limit, give_back_at_once, memory_limit
+    from ..data import memory
 
     working, workers = get_config()["working_memory"], options.get("workers")
-    if options.get("memory"):
-        give_back_at_once()
-        working = (_each(options) - _BASE) / _SHARE / 2**20
+    most: Any = options.get("memory")
+    # Bytes of each process that reads data: this one, or the workers when this one has had what it needs to lead.
+    each = (most - _BASE) / workers if most and workers else most
+    if most:
+        memory.give_back_at_once()
+        working = (each - _BASE) / _SHARE / 2**20
         if working < 8:
             raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
-    most = options.get("memory") or allocation_limit()  # read from the system once
-    with config_context(working_memory=working), memory_limit(most), _cluster(options, screen):
+    limit = memory.memory_limit(most or memory.allocation_limit())  # read from the system once
+    cores = threadpool_limits(limits=options.get("jobs"))
+    with cores, config_context(working_memory=working), limit, ExitStack() as stack:
+        if workers or options.get("scheduler"):
+            _join_cluster(stack, workers, options.get("scheduler"), each or "auto", screen)
         yield
 
 
-def _each(options: dict[str, Any]) -> float:
-    """Bytes of each process that reads data: this one, or the workers when this one has had what it needs to lead."""
-    memory, workers = options["memory"], options.get("workers")
-    return (memory - _BASE) / workers if workers else memory
-
-
-@contextmanager
-def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
-    workers, address = options.get("workers"), options.get("scheduler")
-    if not workers and not address:
-        yield
-        return
+def _join_cluster(stack: ExitStack, workers: int | None, address: str | None, limit: Any, screen: Screen) -> None:
+    """Start workers here, or use those of a cluster, until the stack is closed."""
     if workers and address:
         raise click.UsageError("--workers starts workers here and --scheduler uses those of a cluster; choose one.")
     try:
@@ -89,25 +81,18 @@ def _cluster(options: dict[str, Any], screen: Screen) -> Iterator[None]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # failures reach the user as one line, from here
     if address:
         try:
-            client = Client(address, timeout=f"{_SECONDS}s")
+            stack.enter_context(Client(address, timeout=f"{_SECONDS}s"))
         except (OSError, ValueError, TimeoutError):
-            raise ValueError(
-                f"--scheduler {address}: no Dask scheduler answers there within {_SECONDS} s; start one with "
-                "'dask scheduler', or use --workers."
-            ) from None
-        with client:
-            yield
+            silence = f"no Dask scheduler answers there within {_SECONDS} s; start one with 'dask scheduler'"
+            raise ValueError(f"--scheduler {address}: {silence}, or use --workers.") from None
         return
     import dask
 
-    limit = _each(options) if options.get("memory") else "auto"
     about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": ":0"}
     # A worker that pauses to wait for memory would wait for ever where the interpreter itself takes most of it.
     settings = dask.config.set({"distributed.worker.memory.pause": False})
-    with ExitStack() as stack:
-        with screen.working(f"starting {workers} workers"), settings:
-            stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
-        yield
+    with screen.working(f"starting {workers} workers"), settings:
+        stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
 
 
 def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
@@ -125,20 +110,17 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 
 
 @contextmanager
-def running(job: Any, method: str, screen: Screen, text: str) -> Iterator[None]:
+def running(job: Any, screen: Screen, text: str) -> Iterator[None]:
     """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
     from ..data.source import Source
     from ..data.work import Run
 
-    if not isinstance(job.X, Source):
-        with screen.watching(text):
-            yield
-        return
-    if job.options.get("report"):
+    large = isinstance(job.problem.X, Source)
+    if large and job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
-    folder = beside(job.options.get("out"), "blocks")
+    folder = beside(job.options.get("out"), "blocks") if large else None
     shown, kept = screen.progress(text, in_steps=True), _said_if_interrupted("blocks", folder, screen)
-    with shown as move, kept, Run(move, folder, _fingerprint(job, method)) as run:
+    with shown as move, kept, Run(move, folder, _fingerprint(job) if large else "") as run:
         yield
     if run.n_reused:
         screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")
@@ -195,16 +177,17 @@ def longest_name(folder: str | Path) -> int:
         return 255
 
 
-def _fingerprint(job: Any, method: str) -> str:
+def _fingerprint(job: Any) -> str:
     """Changes with anything that can change a block: everything the job was told, but for ``_CHANGES_NO_BLOCK``."""
     import numpy as np
     from sklearn import get_config
 
+    from ..syntax import short_text
     from ..version import software
 
-    y = None if job.y is None else [repr(value) for value in np.asarray(job.y, dtype=object).tolist()]
+    y = None if job.table.y is None else [repr(value) for value in np.asarray(job.table.y, dtype=object).tolist()]
     pairs = {kind: values.tolist() for kind, values in job.pairs.items()}
     told = sorted((name, repr(value)) for name, value in job.options.items() if name not in _CHANGES_NO_BLOCK)
-    blocks = job.X.fingerprint(), get_config()["working_memory"]
-    about = (software(), job.command, method, told, blocks, y, pairs, job.unlabeled)
+    blocks = job.problem.X.fingerprint(), get_config()["working_memory"]
+    about = (software(), job.command, short_text(job.criterion), told, blocks, y, pairs, job.unlabeled)
     return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()

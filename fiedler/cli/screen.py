@@ -60,46 +60,38 @@ class Commands(click.Group):
     """A group of commands whose failures are one line on stderr."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        extra["standalone_mode"] = False
+        extra["standalone_mode"], failure, code = False, "", 0
         try:
             if sys.stdout is None or sys.stdout.closed:
                 raise OSError("standard output is closed; use --out to name a file.")
             code = super().main(*args, **extra)
         except (click.Abort, KeyboardInterrupt):
-            code = _fail("interrupted", 130)
+            failure, code = "interrupted", 130
         except NoArgsIsHelpError as error:
             error.show()  # the whole help, not a line of it
             code = error.exit_code
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "fiedler"
-            code = _fail(f"{error.format_message()} (see {command} --help)", 2)
+            failure, code = f"{error.format_message()} (see {command} --help)", 2
         except click.ClickException as error:
-            code = _fail(error.format_message(), error.exit_code)
+            failure, code = error.format_message(), error.exit_code
         except Exception as error:
             if os.environ.get("FIEDLER_TRACEBACK"):
                 raise
-            code = _fail(describe(error), 1)
+            failure, code = in_flags(error), 1
+            if isinstance(error, OSError) and error.strerror:
+                failure = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+            elif isinstance(error, MemoryError):
+                failure = f"not enough memory{': ' + failure if failure else ''}"
+            elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):  # it is not meant for users
+                name = type(error).__name__
+                failure = f"internal error, {name}: {failure}; FIEDLER_TRACEBACK=1 shows where"
+        if failure:
+            click.echo(f"fiedler: {one_line(failure)}", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order they are written
-
-
-def describe(error: Exception) -> str:
-    """An exception in words; one that is not meant for users says so."""
-    text = in_flags(error)
-    if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
-    elif isinstance(error, MemoryError):
-        text = f"not enough memory{': ' + text if text else ''}"
-    elif not isinstance(error, (ValueError, TypeError, OSError, ImportError)):
-        text = f"internal error, {type(error).__name__}: {text}; FIEDLER_TRACEBACK=1 shows where"
-    return text
-
-
-def _fail(message: str, code: int) -> int:
-    click.echo(f"fiedler: {one_line(message)}", err=True)
-    return code
 
 
 def one_line(text: Any) -> str:
@@ -154,32 +146,34 @@ class Screen:
         if self.quiet:
             yield None
             return
-        text, pace, said = one_line(text), _Pace(), time.monotonic()
+        text, bar, said = one_line(text), None, time.monotonic()
+        step, begun, last = 0, (said, 0.0), (1.0, 0, "")  # its number, when and where it began, what was told last
 
-        def line(done: float, total: int, what: str = "") -> None:
-            nonlocal said
+        def move(done: float, total: int, what: str = "") -> None:
+            nonlocal said, step, begun, last
             now = time.monotonic()
-            seconds = pace(now, done, total, what)
-            if now - said >= _SECONDS_BETWEEN_LINES:
+            if done < last[0] or (total, what) != last[1:]:  # what an earlier run has done of a step took no time
+                step, begun = step + 1, (now, done)
+            last = done, total, what
+            seconds, new = now - begun[0], done - begun[1]
+            left = seconds / new * (total - done) if new else None
+            if bar is not None:
+                task, unshown = bar.tasks[0], done >= total or seconds < _SECONDS_UNSHOWN
+                task.total, task.completed = None if unshown else total, done
+                task.description = text if unshown or not what else f"{text}, {what}"
+                task.fields["ends"] = None if unshown or left is None else now + left
+            elif now - said >= _SECONDS_BETWEEN_LINES:
                 said = now
-                step = f", step {pace.step}" * in_steps + f" ({what})" * bool(what)
-                left = "" if seconds is None else f", {time_left(seconds)}" + " in this step" * in_steps
-                click.echo(f"{text}{step}: {int(100 * done / max(total, 1))} %{left}", err=True)
+                where = f", step {step}" * in_steps + f" ({what})" * bool(what)
+                ends = "" if left is None else f", {time_left(left)}" + " in this step" * in_steps
+                click.echo(f"{text}{where}: {int(100 * done / max(total, 1))} %{ends}", err=True)
 
         if not sys.stderr.isatty():
-            yield line
+            yield move
             return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
         from rich.text import Text
-
-        def move(done: float, total: int, what: str = "") -> None:
-            now, task = time.monotonic(), bar.tasks[0]
-            left = pace(now, done, total, what)
-            unshown = done >= total or pace.seconds < _SECONDS_UNSHOWN
-            task.total, task.completed = None if unshown else total, done
-            task.description = text if unshown or not what else f"{text}, {what}"
-            task.fields["ends"] = None if unshown or left is None else now + left
 
         class Left(ProgressColumn):
             """The time left at the moment it is drawn; the column of rich stands still between two moves."""
@@ -213,8 +207,7 @@ class Screen:
             if issubclass(category, (UserWarning, RuntimeWarning)):
                 self.note(in_flags(message))
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(action="always"):
             warnings.showwarning = show
             yield
 
@@ -235,29 +228,18 @@ class Screen:
             shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
         rows = list(zip(*columns.values(), strict=True))
         for row in rows[:top]:
-            shown.add_row(*(Text(_cell(value)) for value in row))
+            cells = [
+                "" if value != value else f"{value:.6g}" if isinstance(value, float) else str(value) for value in row
+            ]
+            lines = [map(one_line, cell.split("\n")) for cell in cells]
+            short = [[line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in cell] for cell in lines]
+            shown.add_row(*(Text("\n".join(cell)) for cell in short))
         console = Console()
         if title:
             console.print(Text(one_line(title), style="italic"))
         console.print(shown)
         if top is not None and len(rows) > top:
             console.print(f"... {len(rows) - top} more; --top or --out shows them", style="dim", highlight=False)
-
-
-class _Pace:
-    """Which step work is in, and the seconds that are left of it."""
-
-    def __init__(self) -> None:
-        self.step, self._start, self._last = 0, (time.monotonic(), 0.0), (1.0, 0, "")
-
-    def __call__(self, now: float, done: float, total: int, what: str) -> float | None:
-        before, *same = self._last
-        self._last = done, total, what
-        if done < before or same != [total, what]:  # another step; what an earlier run has done of it took no time
-            self.step, self._start = self.step + 1, (now, done)
-        self.seconds = now - self._start[0]
-        already = self._start[1]
-        return None if done == already else self.seconds / (done - already) * (total - done)
 
 
 def time_left(seconds: float) -> str:
@@ -267,10 +249,3 @@ def time_left(seconds: float) -> str:
         return f"about {tens} s left" if tens > 10 else "a few seconds left"
     minutes = round(seconds / 60)
     return f"about {minutes} min left" if minutes < 90 else f"about {round(minutes / 60)} h left"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.6g}"
-    lines = map(one_line, str(value).split("\n"))
-    return "\n".join(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in lines)

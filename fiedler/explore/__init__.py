@@ -7,8 +7,8 @@ One state, two hosts: :class:`Session` holds the answers and the ranking, and an
 file. The hosts carry messages between a session and the front end in ``page/``, which is plain ES modules and CSS.
 
 - ``state``      what is known, and the rows that are shown;  ``answers`` is what the expert said
-- ``session``    messages, by which a state changes;  ``saving`` is the session file
-- ``live``       the ranking that follows;  ``final`` is the ranking on all rows
+- ``session``    messages, by which a state changes, and the session file
+- ``live``       the ranking that follows, and the ranking on all rows
 - ``looking``    rows, features, layouts, quality, and what to label next;  ``exports`` are files, command and script
 - ``server``     the page on 127.0.0.1;  ``widget`` is the notebook
 

@@ -9,7 +9,6 @@ and turns pairs into classes:
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,21 +25,11 @@ LONGEST_LABEL = 200  # characters
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the expert.
+    """One answer of the expert."""
 
-    Parameters
-    ----------
-    kind : {"pair", "label", "feature"}
-        What the answer is about.
-    subjects : tuple of int
-        Two rows, the labelled rows, or one feature; ascending.
-    value : str or None
-        "must" or "cannot", the label (None removes a label), "pinned" or "banned".
-    """
-
-    kind: str
-    subjects: tuple[int, ...]
-    value: str | None
+    kind: str  # "pair", "label" or "feature"
+    subjects: tuple[int, ...]  # two rows, the labelled rows, or one feature; ascending
+    value: str | None  # "must" or "cannot", the label (None removes a label), "pinned" or "banned"
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain data, for messages and files."""
@@ -55,54 +44,45 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
     if kind not in ("pair", "label", "feature"):
         raise ParameterError(f"kind must be pair, label or feature, got {kind!r}.", parameter="kind", value=kind)
     limit, what = (n_features, "feature") if kind == "feature" else (n_samples, "row")
-    numbers = _numbers(subjects, limit, what)
+    if not isinstance(subjects, list) or not subjects:
+        raise ParameterError(f"give a list of {what} numbers, got {subjects!r}.", parameter=what, value=subjects)
+    for number in subjects:
+        if not is_index(number, limit):
+            message = f"{what} {number!r} does not exist; {what}s are numbered from 0 to {limit - 1}."
+            raise ParameterError(message, parameter=what, value=number)
+    numbers = tuple(sorted(set(subjects)))
     if kind == "pair" and len(numbers) != 2:
         raise ParameterError("a pair needs two different rows.", parameter="rows", value=subjects)
     if kind == "feature" and len(numbers) != 1:
         raise ParameterError("pin or ban one feature at a time.", parameter="feature", value=subjects)
-    allowed: tuple[str, ...] = LINKS if kind == "pair" else ROLES
-    if kind == "label":
-        value = _label(value)
-    elif value not in allowed:
+    allowed = {"pair": LINKS, "feature": ROLES}.get(kind)
+    if allowed is not None and value not in allowed:
         raise ParameterError(f"value must be {' or '.join(allowed)}, got {value!r}.", parameter="value", value=value)
+    if kind == "label" and value is not None:
+        text, message = value.strip() if isinstance(value, str) else "", ""
+        if not text or len(text) > LONGEST_LABEL or not text.isprintable():
+            message = f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it."
+        elif text in MISSING:
+            unknown = f"the label {text!r} means an unknown label in files"
+            message = f"{unknown}; choose another word, or null to remove a label."
+        if message:
+            raise ParameterError(message, parameter="label", value=value)
+        value = text
     return Answer(kind, numbers, value)
 
 
-def _numbers(given: Any, limit: int, what: str) -> tuple[int, ...]:
-    if not isinstance(given, list) or not given:
-        raise ParameterError(f"give a list of {what} numbers, got {given!r}.", parameter=what, value=given)
-    for number in given:
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < limit:
-            message = f"{what} {number!r} does not exist; {what}s are numbered from 0 to {limit - 1}."
-            raise ParameterError(message, parameter=what, value=number)
-    return tuple(sorted(set(given)))
-
-
-def _label(value: Any) -> str | None:
-    if value is None:
-        return None
-    text = value.strip() if isinstance(value, str) else ""
-    message = ""
-    if not text or len(text) > LONGEST_LABEL or not text.isprintable():
-        message = f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it."
-    elif text in MISSING:
-        message = f"the label {text!r} means an unknown label in files; choose another word, or null to remove a label."
-    if message:
-        raise ParameterError(message, parameter="label", value=value)
-    return text
+def is_index(value: Any, length: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < length
 
 
 def with_answer(answers: tuple[Answer, ...], new: Answer) -> tuple[Answer, ...]:
     """The answers followed by a new one; what it replaces is removed."""
     kept: list[Answer] = []
     for old in answers:
-        if old.kind != new.kind:
-            kept.append(old)
-        elif new.kind == "label":
+        if old.kind == new.kind == "label":
             rest = tuple(row for row in old.subjects if row not in set(new.subjects))
-            if rest:
-                kept.append(Answer("label", rest, old.value))
-        elif old.subjects != new.subjects:
+            kept += [Answer("label", rest, old.value)] * bool(rest)
+        elif old.kind != new.kind or old.subjects != new.subjects:
             kept.append(old)
     return (*kept, new)
 
@@ -126,19 +106,16 @@ class Given(NamedTuple):
 
 
 class Known:
-    """Everything that is known about the rows: labels and pairs of the data, and the answers.
-
-    Parameters
-    ----------
-    given : Given
-        Labels and pairs of the data.
-    answers : tuple of Answer
-        The answers in their order.
-    """
+    """Everything that is known about the rows: labels and pairs of the data, and the answers in their order."""
 
     def __init__(self, given: Given, answers: tuple[Answer, ...]):
-        self.given, self.answers = given, answers
-        self._text = text_labels(given)
+        self.given, self._text = given, {}  # the labels of the data as text
+        if given.y is not None:
+            told = Supervision(given.n_samples, given.y, unlabeled=given.unlabeled)
+            for row, value in enumerate(np.asarray(told.y).tolist()):
+                if told.labelled[row]:
+                    whole = isinstance(value, float) and value.is_integer()
+                    self._text[row] = str(int(value) if whole else value)
         self.labels = dict(self._text)  # row -> label as text
         self.pairs: dict[tuple[int, int], tuple[str, int | None]] = {}  # rows -> link, number of the answer
         self.labelled_by: dict[int, int] = {}  # row -> number of the answer
@@ -180,47 +157,44 @@ class Known:
 
     def groups(self) -> list[list[int]]:
         """Rows that belong together by must-link pairs, largest group first; other rows of pairs are groups of one."""
-        parent = {row: row for rows in self.pairs for row in rows}
-
-        def root(row: int) -> int:
-            while parent[row] != row:
-                parent[row] = parent[parent[row]]
-                row = parent[row]
-            return row
-
+        home = {row: [row] for rows in self.pairs for row in rows}
         for (i, j), (link, _) in self.pairs.items():
-            if link == "must":
-                parent[root(i)] = root(j)
-        members = defaultdict(list)
-        for row in sorted(parent):
-            members[root(row)].append(row)
-        return sorted(members.values(), key=lambda rows: (-len(rows), rows[0]))
+            if link == "must" and home[i] is not home[j]:
+                few, many = sorted((home[i], home[j]), key=len)
+                many += few
+                home |= dict.fromkeys(few, many)
+        groups = {id(rows): sorted(rows) for rows in home.values()}
+        return sorted(groups.values(), key=lambda rows: (-len(rows), rows[0]))
+
+    def parted(self) -> tuple[list[list[int]], dict[int, int], set[frozenset[int]]]:
+        """The groups, the number of the group of every row, and groups that a cannot-link pair separates."""
+        groups = self.groups()
+        home = {row: at for at, rows in enumerate(groups) for row in rows}
+        return (
+            groups,
+            home,
+            {frozenset((home[i], home[j])) for (i, j), (link, _) in self.pairs.items() if link != "must"},
+        )
 
     def contradictions(self) -> list[Contradiction]:
         """Cannot-link pairs inside a group or a class, and different labels inside a group."""
-        groups = self.groups()
-        home = {row: at for at, rows in enumerate(groups) for row in rows}
-        found = []
+        groups, home, _ = self.parted()
+        found, labels = [], self.labels
         for rows in groups:
-            named = [row for row in rows if row in self.labels]
-            other = next((row for row in named if self.labels[row] != self.labels[named[0]]), None)
+            named = [row for row in rows if row in labels]
+            other = next((row for row in named if labels[row] != labels[named[0]]), None)
             if other is not None:
                 i, j = sorted((named[0], other))
-                text = f"belong together by their pairs, but have the labels {self.labels[i]!r} and {self.labels[j]!r}"
-                found.append(self._contradiction(i, j, text))
+                text = f"belong together by their pairs, but have the labels {labels[i]!r} and {labels[j]!r}"
+                found.append((i, j, text))
         for (i, j), (link, _) in sorted(self.pairs.items()):
-            if link == "must":
-                continue
-            if home[i] == home[j]:
-                found.append(self._contradiction(i, j, "are marked as different, but other pairs link them"))
-            elif i in self.labels and self.labels[i] == self.labels.get(j):
-                text = f"are marked as different, but both have the label {self.labels[i]!r}"
-                found.append(self._contradiction(i, j, text))
-        return found
-
-    def _contradiction(self, i: int, j: int, text: str) -> Contradiction:
-        said = {self.pairs.get((i, j), ("", None))[1], self.labelled_by.get(i), self.labelled_by.get(j)}
-        return Contradiction((i, j), text, tuple(sorted(number for number in said if number is not None)))
+            if link == "cannot" and home[i] == home[j]:
+                found.append((i, j, "are marked as different, but other pairs link them"))
+            elif link == "cannot" and i in labels and labels[i] == labels.get(j):
+                found.append((i, j, f"are marked as different, but both have the label {labels[i]!r}"))
+        said = [{self.pairs.get((i, j), ("", None))[1], *map(self.labelled_by.get, (i, j))} for i, j, _ in found]
+        answers = [tuple(sorted(number for number in numbers if number is not None)) for numbers in said]
+        return [Contradiction((i, j), text, own) for (i, j, text), own in zip(found, answers, strict=True)]
 
     def closure(self) -> list[tuple[str, list[int]]]:
         """Groups that are all known to differ from each other, with a label each; empty for fewer than two.
@@ -230,9 +204,7 @@ class Known:
         """
         if not self.pairs:
             return []
-        groups = self.groups()
-        home = {row: at for at, rows in enumerate(groups) for row in rows}
-        apart = {frozenset((home[i], home[j])) for (i, j), (link, _) in self.pairs.items() if link == "cannot"}
+        groups, _, apart = self.parted()
         names = [{self.labels[row] for row in rows if row in self.labels} for rows in groups]
         chosen: list[int] = []
         for at, own in enumerate(names):
@@ -249,13 +221,3 @@ class Known:
                 label = None if f"group {number}" in taken else f"group {number}"
             classes.append((label, groups[at]))
         return classes if any(row not in self.labels for _, rows in classes for row in rows) else []
-
-
-def text_labels(given: Given) -> dict[int, str]:
-    """The known labels of the data as text."""
-    if given.y is None:
-        return {}
-    told = Supervision(given.n_samples, given.y, unlabeled=given.unlabeled)
-    values = np.asarray(told.y).tolist()
-    whole = {row: isinstance(values[row], float) and values[row].is_integer() for row in np.flatnonzero(told.labelled)}
-    return {int(row): str(int(values[row]) if is_whole else values[row]) for row, is_whole in whole.items()}

@@ -16,7 +16,7 @@ from ..data.labels import ranking_text
 from ..errors import ParameterError
 from ..syntax import short_text
 from ..version import __version__
-from .state import Message, Origin, State
+from .state import Message, State
 
 # How the command line reads a file: options with one value, switches, and options that can be repeated.
 _VALUES = ("labels", "names", "layer", "sheet", "skip_rows", "scale", "unlabeled", "impute", "task")
@@ -26,12 +26,35 @@ READING = {"target", "id_columns", "header", *_VALUES, *_SWITCHES, *_REPEATED}
 
 def export(state: State, what: Any) -> Message:
     """One of the files, as a message."""
-    if what not in _FILES:
-        raise ParameterError(f"what must be one of {', '.join(_FILES)}, got {what!r}.", parameter="what")
+    if what not in (*_TABLES, *_WRITERS):
+        raise ParameterError(f"what must be one of {', '.join((*_TABLES, *_WRITERS))}, got {what!r}.", parameter="what")
     if what in ("ranking", "report") and state.ranked.trouble is not None:
         raise ParameterError(f"there is no ranking to export: {state.ranked.trouble}")
-    name, write = _FILES[what]
-    return {"type": "export", "what": what, "name": name, "text": write(state)}
+    if what in _TABLES:
+        columns = {name: np.array(values, dtype=object) for name, values in _columns(state, what).items()}
+        name, text = f"{what}.csv", ranking_text(columns)
+    else:
+        name, text = _WRITERS[what][0], _WRITERS[what][1](state)
+    return {"type": "export", "what": what, "name": name, "text": text}
+
+
+def _columns(state: State, what: str) -> dict[str, Any]:
+    """All known pairs or labels; or the ranking, that on all rows if it was computed for the current answers."""
+    if what == "pairs":
+        pairs = sorted((i, j, link) for (i, j), (link, _) in state.known.pairs.items())
+        first, second, links = zip(*pairs, strict=True) if pairs else ((), (), ())
+        return {"first": list(map(state.row_name, first)), "second": list(map(state.row_name, second)), "link": links}
+    if what == "labels":
+        rows = sorted(state.known.labels)
+        return {"row": list(map(state.row_name, rows)), "label": [state.known.labels[row] for row in rows]}
+    final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
+    ranked = final or state.ranked
+    order, n = ranked.order, len(ranked.order)
+    columns = {"feature": [state.feature_names[j] for j in order], "score": ranked.scores[order]}
+    columns |= {"rank": np.arange(1, n + 1), "selected": (np.arange(n) < ranked.n_selected).astype(int)}
+    if ranked.explained is not None:
+        columns["explained"] = np.r_[ranked.explained, np.full(n, np.nan)][:n]
+    return columns
 
 
 def report_text(state: State) -> str:
@@ -39,78 +62,37 @@ def report_text(state: State) -> str:
     from ..report import render_html, summarize
 
     told, banned = state.supervision(state.rows), set(state.known.banned)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page shows them
+    with warnings.catch_warnings(action="ignore"):  # the page shows them
         selector, problem = state.live.fit_kept(state.settings, state.known, told)
     told.pop("unlabeled")
-    names = [name for j, name in enumerate(state.feature_names) if j not in banned]
-    return render_html(
-        summarize(selector, problem, feature_names=names, source=state.origin.data or "data in memory", **told)
-    )
-
-
-def pairs_text(state: State) -> str:
-    """All known pairs as CSV: two rows, and must or cannot."""
-    pairs = sorted((i, j, link) for (i, j), (link, _) in state.known.pairs.items())
-    named = [(state.row_name(i), state.row_name(j), link) for i, j, link in pairs]
-    return _csv(("first", "second", "link"), named)
-
-
-def labels_text(state: State) -> str:
-    """All known labels as CSV: row and label."""
-    return _csv(("row", "label"), [(state.row_name(i), label) for i, label in sorted(state.known.labels.items())])
-
-
-def _csv(names: tuple[str, ...], rows: list[tuple[Any, ...]], **more: Any) -> str:
-    columns = np.empty((len(rows), len(names)), dtype=object)
-    for at, row in enumerate(rows):
-        columns[at] = row
-    return ranking_text(dict(zip(names, columns.T, strict=True)) | more)
-
-
-def ranking_csv(state: State) -> str:
-    """The ranking as CSV: feature, score, rank, whether it is selected, and the share explained by sets.
-
-    It is the ranking on all rows, if it was computed for the current answers.
-    """
-    final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
-    ranked = final or state.ranked
-    order, n = ranked.order, len(ranked.order)
-    columns = {"score": ranked.scores[order], "rank": np.arange(1, n + 1)}
-    columns["selected"] = (np.arange(n) < ranked.n_selected).astype(int)
-    if ranked.explained is not None:
-        columns["explained"] = np.r_[ranked.explained, np.full(n, np.nan)][:n]
-    return _csv(("feature",), [(state.feature_names[j],) for j in order], **columns)
+    told["feature_names"] = [name for j, name in enumerate(state.feature_names) if j not in banned]
+    return render_html(summarize(selector, problem, source=state.origin.data or "data in memory", **told))
 
 
 def command_text(state: State) -> str:
     """A shell command that repeats the ranking from the files pairs.csv and labels.csv."""
     origin, known, settings, names = state.origin, state.known, state.settings, state.feature_names
-    options, words = dict(origin.options), ["fiedler", "rank", origin.data or "DATA.csv"]
+    options, changed = dict(origin.options), bool(known.labelled_by)
     drop = [*(options.get("drop") or ()), *(names[j] for j in sorted(known.banned))]
-    changed = bool(known.labelled_by)
     if changed:
-        if options.get("target") is not None:
-            drop.append(options["target"])
+        drop += [] if options.get("target") is None else [options["target"]]
         options |= {"target": None, "labels": "labels.csv", "unlabeled": None}
-    if options.get("target") is not None:
-        words += ["--target", str(options["target"])]
-    ids = [str(column) for column in options.get("id_columns") or ()]
-    if state.has_unique_ids:
-        words += [word for column in ids for word in ("--id", column)]
-    else:  # rows are named by their numbers in the exported files
-        drop += ids
-    options["drop"] = drop
-    flags = {name: f"--{name.replace('_', '-')}" for name in (*_VALUES, *_SWITCHES, *_REPEATED)}
-    for name in _VALUES:
-        if options.get(name) not in (None, "auto"):
-            words += [flags[name], str(options[name])]
-    if options.get("header") is not None:
-        words.append("--header" if options["header"] else "--no-header")
-    words += [flags[name] for name in _SWITCHES if options.get(name)]
-    words += [word for name in _REPEATED for column in options.get(name) or () for word in (flags[name], str(column))]
-    words += ["--pairs", "pairs.csv"] * bool(known.pairs)
-    words += [word for feature in known.pinned for word in ("--include", names[feature])]
+    ids = options.get("id_columns") or ()
+    if not state.has_unique_ids:  # rows are named by their numbers in the exported files
+        drop, ids = [*drop, *ids], ()
+    told = {"target": options.get("target"), "id": ids}
+    told |= {name: None if options.get(name) == "auto" else options.get(name) for name in _VALUES}
+    told["header" if options.get("header") else "no_header"] = options.get("header") is not None
+    told |= {name: bool(options.get(name)) for name in _SWITCHES}
+    told |= {"category": options.get("category") or (), "drop": drop, "pairs": "pairs.csv" if known.pairs else None}
+    told |= {"include": [names[feature] for feature in known.pinned]}
+    words = ["fiedler", "rank", origin.data or "DATA.csv"]
+    for name, value in told.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [flag] * value
+        elif value is not None:
+            words += [w for each in (value if isinstance(value, (list, tuple)) else [value]) for w in (flag, str(each))]
     words += ["-m", short_text(settings.criterion()), "--top", str(max(settings.n_features, len(known.pinned)))]
     words += ["--out", "ranking.csv"]
     files = ["labels.csv"] * changed + ["pairs.csv"] * bool(known.pairs)
@@ -125,18 +107,23 @@ def script_text(state: State) -> str:
     origin, known, settings, names = state.origin, state.known, state.settings, state.feature_names
     links, scale = known.links(), origin.options.get("scale")
     scaled = f".scaled({scale!r})" if scale not in (None, "none", "keep") else ""
-    lines = [
-        f'"""The selection of a session of fiedler explore (fiedler {__version__})."""',
-        "",
-        *["from dataclasses import replace", ""] * bool(origin.data and origin.options.get("impute")),
-        "import numpy as np",
-        "",
-        "from fiedler import Problem, SpectralSelector",
-        "from fiedler.io import as_labels, fill_missing, read_table",
-        "",
-    ]
+    fill = bool(origin.data and origin.options.get("impute"))
+    lines = [f'"""The selection of a session of fiedler explore (fiedler {__version__})."""', ""]
+    lines += ["from dataclasses import replace", ""] * fill
+    lines += ["import numpy as np", "", "from fiedler import Problem, SpectralSelector"]
+    lines += ["from fiedler.io import as_labels, fill_missing, read_table", ""]
     if origin.data:
-        lines += [*_reading(origin), f"problem = Problem.read(table.prepared, table.feature_names){scaled}"]
+        options, marker = origin.options, origin.options.get("unlabeled")
+        same = ("target", "labels", "names", "layer", "header", "sheet", "skip_rows")
+        given = {name: options.get(name) for name in same}
+        given["unlabeled"] = None if marker is None or str(marker).lower() == "none" else marker
+        given |= {name: options.get(name) or None for name in _SWITCHES}
+        for name, option in (("id_column", "id_columns"), ("drop", "drop"), ("categories", "category")):
+            given[name] = list(options.get(option) or ()) or None
+        words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+        lines.append(f"table = read_table({origin.data!r}{words})")
+        lines += [f"table = replace(table, X=fill_missing(table, {options.get('impute')!r}))"] * fill
+        lines.append(f"problem = Problem.read(table.prepared, table.feature_names){scaled}")
         lines.append("y, names = table.y, table.feature_names")
     else:
         lines += [f"names = {names!r}", "# X and y are the data of the session; y is None without labels."]
@@ -165,25 +152,9 @@ def script_text(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _reading(origin: Origin) -> list[str]:
-    """Lines that read the table as the command line did."""
-    options = origin.options
-    given = {name: options.get(name) for name in ("target", "labels", "names", "layer", "header", "sheet", "skip_rows")}
-    marker = options.get("unlabeled")
-    given["unlabeled"] = None if marker is None or str(marker).lower() == "none" else marker
-    given |= {name: options.get(name) or None for name in _SWITCHES}
-    for name, option in (("id_column", "id_columns"), ("drop", "drop"), ("categories", "category")):
-        given[name] = list(options.get(option) or ()) or None
-    words = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    fill = f"table = replace(table, X=fill_missing(table, {options.get('impute')!r}))"
-    return [f"table = read_table({origin.data!r}{words})", *[fill] * bool(options.get("impute"))]
-
-
-# For everything that can be exported the name of its file, and the function that writes it.
-_FILES: dict[str, tuple[str, Callable[[State], str]]] = {
-    "pairs": ("pairs.csv", pairs_text),
-    "labels": ("labels.csv", labels_text),
-    "ranking": ("ranking.csv", ranking_csv),
+_TABLES = ("pairs", "labels", "ranking")
+# The other files: their names, and the functions that write them.
+_WRITERS: dict[str, tuple[str, Callable[[State], str]]] = {
     "command": ("command.sh", command_text),
     "script": ("selection.py", script_text),
     "report": ("report.html", report_text),

@@ -8,12 +8,13 @@ sSelect the two terms are kept as well, and a new λ costs one sum:
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -21,6 +22,7 @@ from sklearn import config_context, get_config
 from ..criteria import Criterion, Disagreement, Rayleigh
 from ..criteria.order import importances, rank_features
 from ..data.memory import physical_bytes
+from ..data.work import Run
 from ..errors import ParameterError, ParameterWarning
 from ..methods import METHODS, SSelect
 from ..problem import Problem
@@ -30,29 +32,16 @@ from ..syntax import as_criterion, short_text
 from .answers import Given, Known
 
 MOST_NEIGHBORS = 100
-_SLOW = 1e10  # operations of a method of n³ m steps that are too many for a page
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a ranking.
+    """The settings of a ranking."""
 
-    Parameters
-    ----------
-    method : str
-        A method in the syntax of :mod:`fiedler.syntax`.
-    lam : float, optional
-        λ of sSelect; None is the value in ``method``.
-    n_neighbors : int, optional
-        Neighbours in the graph of the method; None is the value in ``method``.
-    n_features : int
-        Number of features to select.
-    """
-
-    method: str = "subset"
-    lam: float | None = None
-    n_neighbors: int | None = None
-    n_features: int = 10
+    method: str = "subset"  # in the syntax of fiedler.syntax
+    lam: float | None = None  # λ of sSelect; None is the value in ``method``
+    n_neighbors: int | None = None  # in the graph of the method; None is the value in ``method``
+    n_features: int = 10  # to select
 
     def changed(self, changes: dict[str, Any], n_samples: int, n_features: int) -> Settings:
         """The settings with some new values, which are checked."""
@@ -81,82 +70,46 @@ class Settings:
     def criterion(self) -> Criterion:
         """The method with λ and the number of neighbours filled in."""
         criterion = as_criterion(self.method)
-        if self.lam is not None and _has_lam(criterion):
-            criterion.set_params(lam=self.lam)
-        where = _neighbors_at(criterion)
-        if self.n_neighbors is not None and where is not None:
-            criterion.set_params(**{where: self.n_neighbors})
+        for name, where in _movable(criterion).items():
+            if getattr(self, name) is not None:
+                criterion.set_params(**{where: getattr(self, name)})
         return criterion
 
-    def to_json(self) -> dict[str, Any]:
-        """The settings as plain data."""
-        return {name: getattr(self, name) for name in ("method", "lam", "n_neighbors", "n_features")}
+    def knobs(self) -> dict[str, Any]:
+        """Values of λ and of the number of neighbours that are in force; None if the method has no such parameter."""
+        criterion: Any = self.criterion()
+        values: dict[str, Any] = {"lam": None, "n_neighbors": None}
+        for name, where in _movable(criterion).items():
+            values[name] = getattr(criterion._recipe("graph") if where.startswith("graph__") else criterion, name)
+        return values
 
 
-def knobs(settings: Settings) -> dict[str, Any]:
-    """Values of λ and of the number of neighbours that are in force; None if the method has no such parameter."""
-    criterion = settings.criterion()
-    where = _neighbors_at(criterion)
-    graph: Any = criterion._recipe("graph") if where == "graph__n_neighbors" else criterion
-    lam = getattr(criterion, "lam", None) if _has_lam(criterion) else None
-    return {"lam": lam, "n_neighbors": None if where is None else graph.n_neighbors}
-
-
-def _has_lam(criterion: Criterion) -> bool:
-    """Whether a method has a λ that the page can move."""
-    return isinstance(criterion, SSelect) and not isinstance(criterion.lam, str)
-
-
-def _neighbors_at(criterion: Criterion) -> str | None:
-    """The name under which ``set_params`` sets the number of neighbours of a method."""
-    if type(criterion) not in METHODS.values():
-        return None
-    if hasattr(criterion, "_default_graph") and hasattr(criterion._recipe("graph"), "n_neighbors"):
-        return "graph__n_neighbors"
-    return "n_neighbors" if type(criterion).__name__ == "ReliefF" else None
+def _movable(criterion: Criterion) -> dict[str, str]:
+    """What the page can move of a method, and the name under which ``set_params`` sets it."""
+    found = {"lam": "lam"} if isinstance(criterion, SSelect) and not isinstance(criterion.lam, str) else {}
+    if type(criterion) in METHODS.values():
+        if hasattr(criterion, "_default_graph") and hasattr(criterion._recipe("graph"), "n_neighbors"):
+            found["n_neighbors"] = "graph__n_neighbors"
+        elif type(criterion).__name__ == "ReliefF":
+            found["n_neighbors"] = "n_neighbors"
+    return found
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A ranking, or the reason why there is none.
+    """A ranking, or the reason why there is none."""
 
-    Parameters
-    ----------
-    order : ndarray of int
-        Feature numbers, pinned features first and banned features last; empty if there is no ranking.
-    scores : ndarray
-        Raw score of every feature; NaN for banned features.
-    bars : ndarray
-        For every feature its share of the longest bar: gains for sets, importances for rankings.
-    gains : ndarray or None
-        For sets: the share that a feature adds to those before it, or would add to the chosen ones.
-    n_selected : int
-        How many of the order are selected.
-    explained : ndarray or None
-        For sets: the share that the first features of the path explain.
-    greater_is_better, is_set : bool
-        Of the criterion.
-    formula : str
-        The criterion in the syntax of :mod:`fiedler.syntax`.
-    notes : tuple of str
-        Warnings of the library.
-    trouble : str or None
-        Why there is no ranking.
-    seconds : float
-        Time that it took.
-    """
-
-    order: np.ndarray
-    scores: np.ndarray
-    bars: np.ndarray
-    gains: np.ndarray | None
+    order: np.ndarray  # feature numbers, pinned features first and banned features last; empty if there is no ranking
+    scores: np.ndarray  # raw score of every feature; NaN for banned features
+    bars: np.ndarray  # for every feature its share of the longest bar: gains for sets, importances for rankings
+    gains: np.ndarray | None  # for sets: what a feature adds to those before it, or would add to the chosen ones
     n_selected: int
-    explained: np.ndarray | None = None
+    explained: np.ndarray | None = None  # for sets: the share that the first features of the path explain
     greater_is_better: bool = False
     is_set: bool = False
     formula: str = ""
-    notes: tuple[str, ...] = ()
-    trouble: str | None = None
+    notes: tuple[str, ...] = ()  # warnings of the library
+    trouble: str | None = None  # why there is no ranking
     seconds: float = 0.0
 
     @property
@@ -165,30 +118,14 @@ class Ranked:
         return self.order[: self.n_selected]
 
 
-class _Terms(NamedTuple):
-    """The two terms of sSelect, what they were computed for, and the warnings on the way."""
-
-    key: Any
-    smooth: np.ndarray
-    disagreeing: np.ndarray
-    warned: list[Any]
-
-
 class Live:
-    """Rankings of one table for changing answers and settings.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows that are ranked live, made with ``reuse=True``.
-    scale : str, optional
-        As in :class:`fiedler.SpectralSelector`.
-    """
+    """Rankings of one table, a problem made with ``reuse=True``, for changing answers and settings."""
 
     def __init__(self, problem: Problem, scale: str | None = None):
         self.problem, self.scale = problem, scale
         self._parts: dict[tuple[int, ...], Problem] = {(): problem}  # problems without banned features
-        self._terms: _Terms | None = None
+        # The two terms of sSelect, what they were computed for, and the warnings on the way.
+        self._terms: tuple[Any, np.ndarray, np.ndarray, list[Any]] = (None, np.empty(0), np.empty(0), [])
         self.fitted: tuple[SpectralSelector, Problem] | None = None  # the last fit, without banned features
         self.n_sums = 0  # how often a ranking was found by a sum of kept terms
 
@@ -197,8 +134,7 @@ class Live:
         begun, m = time.perf_counter(), self.problem.n_features
         self.fitted = None
         nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             try:
                 selector = self.fit(settings, known, supervision)
             except (ValueError, TypeError) as error:
@@ -217,14 +153,18 @@ class Live:
             return
         y = np.full(n, None, dtype=object)
         y[:4] = ["a", "a", "b", "b"]
-        with warnings.catch_warnings(), suppress(ValueError, TypeError):
-            warnings.simplefilter("ignore")  # the first ranking tells them
+        with warnings.catch_warnings(action="ignore"), suppress(ValueError, TypeError):  # the first ranking tells them
             self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
         """A fitted selector over all features; pinned features come first in its order and banned ones last."""
         self.fitted = self.fit_kept(settings, known, supervision)
-        return widened(copy(self.fitted[0]), tuple(sorted(known.banned)), self.problem)
+        selector, banned = copy(self.fitted[0]), np.array(sorted(known.banned), dtype=np.intp)
+        if len(banned):
+            columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
+            selector.include = None if selector.include is None else columns[selector.include].tolist()
+            _give(selector, selector._choice.widened(columns, banned), selector.criterion_, self.problem)
+        return selector
 
     def fit_kept(
         self, settings: Settings, known: Known, supervision: dict[str, Any]
@@ -241,13 +181,13 @@ class Live:
             "unlabeled": supervision.get("unlabeled", -1),
         }
         criterion = settings.criterion()
-        if _has_lam(criterion):
-            selector = SpectralSelector(criterion, **options)
+        selector = SpectralSelector(criterion, **options)
+        if "lam" in _movable(criterion):
             return self._by_sum(selector, problem, banned, supervision), problem
         told = {name: value for name, value in supervision.items() if name != "unlabeled"}
         # Mid-ranks and neighbour means are kept between answers if they fit: up to 4 GiB, or an eighth of the memory.
         with config_context(working_memory=max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))):
-            return SpectralSelector(criterion, **options).fit(problem, **told), problem
+            return selector.fit(problem, **told), problem
 
     def without(self, banned: tuple[int, ...]) -> Problem:
         """The problem without some features."""
@@ -269,38 +209,30 @@ class Live:
         key = banned, graph.key, repr(y), repr(told.get("unlabeled", -1))
         labelled = problem.with_supervision(told.get("y"), unlabeled=told.get("unlabeled", -1))
         criterion.check_problem(labelled)
-        if self._terms is None or self._terms.key != key:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+        if self._terms[0] != key:
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 smooth, disagreeing = Rayleigh(graph).score(labelled), Disagreement(graph).score(labelled)
-            self._terms = _Terms(key, smooth, disagreeing, [w.message for w in caught])
+            self._terms = key, smooth, disagreeing, [w.message for w in caught]
         else:
             self.n_sums += 1
-        for warning in self._terms.warned:  # also of terms that were kept
+        _, smooth, disagreeing, warned = self._terms
+        for warning in warned:  # also of terms that were kept
             warnings.warn(warning, stacklevel=2)
         if told.get("must_link") is not None:
             message = f"{criterion!r} reads no pairs: must_link and cannot_link are ignored; use 'subset' for them."
             warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=2)
         lam = float(criterion.lam)
-        scores = lam * self._terms.smooth + (1.0 - lam) * self._terms.disagreeing
+        scores = lam * smooth + (1.0 - lam) * disagreeing
         order, first = rank_features(scores, False), selector.include or []
         order = np.concatenate([np.array(first, dtype=np.intp), order[~np.isin(order, first)]])
         choice = Choice(scores, order, int(selector.n_features_to_select))  # type: ignore[arg-type]
-        return set_choice(selector, choice, criterion, problem.n_features, _names(problem))
+        return _give(selector, choice, criterion, problem)
 
 
-def _names(problem: Problem) -> list[str] | None:
-    return None if problem.feature_names is None else [str(name) for name in problem.feature_names]
-
-
-def widened(selector: SpectralSelector, banned: tuple[int, ...], problem: Problem) -> SpectralSelector:
-    """A selector that was fitted without banned features, as one over all features with the banned ones last."""
-    if not banned:
-        return selector
-    columns = np.setdiff1d(np.arange(problem.n_features), banned)
-    choice = selector._choice.widened(columns, np.array(banned, dtype=np.intp))
-    selector.include = None if selector.include is None else columns[selector.include].tolist()
-    return set_choice(selector, choice, selector.criterion_, problem.n_features, _names(problem))
+def _give(selector: SpectralSelector, choice: Choice, criterion: Criterion, problem: Problem) -> SpectralSelector:
+    """The selector as if its fit to the problem had this result."""
+    names = None if problem.feature_names is None else list(map(str, problem.feature_names))
+    return set_choice(selector, choice, criterion, problem.n_features, names)
 
 
 def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
@@ -331,20 +263,56 @@ def unread(criterion: Criterion, problem: Problem) -> list[str]:
     return []
 
 
-def methods_for(problem: Problem, supervision: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every method, its formula, and why it cannot be used with what is known."""
-    told = problem.with_supervision(**supervision)
-    rows = []
-    for name, cls in METHODS.items():
-        criterion, why = cls(), None
-        if name == "evsc" and float(problem.n_samples) ** 3 * problem.n_features > _SLOW:
-            why = "It is too slow for this table; use the command line."
-        else:
-            try:
-                criterion.check_problem(told)
-            except (ValueError, TypeError) as error:
-                why = str(error)
-        formula = repr(criterion.formula()) if hasattr(criterion, "formula") else repr(criterion)
-        about = (cls.__doc__ or "").partition("\n")[0]
-        rows.append({"name": name, "formula": formula, "about": about, "why_not": why})
-    return rows
+class _Cancelled(Exception):  # noqa: N818 - it reports no error
+    """The ranking was cancelled."""
+
+
+class Final(threading.Thread):
+    """A ranking on all rows of a table of which the page shows a sample, in a thread of its own.
+
+    Progress counts the graphs of the method and the fit. Data that are read in blocks also report their blocks. After a
+    cancel the thread stops at the end of its step, and its result is dropped.
+    """
+
+    def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
+        super().__init__(daemon=True, name="fiedler-final")
+        self._work = live, settings, known, supervision
+        self.ranked: Ranked | None = None
+        self.stage, self.done, self.total = "waiting", 0, 1
+        self.error: str | None = None
+        self.cancelled = False
+        self.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether a result is still expected."""
+        return self.ranked is None and self.error is None and not self.cancelled
+
+    def run(self) -> None:
+        """Build the graphs, then rank."""
+        live, settings, known, supervision = self._work
+        try:
+            with Run(lambda done, total, what: self._reach(f"{what}: {int(done)} of {total}")):
+                told = live.problem.with_supervision(**supervision)
+                recipes = [recipe for recipe in settings.criterion().recipes() if not recipe.supervised]
+                recipes = [] if known.banned else recipes  # without some columns the graphs are others
+                self.total = len(recipes) + 1
+                for self.done, recipe in enumerate(recipes):
+                    self._reach(f"graph {recipe!r}")
+                    told.graph(recipe)
+                self.done = len(recipes)
+                self._reach("scores")
+                found = live.rank(settings, known, supervision)
+                self._reach(self.stage)
+        except _Cancelled:
+            return
+        except Exception as error:  # shown on the page: nobody looks at the thread
+            self.error = str(error) or type(error).__name__
+            return
+        self.done, self.error = self.total, found.trouble
+        self.ranked = found if found.trouble is None else None
+
+    def _reach(self, stage: str) -> None:
+        self.stage = stage
+        if self.cancelled:
+            raise _Cancelled

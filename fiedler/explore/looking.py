@@ -17,14 +17,16 @@ from ..data.arrays import dense, take_columns
 from ..errors import ParameterError
 from ..evaluate import accuracy_curve
 from ..evaluate import stability as measured
+from ..methods import METHODS
 from ..plots.placing import aligned
 from ..problem import Problem
 from ..validation import is_sparse
 from .answers import Known
-from .live import methods_for
+from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
 
 _VALUES = 8  # values shown of a row
+_SLOW = 1e10  # operations of a method of n³ m steps that are too many for a page
 _MOST_VALUES = 4e6  # of X, up to which near copies and relevance are computed to explain a selection
 _LONGEST_AXIS = 20_000  # features of a row that is drawn as a spectrum or an image
 _BINS, _COPY, _COPIES = 24, 0.7, 10  # bins of a histogram; least correlation and largest number of similar features
@@ -45,8 +47,22 @@ def layout(state: State, of: Any) -> Message:
 
 
 def methods(state: State) -> Message:
-    """Every method, and why it cannot be used with what is known."""
-    return {"type": "methods", "methods": methods_for(state.live.problem, state.supervision(state.rows))}
+    """Every method, its formula, and why it cannot be used with what is known."""
+    problem = state.live.problem.with_supervision(**state.supervision(state.rows))
+    rows = []
+    for name, cls in METHODS.items():
+        criterion, why = cls(), None
+        if name == "evsc" and float(problem.n_samples) ** 3 * problem.n_features > _SLOW:
+            why = "It is too slow for this table; use the command line."
+        else:
+            try:
+                criterion.check_problem(problem)
+            except (ValueError, TypeError) as error:
+                why = str(error)
+        formula = repr(criterion.formula()) if hasattr(criterion, "formula") else repr(criterion)
+        about = (cls.__doc__ or "").partition("\n")[0]
+        rows.append({"name": name, "formula": formula, "about": about, "why_not": why})
+    return {"type": "methods", "methods": rows}
 
 
 # -------------------------------------------------------------------- one feature
@@ -75,8 +91,7 @@ def _why(state: State, feature: int) -> str | None:
     if state.explanation is None or state.explanation[0] != state.revision:
         told = state.supervision(state.rows)
         told.pop("unlabeled")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the ranking has given them
+        with warnings.catch_warnings(action="ignore"):  # the ranking has given them
             found = selector.explain(problem, **told) if problem.X.size <= _MOST_VALUES else selector.explain()
         names = np.array([state.feature_names[j] for j in kept], dtype=object)
         state.explanation = state.revision, replace(found, feature_names=names)
@@ -183,11 +198,9 @@ def _next_pair(known: Known, order: list[int]) -> list[int]:
 
     A row that was compared with some groups only is finished before the next row of the order is asked.
     """
-    groups = known.groups()
+    groups, home, apart = known.parted()
     if not groups:
         return sorted(order[:2]) if len(order) > 1 else []
-    home = {row: at for at, rows in enumerate(groups) for row in rows}
-    apart = {frozenset((home[i], home[j])) for (i, j), (link, _) in known.pairs.items() if link == "cannot"}
     lately = dict.fromkeys([row for rows in known.pairs for row in rows][::-1])  # pairs keep the order of the answers
     single = [row for row in lately if len(groups[home[row]]) == 1]
     for row in [*single, *(row for row in order if row not in home)]:
@@ -231,11 +244,32 @@ def stability(state: State) -> Message:
     if 2 * len(draws) < _MOST_DRAWS:
         k = min(state.settings.n_features, len(kept))
         problem = state.live.without(tuple(sorted(state.known.banned)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the ranking on all rows has given them
+        with warnings.catch_warnings(action="ignore"):  # the ranking on all rows has given them
             drawn = measured(state.settings.criterion(), problem, k=k, n_draws=2, random_state=len(draws), **told)
         draws.append(np.zeros(m))
         draws[-1][kept] = drawn.frequency
     done = 2 * len(draws)
     about = {"revision": state.revision, "n_draws": done, "finished": done >= _MOST_DRAWS}
     return {"type": "stability", **about, "frequency": rounded(np.mean(draws, axis=0), 3)}
+
+
+def final(state: State, what: str) -> Message:
+    """Start or cancel the ranking on all rows; how far it is, and the ranking at the end."""
+    if what == "start":
+        if state.final is not None and state.final[1].running:
+            raise ParameterError("a ranking on all rows is running; cancel it first.")
+        live = Live(state.problem.with_supervision(), state.scale)
+        state.final = state.revision, Final(live, state.settings, state.known, state.supervision())
+    elif state.final is None:
+        raise ParameterError("no ranking on all rows was started.")
+    elif what == "cancel":
+        state.final[1].cancelled = True  # it stops at the end of its step
+    revision, work = state.final
+    reply = {name: getattr(work, name) for name in ("running", "cancelled", "stage", "done", "total", "error")}
+    reply |= {"type": "final", "current": revision == state.revision, "ranking": None}
+    if work.ranked is not None:
+        order = work.ranked.order
+        agreeing = len(set(work.ranked.selected.tolist()) & set(state.ranked.selected.tolist()))
+        found = {"order": order.tolist(), "n_selected": work.ranked.n_selected, "n_shared": agreeing}
+        reply["ranking"] = found | {"scores": significant(work.ranked.scores[order])}
+    return reply

@@ -50,17 +50,35 @@ HEADERS = {
 }
 
 
-class Worker:
-    """A thread that handles the messages one after the other, so that the server can answer meanwhile.
+class Host:
+    """One session as a web application on a port, under an address with a random token.
 
-    It is a daemon: Ctrl-C ends the program without waiting for a computation.
+    ``save`` is called with the session after every message, before the reply is sent. After ``idle`` seconds without an
+    open page the server stops.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session, port: int, save: Callable[[Session], None] | None = None, idle: float = _IDLE):
+        self.session, self.port, self.idle = session, port, idle
+        self._save = save or (lambda session: None)
+        self.token = secrets.token_urlsafe(32)
+        self.address = f"http://127.0.0.1:{port}/{self.token}/"
+        self.stopping = False
+        self._warm = False
+        self._pages, self._ever, self._since = 0, False, time.monotonic()
+        self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
+        # Messages are handled one after the other by a thread, so that the server can answer meanwhile. It is a daemon:
+        # Ctrl-C ends the program without waiting for a computation.
         self._jobs: queue.SimpleQueue[tuple[Future, Callable[[], Any]]] = queue.SimpleQueue()
-        threading.Thread(target=self._run, daemon=True, name="fiedler-explore").start()
+        threading.Thread(target=self._work, daemon=True, name="fiedler-explore").start()
+        routes = [
+            Route("/{token}/", self._file, methods=["GET"]),
+            Route("/{token}/page/{name}", self._file, methods=["GET"]),
+            Route("/{token}/message", self._message, methods=["POST"]),
+            Route("/{token}/events", self._events, methods=["GET"]),
+        ]
+        self.app = Starlette(routes=routes)
 
-    def _run(self) -> None:
+    def _work(self) -> None:
         while True:
             future, work = self._jobs.get()
             try:
@@ -68,64 +86,12 @@ class Worker:
             except BaseException as error:
                 future.set_exception(error)
 
-    def start(self, work: Callable[[], Any]) -> Future:
+    def _start(self, work: Callable[[], Any]) -> Future:
         """The future result of some work, which is done after what is waiting, also if nobody waits for it."""
         future: Future = Future()
         future.set_running_or_notify_cancel()  # a message is handled even if its page has gone
         self._jobs.put((future, work))
         return future
-
-
-class Host:
-    """One session as a web application.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    port : int
-        The port on 127.0.0.1, for the check of the headers.
-    save : callable, optional
-        Called with the session after every message, before the reply is sent.
-    idle : float, default=60.0
-        Seconds without an open page after which the server stops.
-
-    Attributes
-    ----------
-    token : str
-        The random part of the address.
-    app : Starlette
-        The application.
-    stopping : bool
-        Whether the server should stop.
-    """
-
-    def __init__(self, session: Session, port: int, save: Callable[[Session], None] | None = None, idle: float = _IDLE):
-        self.session, self.port, self.idle = session, port, idle
-        self._save = save or (lambda session: None)
-        self.token = secrets.token_urlsafe(32)
-        self.stopping = False
-        self._warm = False
-        self._worker = Worker()
-        self._pages, self._ever, self._since = 0, False, time.monotonic()
-        self._files = {path.name: path.read_bytes() for path in sorted(_PAGE.iterdir()) if path.suffix in _KINDS}
-
-        async def events(request: Request) -> Response:
-            return StreamingResponse(self.stream(), media_type="text/event-stream")
-
-        routes = [
-            Route("/{token}/", self._file, methods=["GET"]),
-            Route("/{token}/page/{name}", self._file, methods=["GET"]),
-            Route("/{token}/message", self._message, methods=["POST"]),
-            Route("/{token}/events", events, methods=["GET"]),
-        ]
-        self.app = Starlette(routes=routes)
-        self.guarded = Guard(self.app, self)
-
-    @property
-    def address(self) -> str:
-        """The address of the page, with the token."""
-        return f"http://127.0.0.1:{self.port}/{self.token}/"
 
     @property
     def quiet_for(self) -> float:
@@ -158,10 +124,10 @@ class Host:
             message = json.loads(bytes(body).decode("utf-8"))
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
-        text = await asyncio.wrap_future(self._worker.start(lambda: self.handled(message)))
+        text = await asyncio.wrap_future(self._start(lambda: self.handled(message)))
         if not self._warm:  # after the first reply, so that the page opens at once
             self._warm = True
-            self._worker.start(lambda: self.session.live.warm_up(self.session.settings))
+            self._start(lambda: self.session.live.warm_up(self.session.settings))
         return Response(text, media_type="application/json")
 
     def handled(self, message: Any) -> str:
@@ -172,6 +138,9 @@ class Host:
         except Exception as error:  # a defect, or a full disk: the page shows it and goes on
             reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
         return json.dumps(reply, allow_nan=False, ensure_ascii=False)
+
+    async def _events(self, request: Request) -> Response:
+        return StreamingResponse(self.stream(), media_type="text/event-stream")
 
     async def stream(self) -> AsyncIterator[str]:
         """The version of the session whenever it changes; the open connection says that a page is open."""
@@ -191,22 +160,8 @@ class Host:
             self._pages -= 1
             self._since = time.monotonic()
 
-
-class Guard:
-    """Lets in requests with the token, the right Host, and no foreign Origin; adds the headers to every reply.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is behind the guard.
-    host : Host
-        Token and port.
-    """
-
-    def __init__(self, app: Any, host: Host):
-        self.app, self.host = app, host
-
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application behind a guard, which also adds the headers to every reply."""
         if scope["type"] != "http":
             return  # no websockets, no lifespan
         refused = self._refusal(scope)
@@ -221,10 +176,11 @@ class Guard:
         await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Any) -> tuple[int, str] | None:
+        """Why a request is not let in: it needs the token, the right Host, and no foreign Origin."""
         given: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             given.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        names = {f"{name}:{self.host.port}" for name in ("127.0.0.1", "localhost")}
+        names = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
         if len(given.get("host", [])) != 1 or given["host"][0] not in names:
             return 421, "This server answers only under its own address on this machine."
         origins = given.get("origin", [])
@@ -236,7 +192,7 @@ class Guard:
         if not visits and any(site not in ("same-origin", "none") for site in given.get("sec-fetch-site", [])):
             return 403, "Other pages may not ask this server."
         token = scope["path"].split("/")[1].encode("utf-8", "replace")
-        if not secrets.compare_digest(token, self.host.token.encode()):
+        if not secrets.compare_digest(token, self.token.encode()):
             return 403, "The address has no token, or a wrong one. Use the address that fiedler explore printed."
         return None
 
@@ -268,7 +224,7 @@ def serve(
     with open_port(port) as bound:
         host = Host(session, bound.getsockname()[1], save, idle)
         silent: dict[str, Any] = {"log_level": "error", "access_log": False, "server_header": False}
-        config = uvicorn.Config(host.guarded, lifespan="off", ws="none", timeout_graceful_shutdown=1, **silent)
+        config = uvicorn.Config(host, lifespan="off", ws="none", timeout_graceful_shutdown=1, **silent)
         server = uvicorn.Server(config)
 
         async def run() -> None:

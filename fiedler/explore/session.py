@@ -1,29 +1,35 @@
-"""A session: one table, the answers of an expert, and a ranking that follows them. No network, no files.
+"""A session: one table, the answers of an expert, and a ranking that follows them. It knows no network.
 
     session = Session(X, y)
     session.handle({"type": "pair", "rows": [3, 17], "link": "must"})  ->  {"type": "state", "ranking": ..., ...}
 
 A host (:mod:`fiedler.explore.server`, :mod:`fiedler.explore.widget`) carries messages between a page and a session.
-Messages are plain data. A wrong message changes nothing; the reply then has the type "error" and says why.
+Messages are plain data. A wrong message changes nothing; the reply then has the type "error" and says why. A host keeps
+a session in a :class:`SessionFile`.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..data.work import check_writable, whole
 from ..errors import ParameterError
 from ..version import __version__
-from . import exports, final, looking
-from .answers import Answer, Known, with_answer
-from .live import Settings, knobs
+from . import exports, looking
+from .answers import Answer, Known, is_index, with_answer
+from .live import Settings
 from .state import Message, State, rounded, significant
 
 FORMAT = 1  # of saved sessions
+LARGEST = 50 * 2**20  # bytes of a session file
 _MOST_HISTORY = 1000
 _LARGE = 1e6  # values, above which a draw of the stability takes seconds
 
@@ -117,7 +123,7 @@ class Session(State):
             if (missing or unknown) and fields != ("*",):
                 wanted = ", ".join(fields) or "no fields"
                 raise ParameterError(f"the message {kind!r} has {wanted}; got {', '.join(given) or 'none'}.")
-            reply = handler(self, **(given if fields != ("*",) else {"given": given}))
+            reply = handler(self, *([given] if fields == ("*",) else map(given.get, fields)))
         except (ValueError, TypeError) as error:
             reply = {"type": "error", "of": kind if isinstance(kind, str) else None, "message": str(error)}
         return reply | {"id": asked["id"]} if isinstance(asked.get("id"), (int, str)) else reply
@@ -145,35 +151,13 @@ class Session(State):
         reply : dict
             What a page shows after every step.
         """
-        return {
-            "type": "state",
-            "revision": self.revision,
-            "version": self.version,
-            "answers": [answer.to_json() for answer in self.answers],
-            "undo": len(self._past),
-            "redo": len(self._future),
-            "labels": self.map_labels(),
-            "pairs": [[i, j, link, number] for (i, j), (link, number) in sorted(self.known.pairs.items())],
-            "contradictions": [found._asdict() for found in self.known.contradictions()],
-            "closure": [{"label": label, "rows": rows} for label, rows in self.known.closure()],
-            "pinned": self.known.pinned,
-            "banned": self.known.banned,
-            "settings": self.settings.to_json(),
-            "knobs": knobs(self.settings),
-            "ranking": self._ranking(),
-            "snapshots": self.snapshots,
-        }
-
-    def _ranking(self) -> Message:
-        ranked, order = self.ranked, self.ranked.order
+        ranked, order, known = self.ranked, self.ranked.order, self.known
         moved, places = None, np.full(self.problem.n_features, -1)
         if self._before is not None and len(self._before) and len(order):
             places[self._before] = np.arange(len(self._before))
             moved = (places[order] - np.arange(len(order))).tolist()
-        about = {
-            name: getattr(ranked, name) for name in ("n_selected", "greater_is_better", "is_set", "formula", "trouble")
-        }
-        return about | {
+        same = ("n_selected", "greater_is_better", "is_set", "formula", "trouble")
+        ranking = {name: getattr(ranked, name) for name in same} | {
             "order": order.tolist(),
             "scores": significant(ranked.scores[order]),
             "bars": rounded(ranked.bars[order], 4),
@@ -183,10 +167,26 @@ class Session(State):
             "notes": list(ranked.notes),
             "seconds": round(ranked.seconds, 4),
         }
+        return {name: getattr(self, name) for name in ("revision", "version", "snapshots")} | {
+            "type": "state",
+            "answers": [answer.to_json() for answer in self.answers],
+            "undo": len(self._past),
+            "redo": len(self._future),
+            "labels": self.map_labels(),
+            "pairs": [[i, j, link, number] for (i, j), (link, number) in sorted(known.pairs.items())],
+            "contradictions": [found._asdict() for found in known.contradictions()],
+            "closure": [{"label": label, "rows": rows} for label, rows in known.closure()],
+            "pinned": known.pinned,
+            "banned": known.banned,
+            "settings": asdict(self.settings),
+            "knobs": self.settings.knobs(),
+            "ranking": ranking,
+        }
 
-    def _label(self, rows: Any, label: Any) -> Message:
-        answer = self.parsed({"kind": "label", "subjects": rows, "value": label})
-        if answer.value is not None and self.reads_target:
+    def _tell(self, rows: Any, value: Any, kind: str) -> Message:
+        """A label of some rows, or the link of a pair."""
+        answer = self.parsed({"kind": kind, "subjects": rows, "value": value})
+        if kind == "label" and answer.value is not None and self.reads_target:
             try:
                 finite = math.isfinite(float(answer.value))
             except ValueError:
@@ -194,10 +194,6 @@ class Session(State):
             if not finite:
                 message = f"y is a real target, so a label must be a number, got {answer.value!r}."
                 raise ParameterError(message, parameter="label", value=answer.value)
-        return self._say(with_answer(self.answers, answer))
-
-    def _pair(self, rows: Any, link: Any) -> Message:
-        answer = self.parsed({"kind": "pair", "subjects": rows, "value": link})
         return self._say(with_answer(self.answers, answer))
 
     def _mark(self, feature: Any, value: str | None) -> Message:
@@ -209,7 +205,7 @@ class Session(State):
         return self._say(kept if value is None else with_answer(self.answers, answer))
 
     def _remove(self, answer: Any) -> Message:
-        if not _is_index(answer, len(self.answers)):
+        if not is_index(answer, len(self.answers)):
             raise ParameterError(f"there is no answer {answer!r}; there are {len(self.answers)}.", parameter="answer")
         return self._say((*self.answers[:answer], *self.answers[answer + 1 :]))
 
@@ -261,7 +257,7 @@ class Session(State):
             "fiedler": __version__,
             "source": self.origin.data,
             "table": self.fingerprint,
-            "settings": self.settings.to_json(),
+            "settings": asdict(self.settings),
             "answers": [answer.to_json() for answer in self.answers],
             "snapshots": self.snapshots,
         }
@@ -284,20 +280,24 @@ class Session(State):
         for answer in saved.get("answers", []):
             answers = with_answer(answers, self.parsed(answer))
         for slot, kept in dict(saved.get("snapshots", {})).items():
-            if slot in ("A", "B"):
-                snapshots[slot] = _snapshot(kept, m)
+            if slot not in ("A", "B"):
+                continue
+            selected = kept.get("selected") if isinstance(kept, dict) else None
+            if not isinstance(selected, list) or not all(is_index(j, m) for j in selected):
+                raise ParameterError("a snapshot names features that do not exist.", parameter="session")
+            counts = {name: int(kept.get(name, 0)) for name in ("n_labels", "n_pairs")}
+            snapshots[slot] = {"selected": selected, "formula": str(kept.get("formula", "")), **counts}
         settings = self.settings.changed(dict(saved.get("settings", {})), len(self.rows), m)
         self._become(answers, settings)
         self.snapshots, self._past, self._future, self._before = snapshots, [], [], None
 
 
-Handler = Callable[..., Message]
 # For every type of message its fields and its method; "*" means settings.
-HANDLERS: dict[str, tuple[tuple[str, ...], Handler]] = {
+HANDLERS: dict[str, tuple[tuple[str, ...], Callable[..., Message]]] = {
     "open": ((), Session.open),
     "state": ((), Session.state),
-    "pair": (("rows", "link"), Session._pair),
-    "label": (("rows", "label"), Session._label),
+    "pair": (("rows", "link"), partial(Session._tell, kind="pair")),
+    "label": (("rows", "label"), partial(Session._tell, kind="label")),
     "pin": (("feature",), partial(Session._mark, value="pinned")),
     "ban": (("feature",), partial(Session._mark, value="banned")),
     "free": (("feature",), partial(Session._mark, value=None)),
@@ -316,19 +316,50 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Handler]] = {
     "stability": ((), looking.stability),
     "snapshot": (("slot",), Session._snapshot),
     "export": (("what",), exports.export),
-    "final": ((), final.start),
-    "final_status": ((), final.status),
-    "final_cancel": ((), final.cancel),
+    "final": ((), partial(looking.final, what="start")),
+    "final_status": ((), partial(looking.final, what="status")),
+    "final_cancel": ((), partial(looking.final, what="cancel")),
 }
 
 
-def _snapshot(kept: Any, n_features: int) -> dict[str, Any]:
-    selected = kept.get("selected") if isinstance(kept, dict) else None
-    if not isinstance(selected, list) or not all(_is_index(j, n_features) for j in selected):
-        raise ParameterError("a snapshot names features that do not exist.", parameter="session")
-    counts = {name: int(kept.get(name, 0)) for name in ("n_labels", "n_pairs")}
-    return {"selected": selected, "formula": str(kept.get("formula", "")), **counts}
+class SessionFile:
+    """The file in which a session is kept, written whole after every change; it need not exist."""
+
+    def __init__(self, path: str | Path):
+        self.path = check_writable(path, force=True)
+        self._version = -1
+
+    def load(self, session: Session) -> bool:
+        """Continue the session of the file."""
+        if not self.path.exists():
+            return False
+        try:
+            if self.path.stat().st_size > LARGEST:
+                raise ParameterError(f"it has more than {LARGEST // 2**20} MB")
+            session.restore(json.loads(self.path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, RecursionError) as error:
+            message = f"{self.path} cannot be used: {error} Choose another file with session=, or remove it."
+            about: dict[str, Any] = {"value": str(self.path), "way_out": {"session=": ("session", ...)}}
+            raise ParameterError(message, parameter="session", **about) from None
+        self._version = session.version
+        return True
+
+    def save(self, session: Session) -> None:
+        """Write the session if it has changed since it was written last."""
+        if session.version == self._version:
+            return
+        text = json.dumps(session.saved(), indent=1, allow_nan=False, ensure_ascii=False)
+        with whole(self.path) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+        self._version = session.version
 
 
-def _is_index(value: Any, length: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < length
+def default_file(data: str | Path) -> Path:
+    """The session file of a table, beside it: DATA.fiedler.json.
+
+    Examples
+    --------
+    >>> default_file("genes.csv").name
+    'genes.csv.fiedler.json'
+    """
+    return Path(f"{Path(data)}.fiedler.json")

@@ -1,6 +1,6 @@
 """The state of a session: the table, the rows that are shown, the answers, the settings and the ranking.
 
-:mod:`fiedler.explore.session` changes a state by messages. The modules ``looking``, ``final`` and ``exports`` read it.
+:mod:`fiedler.explore.session` changes a state by messages. The modules ``looking`` and ``exports`` read it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -122,10 +123,8 @@ class State:
         try:
             parse(text)
         except ValueError:
-            message = (
-                f"method={method!r} cannot be written as text, which a page needs; use a name or a formula of names."
-            )
-            raise ParameterError(message, parameter="method", value=method) from None
+            why = "cannot be written as text, which a page needs; use a name or a formula of names."
+            raise ParameterError(f"method={method!r} {why}", parameter="method", value=method) from None
         self.settings = Settings().changed({"method": text, "n_features": number}, len(self.rows), m)
         self.answers: tuple[Answer, ...] = ()
         self.snapshots: dict[str, dict[str, Any]] = {}
@@ -135,7 +134,6 @@ class State:
         self._future: list[tuple[Answer, ...]] = []
         self._before: np.ndarray | None = None  # order before the last change
         self.explanation: tuple[int, Any] | None = None
-        self._places: np.ndarray | None = None
         self.draws: tuple[int, list[np.ndarray]] = (0, [])
         self.final: Any = None  # the ranking on all rows, and the revision that it belongs to
         self.known = Known(self.given, ())
@@ -203,12 +201,10 @@ class State:
         live = Live(self.problem, self.scale) if self.sampled else self.live
         return live.fit(self.settings, self.known, self.supervision())
 
-    @property
+    @cached_property
     def places(self) -> np.ndarray:
         """Where the shown rows are drawn, from all features; shape (n_shown, 2)."""
-        if self._places is None:
-            self._places = positions(self.live.problem)
-        return self._places
+        return positions(self.live.problem)
 
     @property
     def fingerprint(self) -> str:

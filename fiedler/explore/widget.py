@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..selector import SpectralSelector
-from .saving import SessionFile
-from .session import Session
+from .session import Session, SessionFile
 
 try:
     import anywidget
