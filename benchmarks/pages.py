@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--figures", action="store_true", help="draw the figures again, too")
     if parser.parse_args().figures:
         from . import scale, speed
-        from .papers import figures
+        from .registry import figures
 
         speed.draw()
         scale.derive()

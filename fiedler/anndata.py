@@ -20,7 +20,7 @@ from sklearn.base import clone
 from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
 from .data.arrays import anndata_matrix, check_scale, rows_of, validate_X
-from .distinct import Distinct
+from .data.columns import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
 from .selection.choice import Choice, choose

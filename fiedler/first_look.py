@@ -24,7 +24,7 @@ from .data.memory import allocation_limit, memory_limit, physical_bytes
 from .data.source import Source
 from .data.tables import ReadOnce, Request
 from .data.text import BLANKS, existing
-from .selection.screens import noise_remark
+from .selection.choice import noise_remark
 from .validation import is_sparse
 from .words import html_table, printable, to_frame
 

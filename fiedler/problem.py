@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .data.arrays import Matrix, dense, number_names, rows_of, scaled, take_columns
+from .data.arrays import Matrix, dense, holes_of, number_names, rows_of, scaled, take_columns
 from .data.columns import Groups, prepare
 from .data.source import Source, column_name
 from .engine.distances import Distances, row_distances
-from .engine.missing import check_known, filled, holes_of
+from .engine.missing import check_known, filled
 from .engine.products import budget
 from .errors import ParameterError
 from .supervision import Supervision

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state, column_or_1d
 
-from .distinct import Distinct
+from .data.columns import Distinct
 from .errors import ParameterError
 from .validation import check_choice
 from .words import did_you_mean
@@ -138,7 +138,14 @@ class Supervision:
             self.y, self._seen = _as_vector(y, n_samples)
         self.must_link = None if must_link is None else check_pairs(must_link, n_samples, "must_link")
         self.cannot_link = None if cannot_link is None else check_pairs(cannot_link, n_samples, "cannot_link")
-        self._check_contradictions()
+        if self.must_link is not None and self.cannot_link is not None:
+            both = set(map(tuple, self.must_link.tolist())) & set(map(tuple, self.cannot_link.tolist()))
+            if both:
+                i, j = min(both)
+                raise ValueError(
+                    f"rows {i} and {j} are both in must_link and in cannot_link ({len(both)} such pairs); "
+                    "remove them from one of the two."
+                )
 
     @property
     def _missing(self) -> np.ndarray:
@@ -307,17 +314,6 @@ class Supervision:
         # scikit-learn's checks expect the words of the first clause.
         message = f"{reader} requires y to be passed, but the target y is None: it reads {what}{hint}."
         raise ParameterError(message, parameter=("must_link", "cannot_link"))
-
-    def _check_contradictions(self) -> None:
-        if self.must_link is None or self.cannot_link is None:
-            return
-        both = set(map(tuple, self.must_link.tolist())) & set(map(tuple, self.cannot_link.tolist()))
-        if both:
-            i, j = min(both)
-            raise ValueError(
-                f"rows {i} and {j} are both in must_link and in cannot_link ({len(both)} such pairs); "
-                "remove them from one of the two."
-            )
 
 
 def check_pairs(pairs: Any, n_samples: int, name: str) -> np.ndarray:

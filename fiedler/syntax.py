@@ -96,7 +96,7 @@ def as_criterion(criterion: Any) -> Criterion:
     if isinstance(criterion, Criterion):
         return criterion
     if isinstance(criterion, str):
-        return parse(criterion)
+        return METHODS[criterion]() if criterion in METHODS else parse(criterion)
     raise TypeError(f"criterion must be a Criterion or one of {', '.join(METHODS)}, got {criterion!r}.")
 
 

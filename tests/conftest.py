@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inside import turn
 from stored import KINDS, opened, problem
-from tables import turn
 
 from fiedler.datasets import load_paper_set
 from fiedler.sources import as_source

@@ -1,8 +1,4 @@
-"""The table the tests of files write and read back: three rows, four columns, a label that is missing.
-
-``turn`` is the one place where tests of ``fiedler.data`` change a limit of the package, so that a small file shows what
-happens with a large one.
-"""
+"""The table the tests of files write and read back: three rows, four columns, a label that is missing."""
 
 import warnings
 import zipfile
@@ -13,22 +9,6 @@ import pytest
 X = np.array([[1.0, 0.0, 2.5, 0.0], [0.0, 3.0, 0.0, -4.0], [5.0, 0.0, 0.0, 6.25]])
 NAMES = ["a", "b", "c", "d"]
 Y = ["yes", "no", ""]
-
-
-KNOBS = {
-    "bytes read in Python": "fiedler.data.text._SMALL",
-    "bytes of a piece": "fiedler.data.text._PIECE",
-    "characters between reports": "fiedler.data.text._COUNTED",
-    "rows of a sheet": "fiedler.data.tables._MOST_ROWS",
-    "columns of Parquet in blocks": "fiedler.data.files._WIDE_PARQUET",
-    "blocks of a batch": "fiedler.data.dask._BATCH",
-    "seconds without workers": "fiedler.data.dask._PATIENCE",
-    "seconds between looks": "fiedler.data.dask._SECONDS_BETWEEN_LOOKS",
-}
-
-
-def turn(monkeypatch, knob, value):
-    monkeypatch.setattr(KNOBS[knob], value)
 
 
 def save_h5ad(path, matrix):

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import agreement_of_columns, agreement_of_rows, agreement_tested, turn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gamma, norm
 
@@ -14,7 +15,7 @@ from fiedler.engine import agreement as engine
 from fiedler.engine.agreement import agreeing, local_fdr, share_alone
 from fiedler.engine.permuted import Standard, moments, standards, variance
 from fiedler.evaluate import agreement, significance
-from fiedler.selection.screens import noise_remark
+from fiedler.selection.choice import noise_remark
 from fiedler.significance.testing import discover
 
 
@@ -35,9 +36,9 @@ def skewed(n=30, m=14, seed=1):
     return X
 
 
-def one_round(X, w, form=engine._Rows, gain=0.0):
+def one_round(X, w, form=agreement_of_rows, gain=0.0):
     standard = Standard(*standards(X))
-    return engine._tested(form(X, standard)(w), w, standard, len(X), gain)
+    return agreement_tested(form(X, standard)(w), w, standard, len(X), gain)
 
 
 # -------------------------------------------------------------------- a plain loop
@@ -123,7 +124,7 @@ def plain_agreement(X):
     return posterior, kept if kept.sum() >= 2 else np.ones(m, bool), rounds
 
 
-@pytest.mark.parametrize("form", [engine._Rows, engine._Columns])
+@pytest.mark.parametrize("form", [agreement_of_rows, agreement_of_columns])
 def test_one_round_is_that_of_a_plain_loop(form):
     X = skewed()
     w = np.random.default_rng(0).random(X.shape[1])
@@ -163,8 +164,8 @@ def test_moments_are_those_of_all_orders():
     w = rng.random(m)
     w /= w.sum()
     standard = Standard(*standards(X))
-    look = engine._Rows(X, standard)(w)
-    tested = engine._tested(look, w, standard, n)
+    look = agreement_of_rows(X, standard)(w)
+    tested = agreement_tested(look, w, standard, n)
     Z = engine.standardised(X, standard)
     orders = np.array(list(itertools.permutations(Z[:, j])))
     others = sum(w[i] * np.outer(Z[:, i], Z[:, i]) for i in range(m) if i != j) / n
@@ -181,7 +182,7 @@ def test_rows_and_columns_say_the_same(n, m):
     X = skewed(n, m)
     w = np.random.default_rng(1).random(m) * (np.arange(m) % 3 > 0)  # columns without weight, too
     w /= w.sum()
-    by_rows, by_columns = (one_round(X, w, form) for form in (engine._Rows, engine._Columns))
+    by_rows, by_columns = (one_round(X, w, form) for form in (agreement_of_rows, agreement_of_columns))
     for one, other in zip(by_rows, by_columns, strict=True):
         assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
@@ -296,7 +297,7 @@ def test_too_little_to_tell_keeps_everything(shape):
 
 
 def test_too_large_a_matrix_is_refused_with_a_way_out(monkeypatch):
-    monkeypatch.setattr(engine, "_LARGEST", 50)
+    turn(monkeypatch, "agreement: largest", 50)
     with pytest.raises(ValueError, match="take a sample of the rows"):
         agreement(np.random.default_rng(0).random((60, 60)))
 

@@ -9,6 +9,7 @@ import reference as ref
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import PLACING, anchor_points, placed, turn
 from sklearn import config_context
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -81,7 +82,7 @@ def of(rows, anchors):
 @pytest.mark.parametrize("recipe", [Anchors(12), Anchors(9, 3, bandwidth=0.7), Anchors(40, 1), Anchors(4, 4)])
 def test_graph_is_that_of_the_paper(recipe, kind, offset):
     X = make(n=40) + offset
-    U = recipe._place(validate_X(kind(X)))._U
+    U = anchor_points(placed(recipe, validate_X(kind(X))))
     expected = ref.anchor_graph(X, U, recipe.n_neighbors, recipe.bandwidth)
     W = recipe.build(kind(X)).toarray()
     close(W, expected, rtol=1e-7, atol=1e-12)
@@ -141,7 +142,7 @@ def test_permuting_rows_and_columns(seed):
     rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
     expected = LaplacianScore(A).evaluate(X)
     close(LaplacianScore(A).evaluate(X[:, columns]), expected[columns], rtol=1e-9)
-    anchors = A._place(X)
+    anchors = placed(A, X)
     close(LaplacianScore(of(X[rows], anchors)).evaluate(X[rows]), expected, rtol=1e-12)
 
 
@@ -179,7 +180,7 @@ def test_the_seed_decides_and_none_is_zero():
 def test_anchors_sit_in_the_clusters():
     """k-means from sampled rows: nearer to the rows than the rows they started from."""
     X = make(n=2000)
-    U = A._place(X)._U
+    U = placed(A, X)._U
     assert 15 <= len(U) <= 20
     some = X[np.random.default_rng(1).choice(2000, 20, replace=False)]
     moved, sampled = (AnchorMap(anchors, 1, X[0]).nearest(X)[1].mean() for anchors in (U, some))
@@ -243,7 +244,7 @@ def test_an_outlier_gets_no_anchor_of_its_own():
     X[0, 0] = 1e4
     recipes = [Anchors(80, random_state=seed) for seed in range(16)]
     assert min(LaplacianScore(recipe).evaluate(X)[0] for recipe in recipes) > 0.5
-    assert all(60 <= recipe._place(X).n_anchors < 80 for recipe in recipes)
+    assert all(60 <= placed(recipe, X).n_anchors < 80 for recipe in recipes)
     lonely = np.r_[X[1:41] * 1e-3, 1e6 * np.diag(np.arange(1.0, 7.0))]  # anchors are dropped down to n_neighbors
     assert min(Anchors(8, 6, random_state=seed)._place(lonely).n_anchors for seed in range(16)) == 6
 
@@ -281,7 +282,7 @@ def test_a_row_of_its_own_as_anchor_when_sparse_columns_are_very_many(monkeypatc
     rng = np.random.default_rng(0)
     X = sp.csr_array(np.where(rng.random((80, 50)) < 0.1, rng.random((80, 50)), 0.0))
     expected = LaplacianScore(Anchors(15, random_state=2)).evaluate(X)
-    monkeypatch.setattr("fiedler.engine.kmeans._DENSE_VALUES", 100)
+    turn(monkeypatch, "kmeans: dense values", 100)
     anchors = Anchors(15, random_state=2)._place(validate_X(X))
     assert sp.issparse(anchors._U)
     U = anchors._U.toarray()
@@ -295,7 +296,7 @@ def test_few_long_rows_are_shortened_first(monkeypatch):
     X = make(n=40, m=300)
     X[7] = X[3]
     expected = LaplacianScore(A).evaluate(X)
-    monkeypatch.setattr("fiedler.graphs.anchors._SAMPLE_VALUES", 1000)
+    turn(monkeypatch, "anchors: sample values", 1000)
     close(LaplacianScore(A).evaluate(X), expected, rtol=1e-9)
     close(LaplacianScore(A).evaluate(X + 1e8), LaplacianScore(A).evaluate(X + 1e8 - 1e8), rtol=1e-7)
     assert by_rows(LaplacianScore(A), X) is None
@@ -314,7 +315,7 @@ def by_rows(criterion, X, known=None):
 
 def summed(X, recipe, n_blocks):
     """The graph of sums over blocks of rows."""
-    anchors = recipe._place(validate_X(X))
+    anchors = placed(recipe, validate_X(X))
     X = sp.csr_array(X) if sp.issparse(X) else X
     blocks = [X[part] for part in np.array_split(np.arange(X.shape[0]), n_blocks)]
     sums = reduce(merge_sums, map(partial(sum_rows, anchors), blocks))
@@ -404,16 +405,16 @@ def test_by_rows_gives_up_where_the_sums_do_not_fit():
 
 def test_what_travels_to_workers_can_be_pickled():
     X = make()
-    work = pickle.loads(pickle.dumps(partial(sum_rows, A._place(X))))
+    work = pickle.loads(pickle.dumps(partial(sum_rows, placed(A, X))))
     one, other = (pickle.loads(pickle.dumps(work(part))) for part in (X[:90], X[90:]))
     close(merge_sums(one, other).within, A.build(X).energy(X), rtol=1e-12)
 
 
 def test_criteria_over_one_recipe_place_the_anchors_once(monkeypatch):
-    placed, place = [], Anchors._place
-    monkeypatch.setattr(Anchors, "_place", lambda self, X: placed.append(self) or place(self, X))
+    asked, place = [], getattr(Anchors, PLACING)
+    monkeypatch.setattr(Anchors, PLACING, lambda self, X: asked.append(self) or place(self, X))
     by_rows(LaplacianScore(A) + SPEC(A) + Rayleigh(Anchors(20, n_neighbors=3)), make())
-    assert [recipe.n_neighbors for recipe in placed] == [5, 3]
+    assert [recipe.n_neighbors for recipe in asked] == [5, 3]
 
 
 class Spread(Criterion):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 
 from fiedler import KNN
 from fiedler.engine import approximate
@@ -23,11 +24,11 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
     )
     assert not (found == np.arange(3000)[:, None]).any()
     assert f"recall={recall:.3f}" in repr(KNN(algorithm="approximate").build(X))
-    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_UP_TO", 1000)
-    monkeypatch.setattr("fiedler.engine.neighbors._CROWD", 0.0)  # a tree is never faster,
-    monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 1.0)  # nor are products
+    turn(monkeypatch, "neighbors: exact up to", 1000)
+    turn(monkeypatch, "neighbors: crowd", 0.0)  # a tree is never faster,
+    turn(monkeypatch, "approximate: brute force", 1.0)  # nor are products
     assert KNN().build(X).recall == recall
-    monkeypatch.setattr("fiedler.engine.approximate._BRUTE_FORCE", 0.0)  # the exact search is always faster
+    turn(monkeypatch, "approximate: brute force", 0.0)  # the exact search is always faster
     assert KNN().build(X).recall is None
     assert KNN(algorithm="approximate").build(X).recall == recall
     assert KNN(algorithm="exact").build(X).recall is None
@@ -36,7 +37,7 @@ def test_approximate_neighbours_tell_their_recall(monkeypatch):
 def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
     pytest.importorskip("numba")
     X = np.random.default_rng(4).normal(size=(3000, 60))  # nearly equidistant rows
-    monkeypatch.setattr("fiedler.engine.approximate._WORK", 0.05 * 3000**2 * 60)
+    turn(monkeypatch, "approximate: work", 0.05 * 3000**2 * 60)
     missed = r"only \d\d% of the 10 nearest neighbours of 3000 rows .* Use Anchors\(\) or algorithm"
     with pytest.warns(UserWarning, match=missed):
         graph = KNN(algorithm="approximate", weight="binary").build(X)
@@ -49,9 +50,9 @@ def test_an_approximate_search_ends_and_says_what_it_missed(monkeypatch):
 def test_approximate_neighbours_without_numba(monkeypatch):
     X = np.random.default_rng(5).normal(size=(50, 3))
     monkeypatch.setattr("fiedler.engine.approximate.available", lambda: False)
-    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_UP_TO", 10)
-    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_SPARSE", 10)
-    monkeypatch.setattr("fiedler.engine.neighbors._PRODUCTS", 0.0)
+    turn(monkeypatch, "neighbors: exact up to", 10)
+    turn(monkeypatch, "neighbors: exact sparse", 10)
+    turn(monkeypatch, "neighbors: products", 0.0)
     for made in (X, sp.csr_array(X)):
         with pytest.raises(ImportError, match=r"needs numba: pip install 'fiedler\[fast\]'"):
             KNN(3, algorithm="approximate").build(made)

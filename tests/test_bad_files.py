@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 from sklearn import config_context
 from stored import KINDS, write_hdf5, write_parquet, write_sparse, write_zarr
-from tables import turn
 
 from fiedler import KNN, LaplacianScore, SpectralSelector, Variance
 from fiedler.sources import as_source, open_source

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 from sklearn import config_context
 from stored import MANY, ONE, array, problem
 
@@ -38,12 +39,12 @@ def test_many_rows_are_read_where_they_are(tall, compiled, monkeypatch):
     """Neither the order in memory nor who copies changes a digit, and nobody writes into X."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
+        turn(monkeypatch, "compiled: worth compiling", 0)
     graph, y = KNN(4).build(tall), np.arange(40) % 3
     methods = [LaplacianScore(graph), SPEC(graph, phi=3), SSelect(graph), FisherScore(), ReliefF(3), EVSC(graph)]
     expected = [method.evaluate(tall, y) for method in methods]
-    monkeypatch.setattr("fiedler.engine.blocks._MANY_ROWS", 10)
-    monkeypatch.setattr("fiedler.engine.blocks._COPIED", 80)
+    turn(monkeypatch, "blocks: many rows", 10)
+    turn(monkeypatch, "blocks: copied", 80)
     assert not read_block(tall, slice(2, 5)).flags.owndata
     assert not read_block(tall, slice(2, 5)).flags.writeable
     assert read_block(np.asfortranarray(tall), slice(2, 5)).flags.owndata

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import fiedler
-from fiedler.papers import PAPERS
+from fiedler.registry import PAPERS
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads CITATION.cff; Dask brings it")
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inside import READING, fingerprint, read_part, spy_on_jobs
 from sklearn import config_context
 from stored import KINDS, write_hdf5, write_sparse, write_zarr
 from test_cli import SECONDS, fails, rows, run, said, spawn
@@ -273,8 +274,8 @@ SLOW_BLOCKS = (
     *SMALL_BLOCKS,
     "import time",
     "from fiedler.sources import Source",
-    "read = Source._checked",
-    "Source._checked = lambda self, *part: time.sleep(0.5) or read(self, *part)",
+    f"read = Source.{READING}",
+    f"Source.{READING} = lambda self, *part: time.sleep(0.5) or read(self, *part)",
 )
 
 
@@ -321,7 +322,7 @@ def test_an_interrupted_command_goes_on(folder, files, in_blocks, how):
 @pytest.fixture
 def interrupted(monkeypatch):
     """A number of reads after which Ctrl-C is pressed; None is never."""
-    read, allowed = Source._checked, {"reads": None}
+    read, allowed = read_part, {"reads": None}
 
     def until(self, *part):
         if allowed["reads"] is not None:
@@ -330,7 +331,7 @@ def interrupted(monkeypatch):
                 raise KeyboardInterrupt
         return read(self, *part)
 
-    monkeypatch.setattr(Source, "_checked", until)
+    monkeypatch.setattr(Source, READING, until)
     return allowed
 
 
@@ -384,22 +385,22 @@ def test_blocks_of_the_same_job_are_used_wherever_its_output_goes_on(folder, fil
 
 def test_every_option_is_part_of_a_fingerprint(folder, files, in_blocks, monkeypatch):
     jobs = []
-    monkeypatch.setattr(scale, "_fingerprint", lambda job, made=scale._fingerprint: jobs.append(job) or made(job))
+    spy_on_jobs(monkeypatch, jobs)
     assert run("rank", "data.zarr", "-m", "variance", "--out", "r.csv")[0] == 0
     (job,) = jobs
     monkeypatch.undo()
 
-    def fingerprint(command="rank", **changed):
-        return scale._fingerprint(replace(job, command=command, options=job.options | changed))
+    def of(command="rank", **changed):
+        return fingerprint(replace(job, command=command, options=job.options | changed))
 
-    assert fingerprint() == fingerprint(out="other.csv", force=True, quiet=True, report="r.html", escape_formulas=True)
-    assert fingerprint(made_up=1) != fingerprint()  # an option that nobody has thought of
+    assert of() == of(out="other.csv", force=True, quiet=True, report="r.html", escape_formulas=True)
+    assert of(made_up=1) != of()  # an option that nobody has thought of
     for name in set(job.options) - {"out", "force", "quiet", "report", "escape_formulas"}:
-        assert fingerprint(**{name: "another value"}) != fingerprint(), name
-    assert fingerprint("select") != fingerprint()
-    usual = fingerprint()
+        assert of(**{name: "another value"}) != of(), name
+    assert of("select") != of()
+    usual = of()
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.0")  # NumPy and the others
-    assert fingerprint() != usual
+    assert of() != usual
 
 
 LONG = "r" * 244 + ".csv"  # 248 characters, of the 255 that a file system takes

@@ -10,8 +10,8 @@ from stored import KINDS
 
 from fiedler import EVSC, KNN, LaplacianScore, Problem
 from fiedler.cli import main
-from fiedler.engine import components
-from fiedler.engine.components import leading_components
+from fiedler.engine import approximate
+from fiedler.engine.approximate import leading_components
 from fiedler.sources import open_source
 from fiedler.syntax import as_criterion
 
@@ -116,7 +116,7 @@ def test_the_same_data_give_the_same_components(rng):
 
 def test_passes_are_limited_and_end_early(rng, monkeypatch):
     passes = []
-    monkeypatch.setattr(components, "times_gram", lambda X, Y, scale: passes.append(0) or X @ (X.T @ Y))
+    monkeypatch.setattr(approximate, "times_gram", lambda X, Y, scale: passes.append(0) or X @ (X.T @ Y))
     noise = rng.normal(size=(500, 400))
     leading_components(noise - noise.mean(axis=0), 3)
     assert len(passes) <= 16

@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import READING, read_part, turn
 from problems import CRITERIA, make
 from sklearn import config_context
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from stored import KINDS, fitted, same_scores
-from tables import turn
 
 from fiedler import KNN, METHODS, SpectralSelector, Variance
 from fiedler.data.arrays import rows_of
@@ -235,14 +235,14 @@ def test_making_a_source_runs_nothing():
 @pytest.mark.parametrize("name", METHODS)
 def test_no_block_larger_than_a_slab_reaches_the_client(monkeypatch, name, chunks):
     seen = [0]
-    compute = Source._checked
+    compute = read_part
 
     def checked(self, *part):
         result = compute(self, *part)
         seen.append(result.nbytes)
         return result
 
-    monkeypatch.setattr(Source, "_checked", checked)
+    monkeypatch.setattr(Source, READING, checked)
     data = problem(name)
     with config_context(working_memory=SMALL):
         fitted(CRITERIA[name], data, dask_array(data.X, CHUNKS[chunks]))

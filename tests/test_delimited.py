@@ -7,7 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from tables import NAMES, X, Y, turn
+from inside import turn
+from tables import NAMES, X, Y
 
 from fiedler.data.tables import ReadOnce
 from fiedler.io import fill_missing, read_table

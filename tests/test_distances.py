@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import gave_up_single_precision, reads_filled_blocks, turn
 from plain import check, plain
 from sklearn import config_context
 
@@ -44,7 +45,7 @@ def test_single_precision_candidates_and_compiled_distances_are_exact(kind, monk
     monkeypatch.setattr("fiedler.engine.distances.SINGLE_PAYS", 0)
     check(row_distances(X), plain(X), 6)
     pytest.importorskip("numba")
-    monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
+    turn(monkeypatch, "compiled: worth compiling", 0)
     check(row_distances(X), plain(X), 6)
     counts = rng.integers(0, 3, size=(60, 9)).astype(float)
     check(row_distances(sp.csc_array(counts)), plain(counts), 4)
@@ -78,7 +79,7 @@ def test_leaving_columns_out_changes_no_neighbour(case, rng):
     known = without_folds(every, [columns, np.setdiff1d(np.arange(X.shape[1]), columns)])(0, rest)
     expected, got = find_neighbors(rest, 7), find_neighbors(rest, 7, known=lambda: known)
     exact = case != "one giant"
-    assert (known._double is None) == exact, "single precision is given up where it tells too little"
+    assert gave_up_single_precision(known) != exact, "single precision is given up where it tells too little"
     for near, squared in (expected[:2], got[:2]):  # a row's neighbours come in no order
         order = np.argsort(near, axis=1)
         near[:], squared[:] = (np.take_along_axis(part, order, axis=1) for part in (near, squared))
@@ -121,7 +122,7 @@ def test_sparse_columns_left_out_give_the_same_neighbours(case, compiled, rng, m
     if case == "few columns left":
         folds = [np.arange(30), np.arange(30, 9000)]
     every = SparseDistances(X, filled=case != "counts")
-    assert every._filled == (case != "counts")
+    assert reads_filled_blocks(every) == (case != "counts")
     without = without_folds(every, folds)
     for number in (0, len(folds) - 1, 0):  # a fold that is asked for again finds its sums
         rest = X[:, np.setdiff1d(np.arange(9000), folds[number])]

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from inside import turn
 from problems import CRITERIA, make
 from sklearn import config_context
 from stored import KINDS, fitted
-from tables import turn
 
 from fiedler import KNN, METHODS, LaplacianScore, SpectralSelector, Variance
 from fiedler.engine.blocks import fold_rows

@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import spy_on_array
 from problems import CRITERIA
 from sklearn import config_context
 from stored import (
@@ -149,9 +150,11 @@ def test_a_few_columns_are_not_the_whole_file(tmp_path, monkeypatch, chunks):
     with h5py.File(tmp_path / "X.h5", "w") as file:
         file.create_dataset("X", data=X, chunks=chunks)
     source, sizes = open_source(tmp_path / "X.h5"), []
-    array = source._array
-    spy = type("Spy", (), {"__getitem__": lambda self, key: sizes.append(array[key].size) or array[key]})
-    monkeypatch.setattr(source, "_array", spy())
+
+    def spy(array):
+        return type("Spy", (), {"__getitem__": lambda self, key: sizes.append(array[key].size) or array[key]})()
+
+    spy_on_array(monkeypatch, source, spy)
     columns = np.array([49, 0, 3, 3, 24])
     np.testing.assert_array_equal(source[:, columns], X[:, columns])
     assert sum(sizes) == 400

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from inside import turn
 from sklearn.datasets import load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,9 +31,10 @@ from fiedler import (
     Variance,
 )
 from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
+from fiedler.data.arrays import holes_of
 from fiedler.data.columns import Groups
 from fiedler.engine import missing as holes
-from fiedler.engine.missing import filled, holes_of, known_neighbors
+from fiedler.engine.missing import filled, known_neighbors
 from fiedler.evaluate import accuracy_curve, compare, missing_values, neighborhood_jaccard, stability
 from fiedler.syntax import as_criterion
 
@@ -85,7 +87,7 @@ def test_a_large_offset_costs_no_digits():
 def test_single_and_double_precision_find_the_same_neighbours(monkeypatch, limit):
     X = with_holes(150, 8, 0.2)
     expected = filled_by_loops(X)
-    monkeypatch.setattr(holes, "_SINGLE_PAYS", limit)
+    turn(monkeypatch, "missing: single pays", limit)
     np.testing.assert_allclose(filled(X, ~np.isnan(X)), expected, rtol=1e-12)
 
 
@@ -93,7 +95,7 @@ def test_rare_and_common_columns_are_filled_alike(monkeypatch):
     X = with_holes(120, 5, 0.3)
     expected = filled(X, ~np.isnan(X))
     for rare in (0, 10**9):
-        monkeypatch.setattr(holes, "_RARE", rare)
+        turn(monkeypatch, "missing: rare", rare)
         np.testing.assert_allclose(filled(X, ~np.isnan(X)), expected, rtol=1e-12)
 
 
@@ -112,8 +114,8 @@ def test_few_candidates_fall_back_to_all_rows(monkeypatch):
     X = with_holes(300, 6, 0.2)
     X[:280, 0] = np.nan
     expected = filled(X, ~np.isnan(X))
-    monkeypatch.setattr(holes, "_RARE", 0)
-    monkeypatch.setattr(holes._Table, "_enough", lambda self, counts: 6)
+    turn(monkeypatch, "missing: rare", 0)
+    turn(monkeypatch, "missing: spare", 6 - 10 * 300 / np.sum(~np.isnan(X[:, 0])))  # six candidates for each row
     np.testing.assert_allclose(filled(X, ~np.isnan(X)), expected, rtol=1e-12)
 
 
@@ -395,9 +397,8 @@ def test_what_cannot_be_computed_is_refused_with_a_way_out():
 
 
 def test_a_graph_in_factors_over_many_rows_is_refused(monkeypatch):
-    from fiedler.criteria import missing as penalties
 
-    monkeypatch.setattr(penalties, "_MOST_ROWS", 10)
+    turn(monkeypatch, "corrections: most rows", 10)
     refused("not sparse", lambda: LaplacianScore(RBF()).evaluate(with_holes(40, 5, 0.2)))
 
 

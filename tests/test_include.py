@@ -6,6 +6,7 @@ import pytest
 import reference_sets as ref
 import scipy.sparse as sp
 from click.testing import CliRunner
+from inside import turn
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,7 +15,6 @@ from test_sets import DEPENDENT, SHAPES, data
 from fiedler import KNN, Explained, LaplacianScore, Precomputed, Problem, SpectralSelector
 from fiedler.cli import main
 from fiedler.errors import ParameterError, ParameterTypeError
-from fiedler.sets import rounds
 from fiedler.sets.formula import forward
 from fiedler.sources import open_source
 
@@ -41,7 +41,7 @@ def test_a_file_gives_the_same_set(tmp_path, monkeypatch):
     X, first = data(26, 120, 4), list(range(60, 100, 2))
     np.save(tmp_path / "X.npy", np.asfortranarray(X))
     expected = SpectralSelector("subset", n_features_to_select=30, include=first).fit(X)
-    monkeypatch.setattr(rounds, "_POOL_OF_FILES", 20)
+    turn(monkeypatch, "rounds: pool of files", 20)
     with config_context(working_memory=0.02):
         found = SpectralSelector("subset", n_features_to_select=30, include=first).fit(open_source(tmp_path / "X.npy"))
     assert found.order_.tolist() == expected.order_.tolist()

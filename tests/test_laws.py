@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from inside import default_graph
 from problems import CRITERIA, NOT_SCALE_INVARIANT, NOT_SHIFT_INVARIANT, Data, evaluate, make
 from scipy.stats import friedmanchisquare, rankdata
 from sklearn import config_context
@@ -205,7 +206,7 @@ def with_graph_of(data, name):
     """The criterion on graphs of the original X, for laws about a single feature with the graph held fixed."""
     criterion = CRITERIA[name]
     if hasattr(criterion, "graph") and not criterion.reads & {"target", "pairs"}:
-        recipe = criterion._recipe("graph")
+        recipe = default_graph(criterion)
         return type(criterion)(**(criterion.get_params(deep=False) | {"graph": recipe.build(data.X, data.y)}))
     if name == "constraint":
         return ConstraintScore(4, graph=RBF().build(data.X))

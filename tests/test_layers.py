@@ -15,7 +15,7 @@ ROOT = Path(fiedler.__file__).resolve().parent
 
 # From the bottom to the top; rooms in one line do not know each other.
 LAYERS = [
-    "version errors registry papers words distinct",
+    "version errors registry words",
     "validation",
     "data",
     "engine supervision",
@@ -159,6 +159,13 @@ def code_lines(path):
 def test_a_room_keeps_to_its_budget(name):
     inside = [path for module, path in modules() if (room(module) if path.parent != ROOT else "top") == name]
     assert sum(map(code_lines, inside)) <= BUDGET[name]
+
+
+def test_tests_reach_inside_the_package_in_one_place():
+    """No test imports a private name, or changes one by its name; tests/inside.py does it for all."""
+    private = re.compile(r"from fiedler[\w.]* import [^\n]*\b_[a-zA-Z]|[\"']fiedler\.[\w.]*\._[a-zA-Z]")
+    tests = [path for path in Path(__file__).parent.glob("*.py") if path.name not in ("inside.py", Path(__file__).name)]
+    assert not [path.name for path in tests if private.search(path.read_text(encoding="utf-8"))]
 
 
 def test_only_one_place_imports_the_compiler():

@@ -12,7 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from click.testing import CliRunner
-from tables import SHEET, rewrite_book, turn
+from inside import turn
+from tables import SHEET, rewrite_book
 
 from fiedler import Variance
 from fiedler.cli import main

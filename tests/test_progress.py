@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from inside import turn
 from scipy import sparse as sp
-from tables import turn
 
 from fiedler import KNN, LaplacianScore, SpectralSelector
 from fiedler.data.text import open_text

@@ -9,7 +9,7 @@ import pytest
 import fiedler
 from fiedler import METHODS, registry
 from fiedler.cli import METHOD_NAMES
-from fiedler.papers import PAPERS, cited
+from fiedler.registry import PAPERS, cited
 from fiedler.syntax import CRITERIA, RECIPES
 
 ENTRIES = [*registry.METHODS, *registry.RECIPES, *registry.PRIMITIVES]

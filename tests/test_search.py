@@ -5,13 +5,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import turn
 from plain import by_sorting, check, plain
 from sklearn import config_context
 
 from fiedler import KNN, TargetKNN
 from fiedler.engine.distances import SparseDistances, row_distances
 from fiedler.engine.neighbors import find_neighbors, nearest_in_groups, nearest_on_line, nearest_rows
-from fiedler.engine.products import filled_block as _filled
+from fiedler.engine.products import filled_block
 from fiedler.engine.smallest import within_reach
 from fiedler.graphs.supervised import nearest_by_target
 
@@ -68,7 +69,9 @@ def test_the_cheaper_product_of_sparse_rows_is_chosen(monkeypatch):
     assert SparseDistances(many).single
     assert not SparseDistances(many[:300]).single  # too small to matter
     made = []
-    monkeypatch.setattr("fiedler.engine.products.filled_block", lambda *given: made.append(given[1]) or _filled(*given))
+    monkeypatch.setattr(
+        "fiedler.engine.products.filled_block", lambda *given: made.append(given[1]) or filled_block(*given)
+    )
     found, squared = nearest_rows(SparseDistances(many), 3)
     assert made
     expected, distances = nearest_rows(SparseDistances(many, filled=False), 3)
@@ -135,7 +138,7 @@ def test_identical_rows_are_searched_once_and_found_again(seed, k, n_different):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_different, 3))[rng.integers(0, n_different, size=30)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fiedler.engine.neighbors._MANY_ROWS", 0)
+        turn(patch, "neighbors: many rows", 0)
         found, squared, recall = find_neighbors(X, k)
     assert recall is None
     D2 = plain(X)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference_sets as ref
 import scipy.sparse as sp
+from inside import spy_on_totals, turn
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -31,7 +32,6 @@ from fiedler import (
 )
 from fiedler.graphs import smoothing
 from fiedler.problem import Problem
-from fiedler.sets import features, rounds, samples
 from fiedler.sets.formula import forward
 from fiedler.sources import Run, open_source
 from fiedler.syntax import parse, unparse
@@ -111,8 +111,8 @@ def test_by_sparse_products_nothing_is_formed(monkeypatch, of, offset):
     criterion = Explained(KNN(5), "walk", of)
     usual = chosen(criterion, sp.csc_array(X), 9)
     for at_least, filled, kind in itertools.product((0, np.inf), (0.03, 1.0), (sp.csc_array, np.asarray)):
-        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)  # by compiled loops, and without
-        monkeypatch.setattr("fiedler.sets.centred._FILLED", filled)  # by filled blocks, and by stored values
+        turn(monkeypatch, "compiled: worth compiling", at_least)  # by compiled loops, and without
+        turn(monkeypatch, "centred: filled", filled)  # by filled blocks, and by stored values
         path = chosen(criterion, kind(X), 9, form="products")
         assert path.order[:9].tolist() == usual.order[:9].tolist()
         np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-9)
@@ -180,10 +180,10 @@ def test_the_polynomial_is_the_same_compiled_and_plain(monkeypatch, weight):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         graph = KNN(5, weight=weight).build(X)
-    monkeypatch.setattr(smoothing, "_EXACT_UP_TO", 10)
+    turn(monkeypatch, "smoothing: exact up to", 10)
     V, found = np.random.default_rng(0).normal(size=(80, 37)), []
     for at_least in (0, np.inf):
-        monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
+        turn(monkeypatch, "compiled: worth compiling", at_least)
         found.append(smoothing.smoother(graph, "smooth", 80).apply(V))
     np.testing.assert_allclose(*found, atol=1e-12)
     assert (found[0][~graph.active] == 0.0).all()
@@ -194,7 +194,7 @@ def test_averages_are_the_same_compiled_and_plain(monkeypatch, rng):
     for V in (whole, np.asfortranarray(whole), whole[:, 3:9], whole[:, :1]):
         found = []
         for at_least in (0, np.inf):
-            monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", at_least)
+            turn(monkeypatch, "compiled: worth compiling", at_least)
             found.append(smoothing.smoother(KNN(5).build(X), "walk", 70).apply(V))
         np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
         W = KNN(5).build(X).toarray()
@@ -214,8 +214,8 @@ def test_a_set_is_chosen_where_degrees_all_but_vanish():
 def test_small_rounds_and_small_pools_change_nothing(monkeypatch):
     X = data(25, 200, 7)
     usual = chosen(SmoothSubset(), X, 20)
-    monkeypatch.setattr(rounds, "_POOL", 3)
-    monkeypatch.setattr(rounds, "_FIRST_ROUND", 5)
+    turn(monkeypatch, "rounds: pool", 3)
+    turn(monkeypatch, "rounds: first round", 5)
     path = chosen(SmoothSubset(), X, 20)
     assert path.order.tolist() == usual.order.tolist()
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
@@ -234,7 +234,7 @@ def test_a_path_ends_where_enough_is_explained(form, fixed):
 
 @pytest.mark.parametrize("form", ["samples", "features"])
 def test_more_ties_than_a_pool_holds(monkeypatch, form):
-    monkeypatch.setattr(rounds, "_POOL", 4)
+    turn(monkeypatch, "rounds: pool", 4)
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X = np.hstack([0.1 * rng.normal(size=(25, 20)), np.repeat(rng.normal(size=(25, 2)), [40, 30], axis=1)])
@@ -256,9 +256,9 @@ def test_first_scores_in_single_precision_change_no_choice(monkeypatch, form, ki
     X = X * 10.0 ** rng.integers(-3, 4) * 10.0 ** np.where(np.arange(90) < 45, 0, 45 * (seed == 3))
     criterion = Explained(KNN(5), "walk")
     usual = chosen(criterion, kind(X), 40, form=form)
-    monkeypatch.setattr(samples, "_SINGLE_FROM", 0.0)
-    monkeypatch.setattr(samples, "_TERMS", 16)
-    monkeypatch.setattr(rounds, "_POOL", 7)
+    turn(monkeypatch, "samples: single from", 0.0)
+    turn(monkeypatch, "samples: terms", 16)
+    turn(monkeypatch, "rounds: pool", 7)
     path = chosen(criterion, kind(X), 40, form=form)
     assert path.order[:40].tolist() == usual.order[:40].tolist()
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
@@ -271,8 +271,7 @@ def test_first_scores_in_single_precision_change_no_choice(monkeypatch, form, ki
 
 def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):
     X, made = data(60, 20, 3), []
-    counted = features._explained_by_features
-    monkeypatch.setattr(features, "_explained_by_features", lambda *given: made.append(1) or counted(*given))
+    spy_on_totals(monkeypatch, made)
     selector = SpectralSelector("subset", n_features_to_select=5).fit(X)
     assert not made
     assert not {"explained_", "gains_"} & set(vars(selector))
@@ -293,10 +292,10 @@ def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):
 def test_the_positive_part_by_its_polynomial(monkeypatch):
     X = data(60, 30, 8)
     exact = smoothing.smoother(KNN(5).build(X), "smooth", 60).apply(np.eye(60))
-    monkeypatch.setattr(smoothing, "_EXACT_UP_TO", 10)
+    turn(monkeypatch, "smoothing: exact up to", 10)
     near = smoothing.smoother(KNN(5).build(X), "smooth", 60).apply(np.eye(60))
     assert np.abs(np.linalg.eigvalsh(exact - near)).max() < 0.03
-    monkeypatch.setattr(smoothing, "_POLYNOMIAL_UP_TO", 10)
+    turn(monkeypatch, "smoothing: polynomial up to", 10)
     walk = smoothing.smoother(KNN(5).build(X), "smooth", 60)
     assert walk.adjacency is not None
 
@@ -380,7 +379,7 @@ def test_ties_go_to_the_smaller_column_whatever_the_engine(monkeypatch):
     X = data(30, 50, 9)
     X = np.hstack([X, X[:, ::-1]])  # every column twice
     for form in ("features", "samples"):
-        monkeypatch.setattr(rounds, "_POOL", 5)
+        turn(monkeypatch, "rounds: pool", 5)
         assert chosen(SmoothSubset(), X, 15, form=form).order[:15].max() < 50
 
 
@@ -557,7 +556,7 @@ def stored(tmp_path):
 def test_from_a_file_in_few_passes(stored, monkeypatch):
     X, path = stored
     expected = SpectralSelector("subset", n_features_to_select=15).fit(X)
-    monkeypatch.setattr(rounds, "_POOL_OF_FILES", 20)
+    turn(monkeypatch, "rounds: pool of files", 20)
     steps = []
     with config_context(working_memory=0.02), Run(progress=lambda done, total, what: steps.append((done, what))):
         found = SpectralSelector("subset", n_features_to_select=15).fit(open_source(path))
@@ -654,7 +653,7 @@ def test_pruned_rankings_are_those_of_the_plain_loop(monkeypatch, limit, kind):
     X = data(40, 60, 3)
     X[:, 5] = X[:, 8] ** 2
     for at_once in (256, 7):
-        monkeypatch.setattr("fiedler.selection.redundancy._AT_ONCE", at_once)
+        turn(monkeypatch, "redundancy: at once", at_once)
         ranked = SpectralSelector("variance", n_features_to_select=10).fit(kind(X)).order_
         kept, passed = ref.pruned(ranked.tolist(), X, 0.7 if limit is True else limit, 10)
         with warnings.catch_warnings():

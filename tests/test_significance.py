@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import triangles
 from scipy import stats
 from sklearn import config_context
 
@@ -47,7 +48,6 @@ from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_ta
 from fiedler.significance.crossfit import columns_together, deal
 from fiedler.significance.permutations import permuted_labels, reordered
 from fiedler.significance.testing import adjusted
-from fiedler.significance.weights import _triangles
 
 FIELDS = ("pvalues", "qvalues", "z", "effect")
 
@@ -846,4 +846,4 @@ def test_triangles_are_the_trace_of_the_cube(loops, rng):
     W[7] = rng.random(60)  # a hub
     W = np.triu(W, 0 if loops else 1)
     W = sp.csr_array(W + W.T)
-    np.testing.assert_allclose(_triangles(W, W.diagonal()), np.trace(W.toarray() @ W.toarray() @ W.toarray()))
+    np.testing.assert_allclose(triangles(W, W.diagonal()), np.trace(W.toarray() @ W.toarray() @ W.toarray()))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import sketch_limits, turn
 from sklearn import config_context
 from stored import KINDS
 
@@ -63,13 +64,13 @@ def test_norms_are_needed_to_find_neighbours_in_noise(rng):
 def test_auto_chooses_by_cost(rng, monkeypatch):
     X = cells(rng)
     assert KNN(5).build(X).recall is None
-    monkeypatch.setattr("fiedler.engine.neighbors._EXACT_SPARSE", 1000)
+    turn(monkeypatch, "neighbors: exact sparse", 1000)
     assert KNN(5).build(X).recall is None  # few products
-    monkeypatch.setattr("fiedler.engine.neighbors._PRODUCTS", 0.0)
-    monkeypatch.setattr("fiedler.engine.approximate._AS_FAST", np.inf)
+    turn(monkeypatch, "neighbors: products", 0.0)
+    turn(monkeypatch, "approximate: as fast", np.inf)
     assert KNN(5).build(X).recall >= 0.95
     assert KNN(5, algorithm="exact").build(X).recall is None
-    monkeypatch.setattr("fiedler.engine.approximate._AS_FAST", 0.0)  # the exact search is always faster
+    turn(monkeypatch, "approximate: as fast", 0.0)  # the exact search is always faster
     assert KNN(5).build(X).recall is None
     np.testing.assert_array_equal(KNN(5).build(X).toarray(), KNN(5, algorithm="exact").build(X).toarray())
     assert KNN(5, algorithm="approximate").build(X).recall is not None
@@ -89,7 +90,7 @@ def test_auto_is_exact_up_to_the_documented_limits(monkeypatch, rows, products, 
 
 def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):
     X = sp.random_array((1500, 4000), density=0.02, rng=np.random.default_rng(0), format="csc")  # nothing but noise
-    monkeypatch.setattr("fiedler.engine.approximate._SPARSE_WORK", 20.0 * X.nnz)
+    turn(monkeypatch, "approximate: sparse work", 20.0 * X.nnz)
     with pytest.warns(UserWarning, match=r"only \d\d% of the 5 nearest neighbours of 1500 rows"):
         graph = KNN(5, "binary", metric="cosine", algorithm="approximate").build(X)
     exact = KNN(5, "binary", metric="cosine", algorithm="exact").build(X)
@@ -120,7 +121,7 @@ def test_large_and_small_numbers_fit_into_single_precision(rng):
 def test_results_do_not_depend_on_threads(rng, monkeypatch):
     X = cells(rng)
     expected = find_neighbors(X, 5, "euclidean", "approximate")
-    for module in ("approximate", "components", "threads"):
+    for module in ("approximate", "threads"):
         monkeypatch.setattr(f"fiedler.engine.{module}.n_threads", lambda operations=0.0: 1)
     found = find_neighbors(X, 5, "euclidean", "approximate")
     for a, b in zip(found, expected, strict=True):
@@ -131,10 +132,10 @@ def test_limits_never_leave_too_few_candidates(rng):
     key = rng.normal(size=(20, 4000)).astype(np.float32)
     key[:, ::8] -= 100.0  # the keys that are looked at are the smallest ones
     for number, k in ((300, 5), (256, 32), (256, 200), (3999, 10)):
-        counts = (key <= approximate._limits(key, number, k)[:, None]).sum(axis=1)
+        counts = (key <= sketch_limits(key, number, k)[:, None]).sum(axis=1)
         assert counts.min() >= k
     plain = rng.normal(size=(20, 4000)).astype(np.float32)
-    counts = (plain <= approximate._limits(plain, 800, 5)[:, None]).sum(axis=1)
+    counts = (plain <= sketch_limits(plain, 800, 5)[:, None]).sum(axis=1)
     assert (abs(counts - 800) < 300).all()
 
 
@@ -224,7 +225,7 @@ def test_candidates_are_compared_in_several_passes_and_few_ones_say_what_they_mi
         assert max(passes) <= 20_000
         for a, b in zip(one, several, strict=True):
             np.testing.assert_array_equal(a, b)
-        monkeypatch.setattr(approximate, "_CHOOSING", 0)
+        turn(monkeypatch, "approximate: choosing", 0)
         assert find_neighbors(source, 5, "euclidean", "approximate")[2] < 0.9 * one[2]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import READING, bytes_of
 from problems import CRITERIA
 from sklearn import config_context
 from stored import FEW, KINDS, MANY, ONE, M, N, array, fitted, problem, write_parquet, write_zarr
@@ -95,7 +96,7 @@ def largest(monkeypatch):
 
         monkeypatch.setattr(kind, name, read)
 
-    spy(Source, "_checked")
+    spy(Source, READING)
     spy(SparseFile, "_lines")
     return lambda: max(seen)
 
@@ -123,7 +124,7 @@ def test_parts_of_rows_or_scattered_columns_are_not_read_through_the_whole(tmp_p
         fold_rows(array, lambda a, b: a, source)
         fold_rows(array, lambda a, b: a, source.take_rows(np.arange(0, 60, 20)))
         source.take_rows([59, 0])[:, :]
-        assert largest() <= 1.5 * slab_bytes() < 0.5 * source._bytes
+        assert largest() <= 1.5 * slab_bytes() < 0.5 * bytes_of(source)
 
 
 def test_a_source_is_no_array(saved):

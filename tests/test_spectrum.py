@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from inside import turn
 
-import fiedler.graphs.spectrum
 from fiedler import KNN, CannotLink, ClassGraph, Graph
 
 
@@ -12,7 +12,7 @@ def test_lanczos_finds_what_the_dense_solver_finds(two_clusters, monkeypatch, k)
     graph = KNN(5).build(two_clusters)
     assert graph.n_components == 2
     values, vectors = graph.spectrum(k)
-    monkeypatch.setattr(fiedler.graphs.spectrum, "_DENSE_EIGEN", 10)
+    turn(monkeypatch, "spectrum: dense eigen", 10)
     iterative, basis = KNN(5).build(two_clusters).spectrum(k)
     np.testing.assert_allclose(iterative, values, atol=1e-10)
     np.testing.assert_allclose(np.abs(vectors.T @ basis), np.eye(k), atol=1e-7)
@@ -21,7 +21,7 @@ def test_lanczos_finds_what_the_dense_solver_finds(two_clusters, monkeypatch, k)
 def test_lanczos_on_a_factored_graph(monkeypatch, rng):
     y = rng.integers(0, 4, size=80)
     X = rng.normal(size=(80, 3))
-    monkeypatch.setattr(fiedler.graphs.spectrum, "_DENSE_EIGEN", 10)
+    turn(monkeypatch, "spectrum: dense eigen", 10)
     np.testing.assert_allclose(ClassGraph().build(X, y).spectrum(4)[0], 0, atol=1e-12)
     dense = Graph.from_weights(CannotLink().build(X, y).toarray())
     np.testing.assert_allclose(CannotLink().build(X, y).spectrum(3)[0], dense.spectrum(3)[0], atol=1e-9)
@@ -40,10 +40,10 @@ def test_spectrum_where_lanczos_does_not_converge(monkeypatch):
     n = 600
     weights = 10.0 ** -np.random.default_rng(0).uniform(0, 100, n - 1)
     graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights, n, bandwidth=0.5)
-    monkeypatch.setattr("fiedler.graphs.spectrum._RESTARTS", 2)
+    turn(monkeypatch, "spectrum: restarts", 2)
     values, vectors = graph.spectrum(4)
     assert np.allclose(vectors.T @ vectors, np.eye(4), atol=1e-8)
     assert np.abs(graph.normalized_laplacian_dot(vectors) - values * vectors).max() < 1e-8
-    monkeypatch.setattr("fiedler.graphs.spectrum._DENSE_EIGEN_AT_MOST", 500)
+    turn(monkeypatch, "spectrum: dense eigen at most", 500)
     with pytest.raises(ValueError, match=r"bandwidth above 0\.5"):
         graph.spectrum(4)

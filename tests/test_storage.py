@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 
 from fiedler import KNN, CannotLink, ClassGraph, Graph, MustLink
 
@@ -89,5 +90,5 @@ def test_explicit_zeros_in_sparse_columns(rng, monkeypatch):
     F = sp.csc_array(X)
     F.data[::4] = 0.0
     graph = KNN(3).build(X)
-    monkeypatch.setattr("fiedler.engine.compiled._WORTH_COMPILING", 0)
+    turn(monkeypatch, "compiled: worth compiling", 0)
     np.testing.assert_allclose(graph.for_columns(3).energy(F), graph.energy(F.toarray()), rtol=1e-12)

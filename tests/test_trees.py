@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import turn
 from plain import by_sorting, plain
 
 from fiedler import KNN
@@ -27,7 +28,7 @@ CASES = {
 
 @pytest.fixture
 def few_rows_will_do(monkeypatch):
-    monkeypatch.setattr("fiedler.engine.distances._SOME_ROWS", 1)
+    turn(monkeypatch, "distances: some rows", 1)
 
 
 @pytest.mark.parametrize("k", [1, 6, 30])
@@ -71,7 +72,7 @@ def test_few_columns_go_by_a_tree_and_noise_does_not(monkeypatch, rng):
 
 
 def _Nothing(tree):
-    n, k = tree._distances.n, tree._k
+    n, k = tree.distances.n, tree.k
     return np.zeros((n, k), dtype=int), np.zeros((n, k))
 
 
@@ -79,7 +80,7 @@ def _Nothing(tree):
 def test_the_same_graph_either_way(monkeypatch, rng, algorithm):
     X = np.round(rng.normal(size=(2500, 3)), 1)
     tree = KNN(algorithm=algorithm).build(X)
-    monkeypatch.setattr("fiedler.engine.distances._FEW_COLUMNS", 0)
+    turn(monkeypatch, "distances: few columns", 0)
     product = KNN(algorithm=algorithm).build(X)
     assert tree.recall is None
     np.testing.assert_array_equal(tree.csr.indices, product.csr.indices)

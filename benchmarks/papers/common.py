@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fiedler.papers import PAPERS
+from fiedler.registry import PAPERS
 
 from ..pages import HERE, PRINTED, joined, load, records, results
 from ..runner import Found, Options

@@ -12,7 +12,7 @@ import click
 import pictures
 
 from fiedler.cli import main
-from fiedler.papers import PAPERS
+from fiedler.registry import PAPERS
 
 ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 OPTIONAL = re.compile(r"^<!-- if (\S+): (.*) -->$", re.MULTILINE)

@@ -469,7 +469,7 @@ def methods(screen: Screen, name: str | None) -> None:
     and its paper.
     """
     from .. import methods as known
-    from ..papers import PAPERS
+    from ..registry import PAPERS
 
     classes = known.METHODS
     if name is not None:

@@ -20,8 +20,7 @@ from ..data import columns, formats, memory, tables
 from ..data.labels import is_known, read_pairs
 from ..methods import SmoothSubset
 from ..problem import Problem
-from ..selection.choice import ALPHA
-from ..selection.screens import noise_remark
+from ..selection.choice import ALPHA, noise_remark
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision

@@ -294,7 +294,7 @@ class Criterion(BaseEstimator):
             recipes=graphs,
             sets=(sets := formula.set_formula()),
             is_set=sets is not None,
-            greater_is_better=formula.greater_is_better,
+            greater_is_better=formula.traits.greater_is_better,
             reads=reads,
             uses=reads.union(*(each.accepts for each in traits)),
             depends_on_scale=any(each.reads_scale for each in traits) or any(graph.reads_X for graph in graphs),

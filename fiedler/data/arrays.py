@@ -171,6 +171,17 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     return checked
 
 
+def holes_of(X: np.ndarray) -> np.ndarray | None:
+    """Mask of the known values of a dense matrix; None if all are known."""
+    if X.dtype.kind != "f":
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isnan(np.sum(X)):  # one pass without a temporary array
+            return None
+    known = ~np.isnan(X)
+    return None if known.all() else known
+
+
 def as_source(X: Any) -> Source | None:
     """X as a source if it is not in memory.
 

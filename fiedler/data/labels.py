@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..distinct import Distinct
 from ..validation import check_choice, require
 from ..words import did_you_mean
+from .columns import Distinct
 from .files import open_npy
 from .memory import TEXT_BYTES, check_size
 from .tables import save_arrow, save_sheet

@@ -101,6 +101,11 @@ _listener: ContextVar[Listener | None] = ContextVar("fiedler_listener", default=
 counting = Counting  # ``with counting(what, total) as count``; ``count()`` counts one item
 
 
+def listening() -> bool:
+    """Whether a count would be reported to anyone."""
+    return _listener.get() is not None or _innermost.get() is not None
+
+
 # -------------------------------------------------------------------- kept results
 
 

@@ -56,7 +56,8 @@ def row_distances(X: Matrix, metric: str = "euclidean") -> Distances:
 class Distances(ABC):
     """Squared distances between n rows of m columns; under the cosine 2 (1 - cos), and a row of zeros has cosine 0."""
 
-    single = False  # whether the keys are in single precision
+    single = False  # whether the keys are in single precision,
+    _filled: Any = False  # and, for sparse rows, whether they come from filled blocks
     few_columns = False  # whether a k-d tree may be faster than a product
     exact = False  # whether the keys have no rounding error
     _integer = False  # whether all values are integers, so small that their products have no rounding error
@@ -64,7 +65,6 @@ class Distances(ABC):
     _scale: np.ndarray | None = None  # factors that give the rows unit norm, under the cosine
     _lengths: np.ndarray | None = None  # ‖x_i‖² of integers under the cosine, where products of them are exact
     _keys: np.ndarray | None = None  # all of them, if they can be held
-    _bound: np.ndarray | None = None  # errors of the keys in each row, if the keys are differences of keys
     _double: Distances | None = None  # the same in double precision, after first use
 
     def __init__(self, X: Any, metric: str = "euclidean", single: bool | None = None):
@@ -82,6 +82,8 @@ class Distances(ABC):
             self._to_unit_norm(1.0 / np.sqrt(np.where(self.norms > 0, self.norms, 1.0)))
             self._norms, self.norms = 1.0 - self._empty, np.ones(self.n)
         self.exact = self._integer and (not self.single or bool(self.norms.max(initial=0.0) < self._exact_single))
+        # The error of the key (i, j) is at most bound_i + bound_j.
+        self.bound = (0.0 if self.exact else self._relative_error() / 2.0) * self._norms
 
     def _measured(self) -> np.ndarray:
         """‖x_i‖²: as given under the cosine and for small integers, else centred, where the storage allows it."""
@@ -95,7 +97,7 @@ class Distances(ABC):
         if not np.isfinite(norms).all():
             products.check_range(self._X, np.arange(self.m))
         if self.single and euclidean and norms.max(initial=0.0) > _SINGLE_UP_TO:
-            self.single = False
+            self.single = self._filled = False
             self._centre()
             norms = self._measure()
         return norms
@@ -133,10 +135,9 @@ class Distances(ABC):
     def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """x_i'x_j of pairs of rows as they are given."""
 
-    @property
     @abstractmethod
-    def relative_error(self) -> float:
-        """Bound on the error of a squared distance from a key, relative to ‖x_i‖² + ‖x_j‖²."""
+    def _relative_error(self) -> float:
+        """Bound on the error of a squared distance from a key, relative to ‖x_i‖² + ‖x_j‖², if it is not exact."""
 
     @property
     def holds_keys(self) -> bool:
@@ -189,11 +190,6 @@ class Distances(ABC):
     def from_key(self, i: np.ndarray, key: np.ndarray) -> np.ndarray:
         """Squared distances from the entries of a block."""
         return np.maximum(2.0 * key.astype(np.float64) + self.norms[i], 0.0)
-
-    def uncertainty(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds a_i and b_j: the error of the key (i, j) is at most a_i + b_j."""
-        bound = self.relative_error / 2.0 * self._norms if self._bound is None else self._bound
-        return bound[rows], bound
 
     def in_double(self) -> Distances:
         """The same distances with keys in double precision, for rows that single precision cannot tell apart."""
@@ -282,25 +278,17 @@ class DenseDistances(Distances):
 
     def _measure(self) -> np.ndarray:
         norms = np.zeros(self.n)
-
-        def add(rows: slice) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in batches(self.n, max(1, _IN_CACHE // min(CHUNK, self.m))):  # they fit into the cache
                 for part in batches(self.m, CHUNK):
                     values = self._values(rows, part).astype(np.float64, copy=False)
                     norms[rows] += np.einsum("ij,ij->i", values, values)
-
-        # Of few rows at a time some columns fit into the cache.
-        for_each(add, batches(self.n, max(1, _IN_CACHE // min(CHUNK, self.m))), float(self.n) * self.m)
         return norms
 
     def _centre(self) -> None:
-        some, mean = self._X[:: _EVERY if self.single else 1], np.empty(self.m)
-
-        def work(part: slice) -> None:
-            mean[part] = some[:, part].mean(axis=0, dtype=np.float64)
-
+        some = self._X[:: _EVERY if self.single else 1]
         with np.errstate(over="ignore", invalid="ignore"):
-            for_each(work, batches(self.m, CHUNK), float(some.size))
+            mean = some.mean(axis=0, dtype=np.float64)
             if self.single:  # the products need a point among the rows only if the rows are far from 0
                 squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
                 self._mean = None if len(some) * float(mean @ mean) < _FAR * squares else mean
@@ -317,9 +305,8 @@ class DenseDistances(Distances):
     def _width(self) -> int:
         return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
 
-    @property
-    def relative_error(self) -> float:
-        return 0.0 if self.exact else rounding_error(self.m, self._width, self.single)
+    def _relative_error(self) -> float:
+        return rounding_error(self.m, self._width, self.single)
 
     def _piece(self, part: slice, room: np.ndarray | None = None) -> np.ndarray:
         """Some columns of the centred and scaled rows, in the memory of ``room``."""
@@ -384,7 +371,6 @@ class SparseDistances(Distances):
     ):
         self._filled: Any = filled
         super().__init__(X, metric, single)
-        self._filled = self._filled and self.single
 
     def _read(self, single: bool | None) -> None:
         self._rows = self._as_given = as_csr(self._X)
@@ -394,6 +380,7 @@ class SparseDistances(Distances):
             self._filled = single is not False and self._filling_pays()
         between_limits = budget() < self.n**2 <= _SINGLE_KEYS * budget()
         self.single = (self._filled or between_limits) if single is None else single
+        self._filled = self._filled and self.single
 
     def _filling_pays(self) -> bool:
         """Whether products of filled blocks are faster, for all or for most columns."""
@@ -416,10 +403,9 @@ class SparseDistances(Distances):
         self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
         self._columns = sp.csc_array(self._rows)
 
-    @property
-    def relative_error(self) -> float:
+    def _relative_error(self) -> float:
         most = int(np.diff(self._rows.indptr).max(initial=0))  # zeros add no rounding error
-        return 0.0 if self.exact else rounding_error(most, CHUNK if self._filled else None, self.single)
+        return rounding_error(most, CHUNK if self._filled else None, self.single)
 
     @property
     def rows(self) -> sp.csr_array:
@@ -500,9 +486,8 @@ class SourceDistances(Distances):
     def _centre(self) -> None:
         self._centred = not self._X.sparse
 
-    @property
-    def relative_error(self) -> float:
-        return 0.0 if self.exact else rounding_error(self.m)
+    def _relative_error(self) -> float:
+        return rounding_error(self.m)
 
     @property
     def holds_keys(self) -> bool:
@@ -631,8 +616,7 @@ def without_folds(every: Distances, folds: list[np.ndarray]) -> Callable[[int, A
 def _rest_of(every: Any, rest: Any, **changes: Any) -> Any:
     """A copy of distances, for fewer columns and with other keys; their error is twice that of one product."""
     twin = copy(every)
-    bound = every.relative_error * every._norms
-    vars(twin).update(changes, m=rest.shape[1], _X=rest, _bound=bound, _double=None, norms=changes["_norms"])
+    vars(twin).update(changes, m=rest.shape[1], _X=rest, bound=2.0 * every.bound, _double=None, norms=changes["_norms"])
     return twin
 
 

@@ -33,17 +33,6 @@ _AT_ONCE = 2**20  # values of candidates that are looked at together
 _ERROR = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-13}  # of a squared distance, relative to the norms
 
 
-def holes_of(X: np.ndarray) -> np.ndarray | None:
-    """Mask of the known values of a dense matrix; None if all are known."""
-    if X.dtype.kind != "f":
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isnan(np.sum(X)):  # one pass without a temporary array
-            return None
-    known = ~np.isnan(X)
-    return None if known.all() else known
-
-
 def check_known(known: np.ndarray, names: list[str]) -> None:
     """Raise an error if a row has no known value, or a column has fewer than five."""
     told, way_out = list[str](), dict[str, tuple[str, Any]]()

@@ -201,7 +201,7 @@ def _candidates(
 ) -> tuple[np.ndarray, ...]:
     """(i, j, approximate squared distance, group, surplus) of all candidates for the k nearest of a group."""
     key = distances.block(rows)
-    a, b = distances.uncertainty(rows)
+    a, b = distances.bound[rows], distances.bound
     parts = []
     for group, columns in enumerate(members):
         part = key if len(columns) == distances.n else key[:, columns]
@@ -273,7 +273,7 @@ class Tree:
     def __init__(self, distances: DenseDistances, k: int):
         from scipy.spatial import cKDTree
 
-        self._distances, self._k = distances, k
+        self.distances, self.k = distances, k
         self._wanted = k + 2  # the row itself, its neighbours and one more row
         self._rows = np.ascontiguousarray(distances._X, dtype=np.float64)
         self._tree = cKDTree(self._rows, balanced_tree=False)  # a balanced tree is slow to build if values repeat
@@ -283,17 +283,17 @@ class Tree:
 
         The same rows show whether ties are so frequent that more neighbours are requested from the start.
         """
-        n = self._distances.n
+        n = self.distances.n
         some = self._rows[np.sort(np.random.default_rng(0).choice(n, min(n, _TRIED), replace=False))]
-        radius, further = np.asarray(self._tree.query(some, [self._k + 1, self._k + 2], workers=n_threads())[0]).T
+        radius, further = np.asarray(self._tree.query(some, [self.k + 1, self.k + 2], workers=n_threads())[0]).T
         if np.mean(further <= (1.0 + _NEARLY) * radius) > _OFTEN:
-            self._wanted = 2 * (self._k + 1)
+            self._wanted = 2 * (self.k + 1)
         counts = self._tree.query_ball_point(some, radius, p=np.inf, return_length=True, workers=n_threads())
         return float(np.mean(counts))
 
     def search(self) -> tuple[np.ndarray, np.ndarray]:
         """Indices (n, k) of the k nearest of every row, ascending, and their squared distances."""
-        n, k = self._distances.n, self._k
+        n, k = self.distances.n, self.k
         near, squared = np.empty((n, k), dtype=np.intp), np.empty((n, k))
         left, wanted = np.arange(n), self._wanted
         while len(left):
@@ -309,15 +309,15 @@ class Tree:
 
     def _ask(self, rows: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mask of the rows for which ``wanted`` neighbours are enough, and their k nearest with squared distances."""
-        k = self._k
+        k = self.k
         asked = self._tree.query(self._rows[rows], wanted, workers=n_threads())
         found = np.asarray(asked[1])
         keep = found != rows[:, None]
         keep[keep.all(axis=1), -1] = False  # duplicates of a row displaced it from its own list
         found = found[keep].reshape(len(found), -1)
-        squared = self._distances.between(np.repeat(rows, wanted - 1), found.ravel()).reshape(found.shape)
+        squared = self.distances.between(np.repeat(rows, wanted - 1), found.ravel()).reshape(found.shape)
         kth, last = np.partition(squared, k - 1, axis=1)[:, k - 1], squared.max(axis=1)
-        settled = (last > (1.0 + _NEARLY) * kth) | (wanted == self._distances.n)
+        settled = (last > (1.0 + _NEARLY) * kth) | (wanted == self.distances.n)
         found, squared = found[settled], squared[settled]
         clear = squared[:, k:].min(axis=1, initial=np.inf) > (1.0 + _NEARLY) * squared[:, :k].max(axis=1)
         near, short = found[:, :k].copy(), squared[:, :k].copy()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..data.work import counting
+from ..data.work import counting, listening
 
 _WORTH_SHARING = 4e6  # for fewer scalar operations, starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
@@ -102,7 +102,7 @@ def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: f
     Items that have a name (``what``) are counted for the progress of the active run.
     """
     items = list(items)
-    if what:
+    if what and listening():
         with counting(what, len(items)) as count:
 
             def counted(item: Any) -> None:

@@ -21,8 +21,7 @@ from ..engine.missing import known_neighbors
 from ..graphs import Graph, Precomputed
 from ..methods import LaplacianScore
 from ..problem import Problem
-from ..significance.agreement import Agreement, agreement_of
-from ..significance.testing import Significance, discover
+from ..significance.testing import Agreement, Significance, agreement_of, discover
 from ..syntax import as_criterion
 from ..validation import check_share
 from ..words import html_table, to_frame

@@ -160,14 +160,6 @@ def _from_edges(edges: Any, weights: Any, n_nodes: int, directed: bool) -> sp.cs
     return sp.csr_array((w, (i, j)), shape=(n_nodes, n_nodes))
 
 
-def check_bandwidth(name: str, value: float) -> float:
-    """Check that the square of a width neither underflows nor overflows."""
-    if not 1e-150 < value < 1e150:
-        message = f"{name}={value!r} is out of range; its square must be finite. Use a value between 1e-150 and 1e150"
-        raise ParameterError(f"{message}, in the units of the distances.", parameter=name, value=value)
-    return value
-
-
 def safe_bandwidth(usual: float, nearest_squared: np.ndarray) -> float:
     """A width at which every row keeps a weight of at least exp(-50) to its nearest neighbour."""
     return max(usual, float(np.sqrt(nearest_squared.max())) / 10.0)

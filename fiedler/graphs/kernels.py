@@ -7,10 +7,10 @@ from scipy.linalg import eigh
 
 from ..problem import Problem
 from ..validation import check_positive
-from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
+from .adjacency import safe_bandwidth, warn_underflow
 from .graph import Graph
 from .neighbors import KNN
-from .recipe import Recipe, as_recipe, check_dense
+from .recipe import Recipe, as_recipe, check_bandwidth, check_dense
 
 
 class RBF(Recipe):

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.agreement import Agreed, agreeing
-from ..engine.components import leading_components
+from ..engine.approximate import leading_components
 from ..engine.neighbors import find_neighbors, search_name, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_positive
-from .adjacency import check_bandwidth, safe_bandwidth, warn_underflow
+from .adjacency import safe_bandwidth, warn_underflow
 from .anchors import Anchors
 from .graph import Graph
-from .recipe import Recipe, as_recipe, check_neighbors
+from .recipe import Recipe, as_recipe, check_bandwidth, check_neighbors
 
 _NEIGHBORS_UP_TO = 5_000_000  # with more rows, a graph of neighbours does not fit into memory next to the data
 _POOR_RECALL = 0.9  # an approximate search with a lower recall warns

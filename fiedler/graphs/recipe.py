@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 
 from ..data.arrays import Matrix, take_rows
 from ..data.source import Source
+from ..errors import ParameterError
 from ..problem import Problem, Same
 from ..validation import call_repr, check_integer, is_sparse, parameters
 from .adjacency import adjacency, is_foreign
@@ -158,6 +159,14 @@ def check_neighbors(k: Any, n_samples: int) -> int:
             stacklevel=2,
         )
     return min(int(k), n_samples - 1)
+
+
+def check_bandwidth(name: str, value: float) -> float:
+    """Check that the square of a width neither underflows nor overflows."""
+    if not 1e-150 < value < 1e150:
+        message = f"{name}={value!r} is out of range; its square must be finite. Use a value between 1e-150 and 1e150"
+        raise ParameterError(f"{message}, in the units of the distances.", parameter=name, value=value)
+    return value
 
 
 def check_dense(reader: str, n_samples: int) -> None:

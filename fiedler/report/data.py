@@ -16,10 +16,10 @@ from .. import registry
 from ..engine.blocks import is_constant, map_columns
 from ..evaluate.tests import ALPHA, missing_values
 from ..methods import METHODS, Method, Variance
-from ..papers import cited
 from ..plots import drawings
 from ..plots.svg import SvgFigure
-from ..selection.screens import noise_remark
+from ..registry import cited
+from ..selection.choice import noise_remark
 from ..syntax import short_text
 from ..validation import call_repr, is_sparse
 from ..version import __version__

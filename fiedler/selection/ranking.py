@@ -65,7 +65,7 @@ def rank(
         most = problem.n_features if n_features is None else n_features
         ranking = Ranking(*forward(resolved.sets, problem, most, share, among, first=first))
     else:
-        scores, ties = resolved.scored(problem.wanting(n_features))
+        scores, ties = resolved.scored(problem if n_features is None else problem.wanting(n_features))
         ties = None if ties is None else np.where(np.isinf(scores), ties, 0.0)
         ranking = Ranking(scores, rank_features(scores, resolved.greater_is_better, ties))
     if among is None and not len(first):
