@@ -352,7 +352,7 @@ def leading_components(
             Z = times_gram(X, block, scale)
             with one_blas_thread(float(n) * Q.shape[1] * width):
                 border = Q.T @ Z
-                H = np.block([[H, border[: len(H)]], [border[: len(H)].T, border[len(H) :]]])
+                H = np.block([[H, border[: len(H)]], [border[: len(H)].T, border[len(H) :].T]])
                 variance = float(np.linalg.eigvalsh(H)[-number:].sum())
                 if variance - before <= _SETTLED * variance or Q.shape[1] == most or not left:
                     break

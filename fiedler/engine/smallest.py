@@ -40,28 +40,30 @@ def _in_numpy(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool
     (n, width), a, b = key.shape, a.astype(key.dtype), b.astype(key.dtype)
     size = width // _GROUP
     if size < 2 * k:
-        row, column = np.divmod(np.arange(key.size), width)
+        kth = np.partition(key + b, k - 1, axis=1)[:, k - 1]
+        row, column = np.divmod(np.flatnonzero(key - b <= (kth + a + a)[:, None]), width)
     else:
         # The k-th smallest minimum of groups is a bound that k values, and usually not many more, do not exceed. The
         # largest b_j gives a weaker limit for all columns at once, which saves passes over the keys.
         minima = key[:, : _GROUP * size].reshape(n, _GROUP, size).min(axis=1)
         limit = np.partition(minima, k - 1, axis=1)[:, k - 1] + 2.0 * (a + b.max())
         row, column = np.divmod(np.flatnonzero(key <= limit.astype(key.dtype)[:, None]), width)
-    few, b = key[row, column], b[column]
-    counts = np.bincount(row, minlength=n)
-    starts = np.cumsum(counts) - counts
-    upper = np.full((n, int(counts.max(initial=k))), np.inf, dtype=key.dtype)
-    upper[row, np.arange(len(row)) - starts[row]] = few + b
-    # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
-    kth = np.partition(upper, k - 1, axis=1)[:, k - 1]
-    kept = few - b <= (kth + a + a)[row]
+        few, b = key[row, column], b[column]
+        counts = np.bincount(row, minlength=n)
+        upper = np.full((n, int(counts.max(initial=k))), np.inf, dtype=key.dtype)
+        upper[row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)] = few + b
+        # A row whose lower bound exceeds the k-th smallest upper bound is not a neighbour.
+        kth = np.partition(upper, k - 1, axis=1)[:, k - 1]
+        kept = few - b <= (kth + a + a)[row]
+        row, column = row[kept], column[kept]
     if exact:  # equal keys go to the smaller index
-        tied = few == kth[row]
-        wanted = k - np.bincount(row[few < kth[row]], minlength=n)
-        before = np.cumsum(tied) - tied
-        first = np.r_[before, 0][np.minimum(starts, len(row))]
-        kept &= ~tied | (before - first[row] < wanted[row])
-    return row[kept], column[kept]
+        tied = key[row, column] == kth[row]
+        before, counts = np.cumsum(tied) - tied, np.bincount(row, minlength=n)
+        wanted = k - counts + np.bincount(row[tied], minlength=n)
+        first = np.r_[before, 0][np.cumsum(counts) - counts]
+        kept = ~tied | (before - first[row] < wanted[row])
+        row, column = row[kept], column[kept]
+    return row, column
 
 
 def closest(i: np.ndarray, j: np.ndarray, squared: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:

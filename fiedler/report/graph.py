@@ -77,8 +77,9 @@ def _build(case: Case, recipe: Recipe, quiet: bool = False) -> Graph | None:
 def _facts(name: str, graph: Graph) -> Summary:
     degree = graph.degree[graph.active]
     spread = np.quantile(degree, [0.0, 0.5, 1.0]) if len(degree) else (0.0, 0.0, 0.0)
-    counts = ("n_nodes", "n_edges", "n_components", "component_sizes", "n_isolated", "degree", "bandwidth", "recall")
+    counts = ("n_nodes", "n_components", "n_isolated", "bandwidth", "recall")
     about = {"recipe": name} | {key: getattr(graph, key) for key in counts}
+    about["n_edges"] = None if graph.n_groups else graph.n_edges  # edges through groups are many, and slow to count
     degrees = dict(zip(("min", "median", "max"), spread, strict=True))
     return about | {"component_sizes": graph.component_sizes[:6], "degree": degrees}
 
@@ -171,7 +172,8 @@ def _drawn_edges(case: Case | None, graph: Graph, rows: np.ndarray) -> np.ndarra
     if len(i) <= _EDGES:
         return np.column_stack([i, j])
     if case is not None:
-        case.notes.append(f"The picture shows only the strongest edges of each row, of {graph.n_edges:,} edges.")
+        all_edges = "" if graph.n_groups else f", of {graph.n_edges:,} edges"
+        case.notes.append(f"The picture shows only the strongest edges of each row{all_edges}.")
     each = max(1, _EDGES // len(rows))
     strongest = np.argsort(-(W + W.T), axis=1, kind="stable")[:, :each]
     ends = np.column_stack([np.repeat(np.arange(len(rows)), each), strongest.ravel()])
@@ -191,7 +193,8 @@ def _view(s: Summary) -> Summary:
         if len(sizes) > 1:
             more = ", …" if about["n_components"] > len(sizes) else ""
             pieces += f" ({', '.join(f'{size:,}' for size in sizes)}{more})"
-        counts = [f"{about['n_nodes']:,}", f"{about['n_edges']:,}", pieces, f"{about['n_isolated']:,}"]
+        edges = "–" if about["n_edges"] is None else f"{about['n_edges']:,}"
+        counts = [f"{about['n_nodes']:,}", edges, pieces, f"{about['n_isolated']:,}"]
         counts += [f"{about['degree'][key]:.3g}" for key in ("min", "median", "max")]
         width = "–" if about["bandwidth"] is None else f"{about['bandwidth']:.4g}"
         view["rows"].append((about["recipe"], [*counts, width]))
@@ -225,7 +228,8 @@ def _lines(s: Summary, top: int) -> list[str]:
     lines = []
     for graph in s["graph"]["graphs"]:
         parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
-        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {graph['n_edges']} edges, {parts}")
+        edges = "" if graph["n_edges"] is None else f"{graph['n_edges']} edges, "
+        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {edges}{parts}")
     return lines
 
 

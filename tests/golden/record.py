@@ -40,6 +40,7 @@ ALLOWED: list[tuple[str, float, str]] = [
     ("selectors: selector | trace | missing | *", 1.0, "a constant column was counted as a candidate, as above"),
     ("session: session | 23 export", np.inf, "the exported script imports public names only"),
     ("edges: edges | target | digits | *", np.inf, _TIES),
+    ("edges: edges | anchors | * | repr", np.inf, "names the number of anchors; edges through them are slow to count"),
     ("edges: edges | semi target | digits | *", np.inf, _TIES),
     ("edges: edges | semi target | few columns | weights", 1e-12, "sums in another order"),
     ("scores: scores | ssls | few columns", 1e-12, "sums in another order"),
