@@ -13,7 +13,7 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 - ``sets``         sets of features: what they explain together, and forward selection
 - ``significance`` tests of features against noise
 - ``selection``    from scores to a selection
-- ``methods``      the methods by name, ``METHODS``;  ``syntax``  criteria as text;  ``registry``  the table of names
+- ``methods``      the methods by name, ``METHODS``;  ``syntax``  criteria as text;  ``registry``  names, papers
 - ``problem``      X, its labels and pairs (``supervision``), and a cache of graphs
 - ``first_look``   a table looked at before anything is computed
 - ``selector``     the scikit-learn estimator;  ``anndata``  selection of genes in an AnnData
@@ -23,7 +23,7 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 - ``cli``          the command line
 - ``engine``       computations on plain arrays: blocks, distances, neighbours, moments, compiled loops
 - ``data``         arrays and files, read whole or in blocks; ``io`` and ``sources`` are its public names
-- ``datasets``     data sets of the papers;  ``papers``  the papers as data
+- ``datasets``     data sets of the papers
 
 Equation numbers in the docstrings refer to these papers: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
 2007; [DV] Doquire & Verleysen 2011 (SLS, SSLS); [KA] Kalakech et al. 2011 (constraint scores); [EV] Jiang & Ren, ICML

@@ -67,7 +67,6 @@ def classes(entries: tuple[Entry, ...]) -> list[str]:
 
 
 # -------------------------------------------------------------------- papers
-# The papers of the methods as data; equation numbers such as [ZL] eq. 3.8 refer to them
 
 
 _ICML = "International Conference on Machine Learning"

@@ -6,8 +6,8 @@ Disagreement(G)  1 - NMI(sign(f̃), y), [ZL] eq. 3.8       Sensitivity(G)  Σ_r 
 Explained(G)     tr[(C_S'C_S)⁻¹ C_S'K C_S] of a set S    Relevance(G)    agreement with labels, targets or pairs
 Regressed(G)     coefficients of eigenvectors on f       TraceDifference(G)  f̃'Df̃ - λ* f'Lf of the best set
 
-``criterion`` has the base class, what a fit knows of it, and the algebra; ``scorer`` turns numbers per column into
-scores, ``order`` turns scores into an order, ``nulls`` states how a score is tested, ``missing`` corrects scores for
+``criterion`` has the base class, what a fit knows of it, the algebra, and how numbers per column become scores.
+``order`` turns scores into an order, ``nulls`` states how a score is tested, ``missing`` corrects scores for
 missing values, and ``moments`` has the scores without a graph of X. This room may import ``sets``, ``graphs`` and
 everything below them.
 """

@@ -12,6 +12,19 @@ To write a criterion, derive from :class:`Criterion` and define what differs fro
 
 The same scorer runs in memory, block by block, on a cluster, or in one pass over the rows. A fit reads a criterion once
 and then uses the frozen result, :class:`Resolved`.
+
+**Scores.** A scorer gives numbers per column, and a function that turns them into scores.
+
+    parts(F, columns) -> a few numbers per column, such as energy and mass;   finish -> one score per feature
+
+A feature that consists of several columns, such as a category, has one score. Its columns are not scored one by one:
+their numbers are added, and ``finish`` gets the sums. A single column is a group of one. A quotient r = energy / mass
+of a group is closer to the value r₀ of noise than that of one column, because it averages over several columns. It is
+moved back by the effective number p of its columns:
+
+    r' = r₀ - √p (r₀ - r),    p = (tr G)² / tr G²,    G: centred Gram matrix of the columns of the feature
+
+Introduced in this library.
 """
 
 from __future__ import annotations
@@ -685,8 +698,7 @@ def _grouped(criterion: Criterion, word: Callable[[Criterion], str], exact: bool
     return f"({text})" if isinstance(criterion, kinds) else text
 
 
-# -------------------------------------------------------------------- scorer
-# How a criterion scores the features of a problem: numbers per column, and a function that turns them into scores
+# -------------------------------------------------------------------- numbers per column, and the score that follows
 
 
 class Features(NamedTuple):

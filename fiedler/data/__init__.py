@@ -1,6 +1,6 @@
 """Reading and writing of data: arrays, files read as a whole or in blocks, Dask arrays, rankings and reduced tables.
 
-This room may import ``validation``, ``errors``, ``words``, ``distinct`` and other modules that import no room. A file
+This room may import ``validation``, ``errors``, ``words`` and other modules that import no room. A file
 of named columns takes one way: file -> cells, read once -> columns -> matrix.
 
 - ``arrays``     X out of its container and checked once, in any storage; columns brought to one scale on request

@@ -17,6 +17,14 @@ most 16 if memory allows), and one for the distances of the neighbours.
 How much is searched is measured: the true neighbours of a sample of rows show how many cells or candidates are needed.
 If this would take too long, the search is limited to some minutes of work. The neighbours that are found for the sample
 give the recall. Other index libraries that were compared are slower at equal recall (benchmarks/PROFILE.md).
+
+**Components.** The leading principal components come from a randomised block Krylov method with centred columns.
+
+    A = X̃ X̃',  X̃ = X - 1 mean',   Q = orthonormal basis of [A Y, A² Y, ...],   Q'A Q = V Λ V',   components = Q V Λ^½
+
+(Halko, Martinsson, Tropp, "Finding structure with randomness", SIAM Review 53, 2011; Musco, Musco, "Randomized block
+Krylov methods", NIPS 2015.) A Y is a sum over the columns of X, so every block is one pass over X. Sparse columns are
+centred by means of their sums and stay sparse. The random start Y is seeded: equal data give equal components.
 """
 
 from __future__ import annotations
@@ -318,8 +326,7 @@ def _products(X: sp.csr_array, few: np.ndarray) -> np.ndarray:
     return products
 
 
-# -------------------------------------------------------------------- components
-# The leading principal components of the rows of X, by a randomised block Krylov method with centred columns
+# -------------------------------------------------------------------- leading principal components
 
 
 _SPARE = 10  # columns of Y beyond the wanted components: these converge faster

@@ -2,12 +2,11 @@
 
 This room may import ``problem``, ``engine``, ``supervision``, ``data`` and ``validation``.
 
-- ``graph``      Graph, an immutable value, and how W is stored     ``summed``  one known by sums over the rows
-- ``spectrum``   eigenpairs per component     ``filters``  γ(𝓛) applied     ``smoothing``  averages over neighbours
-- ``recipe``     Recipe, the base class     ``adjacency``  weights from graphs of other libraries
-- ``neighbors``  KNN     ``kernels``  RBF Diffusion     ``anchors``  Anchors     ``given``  Precomputed
-- ``agreeing``   Agreeing, the graph of the columns that agree with others
-- ``labels``     ClassGraph ReliefGraph TargetKNN SemiTarget     ``pairs``  MustLink CannotLink Within
+- ``graph``      Graph, an immutable value, and how W is stored
+- ``spectrum``   eigenpairs per component, γ(𝓛) applied     ``smoothing``  averages over neighbours
+- ``recipe``     Recipe, the base class; Precomputed     ``adjacency``  weights from graphs of other libraries
+- ``neighbors``  KNN Agreeing     ``kernels``  RBF Diffusion     ``anchors``  Anchors, also as sums over the rows
+- ``supervised`` ClassGraph ReliefGraph TargetKNN SemiTarget MustLink CannotLink Within
 """
 
 from .anchors import Anchors

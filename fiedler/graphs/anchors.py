@@ -171,8 +171,7 @@ def _shortened(X: Matrix) -> np.ndarray:
     return (vectors * np.sqrt(np.maximum(values, 0.0)))[first]
 
 
-# -------------------------------------------------------------------- summed
-# A graph that is known only as sums over the rows, so that one pass over them is enough
+# -------------------------------------------------------------------- known by sums over the rows
 
 
 SUMMED: Any = None  # stands for all columns of X after their values were summed; only SummedGraph accepts it

@@ -1,4 +1,7 @@
-"""The nearest-neighbour graph: an edge if one row is among the k nearest rows of the other."""
+"""The nearest-neighbour graph: an edge if one row is among the k nearest rows of the other.
+
+It may be built from the columns that agree with others only, so that noise columns are not used for the distances.
+"""
 
 from __future__ import annotations
 
@@ -129,8 +132,7 @@ class KNN(Recipe):
         return problem.graph(Anchors())
 
 
-# -------------------------------------------------------------------- agreeing
-# The graph of the columns that agree with others: noise columns are not used for the distances between rows
+# -------------------------------------------------------------------- the columns that agree
 
 
 class Agreeing(Recipe):

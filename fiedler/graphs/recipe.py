@@ -1,4 +1,4 @@
-"""The base class of recipes, which build a graph from X, labels and pairs.
+"""The base class of recipes, which build a graph from X, labels and pairs, and the recipe of graphs that are given.
 
 A recipe is a small scikit-learn object with parameters and one public method, ``build(X, y, ...) -> Graph``. Its
 docstring states the weights and the diagonal; class attributes state what it reads. Only recipes read whole rows of X.
@@ -177,8 +177,7 @@ def check_dense(reader: str, n_samples: int) -> None:
         )
 
 
-# -------------------------------------------------------------------- given
-# Graphs that the user provides: weights, distances, graphs of other libraries, or the graph passed to fit
+# -------------------------------------------------------------------- graphs that the user provides
 
 
 # Number of entries of W compared with X, and the rank correlation above which they are taken for distances.

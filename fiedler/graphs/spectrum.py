@@ -4,6 +4,11 @@ Lanczos silently misses repeated eigenvalues of a disconnected graph, so every c
 components are solved by LAPACK, large ones by Lanczos, with known eigenvectors shifted to the other end of the
 spectrum. If W = Z C Z' with r columns in Z, an r x r matrix is enough: 𝓛 = I - BB' with B = D^-½ Z C^½. Each eigenpair
 (σ, v) of B'B gives λ = 1 - σ and ξ = Bv / √σ, and 𝓛 is the identity on the rest.
+
+**Filters.** γ(𝓛) = Σ_j γ(λ_j) ξ_j ξ_j' applied to features, without forming it ([SPEC] section 3.1).
+An integer power needs a few products with 𝓛. Any other γ uses all eigenpairs of graphs with up to 3,000 nodes. On
+larger graphs it uses a Chebyshev polynomial on [0, 2], the range of the eigenvalues of 𝓛. On graphs of classes or
+anchors every γ uses the few eigenpairs with λ ≠ 1, from :class:`SmallSpectrum`.
 """
 
 from __future__ import annotations
@@ -163,8 +168,7 @@ def householder(weights: np.ndarray) -> np.ndarray:
     return np.column_stack([unit, H[:, 1:]])
 
 
-# -------------------------------------------------------------------- filters
-# Filters: γ(𝓛) = Σ_j γ(λ_j) ξ_j ξ_j' applied to features, without forming it ([SPEC] section 3.1)
+# -------------------------------------------------------------------- γ(𝓛) applied
 
 
 MOST_POWER = 1000  # largest power: eigenvalues reach 2

@@ -1,6 +1,8 @@
-"""Graphs built from labels: classes, nearest hits and misses, real targets.
+"""Graphs built from labels and pairs: classes, nearest hits and misses, real targets, must-link and cannot-link.
 
 A row without a label stays in the graph as an isolated node.
+
+Must-link and cannot-link pairs are given, or class labels imply them.
 """
 
 from __future__ import annotations
@@ -224,8 +226,7 @@ def _warn_if_target_underflows(graph: Graph, target: np.ndarray, t: float) -> No
         warn_underflow(lost, "t", t, float(2.0 * np.nanvar(target)) or 1.0)
 
 
-# -------------------------------------------------------------------- pairs
-# Graphs built from must-link and cannot-link pairs; without pairs, class labels imply them
+# -------------------------------------------------------------------- must-link and cannot-link pairs
 
 
 class MustLink(Recipe):

@@ -1,4 +1,12 @@
-"""How many features, and which: by number, by score, by explained share, by significance, without near-duplicates."""
+"""How many features, and which: by number, by score, by explained share, by significance, without near-duplicates.
+
+**Screens.** Columns of noise are dropped first, and graph, target and candidates come from the columns that are kept.
+
+    "agreement"  keeps the columns that agree with others (:mod:`fiedler.engine.agreement`)
+    "fdr"        keeps the columns that are significant at a false discovery rate (:mod:`fiedler.significance`)
+
+If no column passes a screen, all columns are kept, and the selection is the same as without a screen.
+"""
 
 from __future__ import annotations
 
@@ -288,7 +296,6 @@ def level(alpha: float | None, criterion: Criterion | Resolved) -> float:
 
 
 # -------------------------------------------------------------------- screens
-# Screens: columns of noise are dropped first, and graph, target and candidates come from the columns that are kept
 
 
 SCREENS = ("agreement", "fdr")

@@ -73,13 +73,13 @@ def prune(
     """
     last = len(order) if n_scored is None else n_scored
     stands_for, kept = np.full(len(order), -1, dtype=np.intp), list[int]()
-    held = _Held(X) if groups is None else _HeldGroups(X, groups)
+    held = _Held(X, groups)
     for start in range(0, last, _AT_ONCE):
         columns = order[start : min(start + _AT_ONCE, last)]
-        block = held.unit_columns(columns)
+        block = held.unit(columns)
         r, who = held.most_like(block)
         above = np.abs(r)
-        among = np.abs(held.correlations(block, block))
+        among = np.abs(block.correlations(block))
         new = list[int]()
         for place, column in enumerate(columns.tolist()):
             best = float(among[new, place].max(initial=0.0))
@@ -91,7 +91,7 @@ def prune(
             if len(kept) + len(new) == n_features:
                 break
         kept += columns[new].tolist()
-        held.add(columns[new], held.part(block, new))
+        held.add(columns[new], block.part(new))
         if len(kept) == n_features:
             break
     chosen = np.zeros(len(order), dtype=bool)
@@ -102,9 +102,8 @@ def prune(
 def feature_likeness(problem: Problem, features: np.ndarray) -> np.ndarray:
     """The root of the RV coefficient between all pairs of some features; |r| for single columns."""
     assert problem.groups is not None
-    held = _HeldGroups(problem.X, problem.groups)
-    block = held.unit_columns(features)
-    return np.clip(held.correlations(block, block), 0.0, 1.0)
+    block = _Held(problem.X, problem.groups).unit(features)
+    return np.clip(block.correlations(block), 0.0, 1.0)
 
 
 def resemblance(problem: Problem, chosen: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,115 +117,93 @@ def resemblance(problem: Problem, chosen: np.ndarray, others: np.ndarray) -> tup
         Numbers of features.
     """
     nearest, r = np.full(len(others), -1, dtype=np.intp), np.full(len(others), np.nan)
-    held = _Held(problem.X) if problem.groups is None else _HeldGroups(problem.X, problem.groups)
+    held = _Held(problem.X, problem.groups)
     for start in range(0, len(chosen), _AT_ONCE):
         part = chosen[start : start + _AT_ONCE]
-        held.add(part, held.unit_columns(part))
+        held.add(part, held.unit(part))
     for start in range(0, len(others) if len(chosen) else 0, _AT_ONCE):
         here = slice(start, start + _AT_ONCE)
-        value, who = held.most_like(held.unit_columns(others[here]))
+        value, who = held.most_like(held.unit(others[here]))
         alike = value != 0.0  # a constant column resembles none
         nearest[here], r[here] = np.where(alike, chosen[who], -1), np.where(alike, value, np.nan)
     return nearest, np.clip(r, -1.0, 1.0)
 
 
-class _Held:
-    """The kept columns at unit length; columns that do not fit into memory are read again."""
+class _Unit(NamedTuple):
+    """Centred columns of some features, each feature of length 1; sparse columns have a last row for the mean."""
 
-    def __init__(self, X: Matrix):
-        self.X, self._ones = X, np.ones(X.shape[0])
+    values: Any
+    starts: np.ndarray | None = None  # the first column of each feature, if features have several columns
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.values.shape[1] if self.starts is None else len(self.starts)
+
+    def part(self, places: list[int]) -> _Unit:
+        """Some of the features."""
+        if self.starts is None:
+            return _Unit(self.values[:, places])
+        spans = np.split(np.arange(self.values.shape[1]), self.starts[1:])
+        kept = [spans[place] for place in places]
+        columns = np.concatenate([np.empty(0, dtype=np.intp), *kept])
+        return _Unit(self.values[:, columns], np.cumsum([0, *map(len, kept)])[:-1])
+
+    def correlations(self, other: _Unit) -> np.ndarray:
+        """The r between these features and others; for features of several columns the root of the RV coefficient."""
+        A, B = self.values, other.values
+        if is_sparse(A):
+            return (A.T @ B).toarray() - 2.0 * np.outer(A[[-1]].toarray()[0], B[[-1]].toarray()[0])
+        if self.starts is None or other.starts is None:
+            return A.T @ B
+        squares = (A.T @ B) ** 2
+        return np.sqrt(np.add.reduceat(np.add.reduceat(squares, self.starts, axis=0), other.starts, axis=1))
+
+
+class _Held:
+    """The kept features at unit length; those that do not fit into memory are read again."""
+
+    def __init__(self, X: Matrix, groups: Groups | None = None):
+        self.X, self._groups, self._ones = X, groups, np.ones(X.shape[0])
         self._centre = Centre(self._ones)
-        self._blocks: list[Any] = []
-        self._numbers: list[np.ndarray] = []
+        self._blocks: list[tuple[np.ndarray, _Unit | None]] = []
         self._bytes = 0.0
 
-    def unit_columns(self, columns: np.ndarray) -> Any:
-        """Centred columns at unit length; sparse columns stay sparse, with an additional last row for the mean."""
-        block = take_columns(self.X, columns)
+    def unit(self, features: np.ndarray) -> _Unit:
+        """Some features at unit length."""
+        if self._groups is not None:
+            found = []
+            for feature in features.tolist():
+                inside = self._groups.columns(feature)
+                C = self._centre(take_columns(self.X, inside)) if len(inside) else np.zeros((len(self._ones), 1))
+                found.append(C / (np.sqrt(np.linalg.norm(C.T @ C)) or 1.0))
+            return _Unit(np.hstack(found), np.cumsum([0, *(C.shape[1] for C in found)])[:-1])
+        block = take_columns(self.X, features)
         if not is_sparse(block):
             C = self._centre(block)
             length = np.linalg.norm(C, axis=0)
-            return C / np.where(length > 0, length, 1.0)
+            return _Unit(C / np.where(length > 0, length, 1.0))
         block = shifted(block, self._ones)
         mean, squares = sparse_moments(block, self._ones)
         scale = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
-        stored = sp.csc_array(block.multiply(scale))
-        return sp.csc_array(sp.vstack([stored, sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])]))
+        last = sp.csr_array((mean * scale * np.sqrt(block.shape[0]))[None])
+        return _Unit(sp.csc_array(sp.vstack([sp.csc_array(block.multiply(scale)), last])))
 
-    def correlations(self, A: Any, B: Any) -> np.ndarray:
-        """The r between the features of two blocks."""
-        return _products(A, B)
-
-    def part(self, block: Any, places: list[int]) -> Any:
-        """Some features of a block."""
-        return block[:, places]
-
-    def width(self, block: Any) -> int:
-        """Number of features of a block."""
-        return block.shape[1]
-
-    def size(self, block: Any) -> float:
-        """Bytes of a block."""
-        return block.data.nbytes * 1.5 if is_sparse(block) else block.nbytes
-
-    def add(self, columns: np.ndarray, block: Any) -> None:
-        size = self.size(block)
+    def add(self, features: np.ndarray, block: _Unit) -> None:
+        size = block.values.data.nbytes * 1.5 if is_sparse(block.values) else block.values.nbytes
         fits = self._bytes + size <= working_bytes() / 2
         self._bytes += size if fits else 0.0
-        self._blocks.append(block if fits else None)
-        self._numbers.append(columns)
+        self._blocks.append((features, block if fits else None))
 
-    def most_like(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def most_like(self, block: _Unit) -> tuple[np.ndarray, np.ndarray]:
         """The r of each feature with the kept feature of the largest |r|, and the number of this kept feature."""
-        width = self.width(block)
-        most, who, before = np.zeros(width), np.zeros(width, dtype=np.intp), 0
-        for kept, numbers in zip(self._blocks, self._numbers, strict=True):
-            if len(numbers):
-                r = self.correlations(self.unit_columns(numbers) if kept is None else kept, block)
+        most, who, before = np.zeros(block.width), np.zeros(block.width, dtype=np.intp), 0
+        for features, kept in self._blocks:
+            if len(features):
+                r = (self.unit(features) if kept is None else kept).correlations(block)
                 here = np.argmax(np.abs(r), axis=0)
                 value = r[here, np.arange(r.shape[1])]
                 closer = np.abs(value) > np.abs(most)
                 who, most = np.where(closer, before + here, who), np.where(closer, value, most)
-            before += len(numbers)
+            before += len(features)
         return most, who
-
-
-class _HeldGroups(_Held):
-    """As :class:`_Held` for features of several columns; a block is a list of the columns of each feature."""
-
-    def __init__(self, X: Matrix, groups: Groups):
-        super().__init__(X)
-        self._groups = groups
-
-    def unit_columns(self, columns: np.ndarray) -> Any:
-        """The centred columns of each feature, scaled so that ‖C'C‖ = 1."""
-        found = []
-        for feature in columns.tolist():
-            inside = self._groups.columns(feature)
-            C = self._centre(take_columns(self.X, inside)) if len(inside) else np.zeros((len(self._ones), 1))
-            length = np.sqrt(np.linalg.norm(C.T @ C))
-            found.append(C / (length if length > 0 else 1.0))
-        return found
-
-    def correlations(self, A: list[np.ndarray], B: list[np.ndarray]) -> np.ndarray:
-        rows, columns = np.hstack(A), np.hstack(B)
-        starts = [np.cumsum([0, *(C.shape[1] for C in part)])[:-1] for part in (A, B)]
-        squares = (rows.T @ columns) ** 2
-        return np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts[0], axis=0), starts[1], axis=1))
-
-    def part(self, block: list[np.ndarray], places: list[int]) -> list[np.ndarray]:
-        return [block[place] for place in places]
-
-    def width(self, block: list[np.ndarray]) -> int:
-        return len(block)
-
-    def size(self, block: list[np.ndarray]) -> float:
-        return float(sum(C.nbytes for C in block))
-
-
-def _products(A: Any, B: Any) -> np.ndarray:
-    """A'B of unit columns; the last row of sparse columns is subtracted."""
-    if not is_sparse(A):
-        return A.T @ B
-    last = A[[-1]].toarray()[0], B[[-1]].toarray()[0]
-    return (A.T @ B).toarray() - 2.0 * np.outer(*last)

@@ -1,7 +1,7 @@
 """Sets of features: how much of a kernel over the samples they explain, and forward selection of such sets.
 
-The room contains the kernel in its two forms (``samples``, ``features``), the formula that defines it (``formula``),
-centred columns (``centred``), and forward selection (``forward``) with its engine over the samples (``rounds``). It
-may import ``graphs``, ``problem`` and everything below them, but no criteria: factors of a formula are any objects that
-give scores.
+The room contains the kernel (``kernel``) in its two forms (``samples``, ``features``), centred columns (``centred``),
+and the formula that defines the kernel, with forward selection (``formula``) and its engine over the samples
+(``rounds``). It may import ``graphs``, ``problem`` and everything below them, but no criteria: factors of a formula are
+any objects that give scores.
 """

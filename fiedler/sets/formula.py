@@ -1,7 +1,18 @@
-"""The formula of a set criterion: the terms of K, the factors of the gains, and the choice of the form of K.
+"""The formula of a set criterion: the terms of K, the factors of the gains, the form of K, and forward selection.
 
 K is stored over the samples or between the features, whichever is smaller (:mod:`fiedler.sets.samples`,
 :mod:`fiedler.sets.features`); both give the same sets.
+
+**The path.** Features are added one by one, each with the best gain given the features chosen before.
+
+    j* = argmax r_j · num_j / den_j^power      num = c̃'Kc̃, den = c̃'c̃, c̃: residual of a column on the chosen ones
+    q = c̃_j* / ‖c̃_j*‖,  e = q'Kq,  v = (I - QQ')Kq;   a = c'q,  b = c'v:   num += a (a e - 2 b),   den -= a²
+
+e is the gain of J. Two engines give the same path: ``rounds`` if K is stored over the samples, ``features`` if it is
+stored between the features. A column can be chosen while den > 1e-8 of its first value (1e-5 in single precision).
+Residuals are orthogonalised twice, and the norm of a residual is recomputed before it is chosen. Scores within 1e-9 of
+the best are ties, which go to the smaller column number. Included features make the first steps. An included feature
+without a residual, such as a copy of another one, makes a step with gain 0.
 """
 
 from __future__ import annotations
@@ -214,8 +225,7 @@ def can_be_formed(X: Any) -> bool:
     return X.shape[0] <= MOST_SAMPLES or not isinstance(X, Source)
 
 
-# -------------------------------------------------------------------- forward
-# Forward selection of sets: features are added one by one, each with the best gain given the features chosen before
+# -------------------------------------------------------------------- forward selection
 
 
 _ROUNDING = 1e-12  # a smaller gain, relative to the largest, is rounding error

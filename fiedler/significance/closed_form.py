@@ -8,6 +8,13 @@ and from seven invariants of A. Each invariant is cubic in r, so that four value
 tail is that of the Pearson III distribution (a shifted gamma distribution) with these moments.
 
 The graph must not be built from the feature; otherwise even noise looks significant.
+
+**Sums over the entries of W**, from any storage: csr, dense, or groups of rows.
+
+    (W∘W) 1,   (W∘W) d,   Σ_ij w_ij³,   tr W³ = Σ_ij w_ij (WW)_ij
+
+The diagonal of W is arbitrary, because it cancels in L = diag(W1) - W. If every row is in at most one group, as in
+graphs of classes, W = Z C Z' is never formed: its elementwise powers are Z^k C^k Z'^k.
 """
 
 from __future__ import annotations
@@ -189,8 +196,7 @@ def rarer_value(s3: np.ndarray, s4: np.ndarray, n: int) -> np.ndarray:
     return np.where(two, n * share, np.inf)
 
 
-# -------------------------------------------------------------------- weights
-# Sums over the entries of W for the permutation null, from any storage: csr, dense, or groups of rows
+# -------------------------------------------------------------------- sums over the entries of W
 
 
 _ROWS_AT_ONCE = 1024  # number of rows of W in memory at a time

@@ -7,6 +7,9 @@
 :meth:`fiedler.criteria.Criterion.null` states which of these a criterion uses. Graphs of labels, targets and pairs, and
 graphs that are given, are used directly. A graph built from X is cross-fitted: features are split into folds, and each
 fold is tested on a graph built from the other folds.
+
+Warnings name data for which p-values are too small, too large, or not informative. Which columns agree with others is a
+test too; its statistic, its null and its rounds are in :mod:`fiedler.engine.agreement`.
 """
 
 from __future__ import annotations
@@ -262,8 +265,7 @@ def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
     return np.array(test(F))
 
 
-# -------------------------------------------------------------------- cautions
-# Warnings about data for which p-values are too small, too large, or not informative
+# -------------------------------------------------------------------- when p-values mean less
 
 
 _NEARLY_ALL = 0.9  # share of the features that counts as nearly all
@@ -343,8 +345,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, UserWarning, stacklevel=4)
 
 
-# -------------------------------------------------------------------- agreement
-# Agreement: which columns correlate with others by more than chance, as a result that can be read and drawn
+# -------------------------------------------------------------------- columns that agree with others
 
 
 @dataclass(frozen=True, eq=False, repr=False)
