@@ -22,6 +22,7 @@ KNOBS = {
     "blocks: many rows": "fiedler.engine.blocks._MANY_ROWS",
     "bytes of a piece": "fiedler.data.text._PIECE",
     "bytes read in Python": "fiedler.data.text._SMALL",
+    "cells: random draws": "fiedler.evaluate.cells.RANDOM_DRAWS",
     "centred: filled": "fiedler.sets.centred._FILLED",
     "characters between reports": "fiedler.data.text._COUNTED",
     "columns of Parquet in blocks": "fiedler.data.files._WIDE_PARQUET",

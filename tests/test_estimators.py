@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import turn
 from sklearn.datasets import load_diabetes, load_wine
 
 from fiedler import Pairs, show_versions
@@ -9,12 +10,17 @@ from fiedler.evaluate import compare
 from fiedler.evaluate.held_out import ESTIMATORS, PartialLeastSquares, named_estimator
 
 
+@pytest.fixture
+def few_random_draws(monkeypatch):
+    turn(monkeypatch, "cells: random draws", 1)
+
+
 def scaled(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "pls"])
-def test_every_name_judges_classes(name):
+def test_every_name_judges_classes(name, few_random_draws):
     X, y = load_wine(return_X_y=True)
     X, y = scaled(X)[::3], y[::3]
     result = compare(["fisher"], X, y, n_features=[3], n_draws=1, n_folds=2, n_jobs=1, estimator=name)
@@ -22,7 +28,7 @@ def test_every_name_judges_classes(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "logistic"])
-def test_every_name_judges_a_target(name):
+def test_every_name_judges_a_target(name, few_random_draws):
     X, y = load_diabetes(return_X_y=True)
     options = {"n_features": [1, 4], "n_draws": 1, "n_folds": 2, "n_jobs": 1, "estimator": name}
     result = compare(["correlation"], X[:100], scaled(y[:100]), **options)

@@ -53,6 +53,7 @@ def test_compiled_kernels_agree_with_the_plain_path(recipe, rng):
 HISTORY = """
 import numpy as np
 from fiedler import KNN, FisherScore, LaplacianScore, ReliefF, SPEC, SSelect
+from fiedler.engine import compiled as kernels
 
 def scores():
     rng = np.random.default_rng(0)

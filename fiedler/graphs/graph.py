@@ -79,7 +79,6 @@ class Graph:
     is_full = False  # whether all pairs of rows are stored
     work = 0.0  # expected number of scalar operations on all columns, which decides on compiled kernels
     n_groups: int | None = None  # number of groups that link the rows, if a row may be in several of them
-    cost = 1.0  # number of scalar operations per value of a column
     _entries = 0.0  # number of stored values that compiled kernels would read
 
     def __init__(
@@ -254,9 +253,7 @@ class Graph:
             A graph that shares its weights with this one.
         """
         twin = copy.copy(self)
-        work = self._entries * n_columns
-        # few blocks without kernels: their width may change the last digit
-        twin._set(work=work, cost=1.0 if kernels(work) is None else max(1.0, self._entries / self.n_nodes))
+        twin._set(work=self._entries * n_columns)
         return twin
 
     # ---------------------------------------------------------------- some of its rows
@@ -413,6 +410,12 @@ class Graph:
         return placed
 
     # ---------------------------------------------------------------- column-wise forms
+
+    @property
+    def cost(self) -> float:
+        """Operations of :meth:`energy` per value of a column; a high cost makes parallel blocks worthwhile."""
+        # few blocks without kernels: their width may change the last digit
+        return 1.0 if kernels(self.work) is None else max(1.0, self._entries / self.n_nodes)
 
     def energy(self, F: Block) -> np.ndarray:
         """The energy f'Lf = ½ Σ_ij w_ij (f_i - f_j)² of each column.
