@@ -44,8 +44,6 @@ KNOBS = {
     "rounds: pool": "fiedler.sets.rounds._POOL",
     "rounds: pool of files": "fiedler.sets.rounds._POOL_OF_FILES",
     "rows of a sheet": "fiedler.data.tables._MOST_ROWS",
-    "samples: single from": "fiedler.sets.samples._SINGLE_FROM",
-    "samples: terms": "fiedler.sets.samples._TERMS",
     "seconds between looks": "fiedler.data.dask._SECONDS_BETWEEN_LOOKS",
     "seconds without workers": "fiedler.data.dask._PATIENCE",
     "smoothing: exact up to": "fiedler.graphs.smoothing._EXACT_UP_TO",

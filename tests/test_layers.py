@@ -135,7 +135,7 @@ BUDGET = {
     "plots": 793,
     "report": 1_454,
     "selection": 726,
-    "sets": 1_004,
+    "sets": 949,
     "significance": 567,
     "top": 1_810,
 }

@@ -248,7 +248,7 @@ def test_more_ties_than_a_pool_holds(monkeypatch, form):
 @pytest.mark.parametrize("form", ["samples", "products"])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
 @pytest.mark.parametrize("seed", range(4))
-def test_first_scores_in_single_precision_change_no_choice(monkeypatch, form, kind, seed):
+def test_a_small_pool_changes_no_choice_among_nearly_tied_columns(monkeypatch, form, kind, seed):
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((50, 90)) < 0.5, rng.normal(size=(50, 90)), 0.0) @ np.diag(rng.uniform(1.0, 1.01, 90))
     X[:, 60:] = X[:, 20:50] * (1.0 + 1e-9 * rng.normal(size=30)) + 1e-7 * rng.normal(size=(50, 30))  # nearly tied
@@ -256,17 +256,11 @@ def test_first_scores_in_single_precision_change_no_choice(monkeypatch, form, ki
     X = X * 10.0 ** rng.integers(-3, 4) * 10.0 ** np.where(np.arange(90) < 45, 0, 45 * (seed == 3))
     criterion = Explained(KNN(5), "walk")
     usual = chosen(criterion, kind(X), 40, form=form)
-    turn(monkeypatch, "samples: single from", 0.0)
-    turn(monkeypatch, "samples: terms", 16)
     turn(monkeypatch, "rounds: pool", 7)
     path = chosen(criterion, kind(X), 40, form=form)
     assert path.order[:40].tolist() == usual.order[:40].tolist()
     np.testing.assert_allclose(path.explained, usual.explained, rtol=1e-9)
-    np.testing.assert_allclose(path.scores, usual.scores, rtol=1e-5)
-    kernel = criterion.set_formula().kernel(Problem.of(kind(X)), form)
-    exact = kernel.exact_num(np.arange(90))
-    assert (np.abs(kernel.num - exact) <= kernel.slack).all()
-    assert np.abs(kernel.num - exact).max() > 0.0
+    np.testing.assert_array_equal(path.scores, usual.scores)
 
 
 def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):

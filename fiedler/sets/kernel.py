@@ -63,19 +63,12 @@ class Kernel:
         J(all features), or its upper bound tr K if the exact value would cost n³ for tens of thousands of rows.
     bytes_for_total : int
         Memory that must be kept until ``total`` is read; 0 if it is known.
-    slack : ndarray of shape (m,) or None
-        Bound of the error of ``num``, if it comes from products in single precision; see :meth:`exact_num`.
     """
 
     num: np.ndarray
     den: np.ndarray
     total: float
     bytes_for_total: int = 0
-    slack: np.ndarray | None = None
-
-    def exact_num(self, columns: np.ndarray) -> np.ndarray:
-        """num of some columns in double precision."""
-        return self.num[columns]
 
 
 def gains(num: np.ndarray, den: np.ndarray, power: float, relevance: np.ndarray | None) -> np.ndarray:

@@ -6,9 +6,7 @@ replays the steps and finds columns outside the pool that would have been better
     num += a (a e - 2 b),   den -= a²,   a = c'q, b = c'v
 
 Steps before the first such column are accepted, and the better columns join the pool for the next round. For data in
-memory a round has a few steps. For a file it has all remaining steps, so that fifty features need two to six passes. If
-the first scores come from products in single precision, their errors have a bound, and columns that may be the best
-within it are computed again.
+memory a round has a few steps. For a file it has all remaining steps, so that fifty features need two to six passes.
 """
 
 from __future__ import annotations
@@ -55,7 +53,6 @@ class _Rounds:
     def __init__(self, kernel: RowKernel, search: Search, size: int, enough: float):
         self.kernel, self.columns, self.search, self.size, self.enough = kernel, kernel.columns, search, size, enough
         self.num, self.den = kernel.num.copy(), kernel.den.copy()  # after the first ``base`` steps
-        self.slack = np.zeros(len(self.num)) if kernel.slack is None else kernel.slack.copy()  # bound of errors of num
         self.base, self.steps = 0, list[Chosen]()
         self.spent: dict[int, int] = {}  # columns found to have no residual, with the step
         affordable = int(max(1, min(_POOL_OF_FILES, slab_bytes() / (8 * self.columns.shape[0]))))
@@ -109,7 +106,7 @@ class _Rounds:
 
     def _speculate(self, extra: np.ndarray) -> None:
         """Make some steps with the pool, fewer if no column of the pool has a gain left."""
-        scores = self.search.scores(self.num + self.slack, self._left())
+        scores = self.search.scores(self.num, self._left())
         taken = [step.column for step in self.steps[self.base :]]
         self.pool = pool = np.unique(np.concatenate([foremost(scores, self.n_pool), extra, taken]).astype(np.intp))
         C = np.ascontiguousarray(self.columns.take(pool).T)  # each row is a column of X
@@ -122,10 +119,11 @@ class _Rounds:
         for row, step in zip(Q, self.steps, strict=False):
             row[:] = step.q
         while len(self.steps) < wanted and not self._reached():
-            place, score = self._best_of_pool(num, den)
+            scores = self.search.scores(num, den, pool)
+            place = best(scores)
             if place < 0:
                 return
-            choice = self._step(int(pool[place]), score, C[place], Q[: len(self.steps)])
+            choice = self._step(int(pool[place]), float(scores[place]), C[place], Q[: len(self.steps)])
             if choice is None:
                 self.spent[int(pool[place])] = len(self.steps)
                 den[place] = 0.0
@@ -134,32 +132,6 @@ class _Rounds:
             self.steps.append(choice)
             num, den = replayed(num, den, C @ choice.q, C @ choice.v, choice.e)
             den[place] = 0.0
-
-    def _best_of_pool(self, num: np.ndarray, den: np.ndarray) -> tuple[int, float]:
-        """The place of the best column in the pool, and its score, at least; -1 if no column has a gain.
-
-        Columns that may be the best within the bounds of their errors are first computed in double precision, together
-        with some that may be the best at a later step.
-        """
-        pool = self.pool
-        while True:
-            place = best(self.search.scores(num, den, pool))
-            slack = self.slack[pool]
-            if place < 0 or not slack.any():
-                return place, float(self.search.scores(num, den, pool)[place])
-            least = float(self.search.scores(num - slack, den, pool)[place])
-            most = self.search.scores(num + slack, den, pool)
-            rivals = np.flatnonzero(most >= least * (1.0 - TIE))
-            doubtful = rivals[slack[rivals] > 0.0]
-            if len(rivals) == 1 or not len(doubtful):
-                return place, least
-            more = foremost(np.where(slack > 0.0, most, -np.inf), self.kernel.settled_at_once)
-            doubtful = np.union1d(doubtful, more[slack[more] > 0.0])
-            columns = pool[doubtful]
-            change = self.kernel.exact_num(columns) - self.kernel.num[columns]
-            num[doubtful] += change
-            self.num[columns] += change
-            self.slack[columns] = 0.0
 
     def _step(self, column: int, score: float, c: np.ndarray, Q: np.ndarray) -> Chosen | None:
         """The choice of a column; None if its recomputed residual is too small."""
@@ -187,12 +159,10 @@ class _Rounds:
             return None, np.empty(0, dtype=np.intp)
         outside = np.ones(len(self.num), dtype=bool)
         outside[self.pool] = False
-        most = self.num + self.slack
-        replay = Replay([step[:2] + step[-1:] for step in steps], self.search, most, self._left(), outside)
+        replay = Replay([step[:2] + step[-1:] for step in steps], self.search, self.num, self._left(), outside)
         V = np.array([*(step.q for step in steps), *(step.v for step in steps)]).T
         if self.columns.in_memory:  # correct steps are not replayed again; the next pool follows from them
-            right, most, self.den = replay.while_right(self.columns.project(V))
-            self.num = most - self.slack
+            right, self.num, self.den = replay.while_right(self.columns.project(V))
             self.base += right
             return (None if right == len(steps) else self.base), np.empty(0, dtype=np.intp)
         when, excess, num, den = self.columns.map_slabs(V, replay)

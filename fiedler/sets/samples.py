@@ -23,16 +23,13 @@ from ..data.memory import working_bytes
 from ..data.work import counting
 from ..engine.blocks import map_columns
 from ..engine.compiled import kernels
-from ..engine.threads import for_each, n_threads, one_blas_thread
+from ..engine.threads import batches, for_each, n_threads, one_blas_thread
 from ..graphs.smoothing import Smoother
 from .centred import CentredColumns, column_squares, without
 from .kernel import FACTORED, NEGLIGIBLE, Kernel, Term
 
 MOST_SAMPLES = 12_000  # largest number of samples for which K is formed
 _TILES = 8  # least number of tiles of K in each direction
-_SINGLE_FROM = 4e10  # number of products from which they are in single precision, with a bound of the error,
-_TERMS = 512  # and number of products that are summed in single precision
-_SETTLED = 32  # number of columns for which K is multiplied together in double precision
 _FEW_ROWS = 500  # largest number of rows for which the rank of C is computed
 _COLUMNS_AT_ONCE = 512  # number of columns of a sparse product in memory at a time
 
@@ -53,7 +50,6 @@ class RowKernel(Kernel):
         self.columns = columns
         self._unit = columns.root / (np.linalg.norm(columns.root) or 1.0)
         self._K: np.ndarray | None = None
-        self.settled_at_once = _SETTLED if formed else 0  # without K, every column costs about the same
         if formed:
             self._form(terms, columns.gram() if gram is None else gram)
         else:
@@ -69,7 +65,7 @@ class RowKernel(Kernel):
         sparse = self.columns.sparse
         if self.columns.by_blocks:
             self.den = self.columns.squares()
-            self.num, self.slack = quadratic_forms(self.columns, K)
+            self.num = quadratic_forms(self.columns, K)
         elif sparse is None:
             both = self.columns.map(lambda C: np.array([np.einsum("ij,ij->j", C, K @ C), column_squares(C)]))
             self.num, self.den = both
@@ -94,16 +90,9 @@ class RowKernel(Kernel):
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
             stored = term.of == "features" and F.adjacency is not None and not columns.by_blocks
-            energies, trace, slack = (sparse_energies if stored else energies_by_blocks)(columns, F, term.of)
+            energies, trace = (sparse_energies if stored else energies_by_blocks)(columns, F, term.of)
             self.num += term.factor * energies
             self.total += term.factor * trace
-            if slack is not None:
-                self.slack = abs(term.factor) * slack + (0.0 if self.slack is None else self.slack)
-
-    def exact_num(self, columns: np.ndarray) -> np.ndarray:
-        C = self.columns.take(columns)
-        image = self._K @ C if self._K is not None else sum(factor * product(C) for factor, product in self._walks)
-        return np.einsum("ij,ij->j", C, image)
 
     def apply(self, q: np.ndarray) -> np.ndarray:
         """K q."""
@@ -113,38 +102,22 @@ class RowKernel(Kernel):
         return result - (self._unit @ result) * self._unit
 
 
-def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """c_j'Kc_j of every column, from the tiles of one triangle of K: little more than half the cost of K C.
-
-    Many of them are computed in single precision, from columns of unit length. Then the second result is a bound of
-    their errors: sums of t products have the error t u Σ |x y|, and |c|'|K||c| <= ‖K‖_F ‖c‖².
-    """
+def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> np.ndarray:
+    """c'Kc of all columns, from one triangle of K in tiles."""
     n, m = columns.shape
-    forms, den, length = np.zeros(m), columns.squares(), float(np.linalg.norm(K)) or 1.0
-    single = float(n) * n * m >= _SINGLE_FROM
-    scaled, unit = ((K / length).astype(np.float32) if single else K), _inverse_roots(den)
-    tile = min(-(-n // _TILES), _TERMS) if single else -(-n // _TILES)
-    tiles = [slice(start, min(start + tile, n)) for start in range(0, n, tile)]
+    forms, tiles = np.zeros(m), batches(n, -(-n // _TILES))
 
     def work(part: slice) -> None:
         C = np.ascontiguousarray(columns.take(part))
-        C = (C * unit[part]).astype(np.float32) if single else C
-        for place, rows in enumerate(tiles):
-            image = np.zeros((rows.stop - rows.start, C.shape[1]))
-            for others in tiles[place + 1 :] if single else [slice(rows.stop, n)]:
-                image += scaled[rows, others] @ C[others]
+        for rows in tiles:
+            image = K[rows, rows.stop :] @ C[rows.stop :]
             image *= 2.0
-            image += scaled[rows, rows] @ C[rows]
+            image += K[rows, rows] @ C[rows]
             image *= C[rows]
             forms[part] += image.sum(axis=0)
 
     for_each(work, columns.blocks(), float(n) * n * m)
-    return (forms * (length * den), _rounding(length * den)) if single else (forms, None)
-
-
-def _rounding(size: np.ndarray) -> np.ndarray:
-    """Bound of the error of sums of products in single precision."""
-    return (_TERMS + 8) * 2.0**-24 * size
+    return forms
 
 
 def _inverse_roots(squares: np.ndarray) -> np.ndarray:
@@ -156,8 +129,8 @@ def _walked(columns: CentredColumns, F: Smoother, V: np.ndarray) -> np.ndarray:
     return F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
-def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float, np.ndarray | None]:
-    """c_j'Kc_j of every feature, tr K, and a bound of the errors if the products are in single precision.
+def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
+    """c_j'Kc_j of every feature, and tr K.
 
     The energies are row sums of the squares of B = C'FC, which is symmetric and never stored. Its factors are columns
     of unit length. A slab of F C is as wide as memory allows, because all blocks of C up to it are read once per slab.
@@ -168,15 +141,13 @@ def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[n
     if of == "graph":
         for part in blocks:
             energies[part] = np.einsum("ij,ij->j", C := columns.take(part), F.apply(C))
-        return energies, F.trace(), None
-    single = float(n) * m * m >= _SINGLE_FROM
-    dtype, width = np.dtype(np.float32 if single else np.float64), blocks[0].stop
-    step = max(1, int(working_bytes() / (2 * dtype.itemsize * n * width)))  # blocks in a slab
+        return energies, F.trace()
+    step = max(1, int(working_bytes() / (2 * 8 * n * blocks[0].stop)))  # blocks in a slab
     with counting("pairs of features", len(blocks) ** 2) as count:
         for first in range(0, len(blocks), step):
             last = min(first + step, len(blocks))
             slab = slice(blocks[first].start, blocks[last - 1].stop)
-            FC = np.empty((n, slab.stop - slab.start), dtype=dtype)
+            FC = np.empty((n, slab.stop - slab.start))
             for part in blocks[first:last]:
                 image = F.apply(columns.take(part))
                 squares[part] = column_squares(image)
@@ -185,7 +156,7 @@ def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[n
 
             def work(place: int, FC: np.ndarray = FC, sums: np.ndarray = sums, slab: slice = slab) -> None:
                 part = blocks[place]
-                B = _products(FC, np.ascontiguousarray(columns.take(part) * unit[part], dtype=FC.dtype))
+                B = FC.T @ np.ascontiguousarray(columns.take(part) * unit[part])
                 np.square(B, out=B)
                 sums[place] = B @ den[part]
                 if part.stop <= slab.start:
@@ -194,23 +165,10 @@ def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[n
             for_each(work, range(last), float(n) * m * FC.shape[1])
             energies[slab] += sums.sum(axis=0) * squares[slab]
             count.reach(last**2)
-    # With errors up to e of each entry, ‖b + e‖² - ‖b‖² <= 2 ‖b‖ ‖e‖ + ‖e‖².
-    error = _rounding(np.sqrt(squares * den.sum()))
-    return energies, float(squares.sum()), error * (2.0 * np.sqrt(energies) + error) if single else None
+    return energies, float(squares.sum())
 
 
-def _products(V: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """V'C in double precision; products in single precision are summed over a limited number of rows."""
-    if V.dtype == np.float64:
-        return V.T @ C
-    total = np.zeros((V.shape[1], C.shape[1]))
-    for start in range(0, len(V), _TERMS):
-        rows = slice(start, start + _TERMS)
-        total += V[rows].T @ C[rows]
-    return total
-
-
-def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float, None]:
+def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
     """The same for F = A - uu' and columns with few stored values, from sparse products."""
     A, u, X, s, mean = F.adjacency, F.trivial, columns.sparse, columns.root, columns.mean
     assert A is not None
@@ -226,7 +184,7 @@ def sparse_energies(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.n
     # ‖AX - (As)μ' - ug'‖², product by product.
     trace = AX.power(2).sum() + (low @ low) * (mean @ mean) + (u @ u) * (g @ g)
     trace -= 2.0 * (low @ (AX @ mean) + u @ (AX @ g) - (low @ u) * (mean @ g))
-    return energies, float(trace), None
+    return energies, float(trace)
 
 
 def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
