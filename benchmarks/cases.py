@@ -328,10 +328,11 @@ def sparse_recall(values: dict[str, Any], name: str) -> str:
 def many_rows(name: str) -> Contenders:
     """Indexes take building and searching; what fiedler takes is its search, which finds its own width."""
     from fiedler.engine import approximate
+    from fiedler.engine.distances import row_distances
 
     X = other.single(name)[0]
     indexes = {who: lambda who=who: other.indexed(name, who) for who in ("faiss IVF", "faiss HNSW", "usearch")}
-    ours = {"fiedler": lambda: approximate.search(X, K)[0]}
+    ours = {"fiedler": lambda: approximate.search(row_distances(X), K)[0]}
     return ours | indexes | {"pynndescent": lambda: other.pynndescent(X)}
 
 
