@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import dense, take_columns
-from ..engine.compiled import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
@@ -105,19 +104,18 @@ class Sensitivity(Criterion):
                 )
             if missed <= _NEGLIGIBLE or self.mode == "trace":
                 return Scorer(graph.rows, score, cost=float(graph.n_nodes * pairs))
-        changes = eigenvalue_changes(graph, k, problem.n_features)
+        changes = eigenvalue_changes(graph, k)
         cost = float(graph.n_nodes) * (graph.n_nodes if k is None else k)
         return Scorer(graph.rows, lambda F, columns: np.abs(changes(F)).sum(axis=0), cost=cost)
 
 
-def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Changes:
+def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
     """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
     i, j, w = graph.edges
     w = w / -(float(graph.bandwidth or 1.0) ** 2)
     spans = [slice(start, start + _EDGES_AT_ONCE) for start in range(0, len(w), _EDGES_AT_ONCE)]
-    compiled = kernels(float(len(w)) * n_features)
 
     def derivatives(part: slice) -> np.ndarray:
         qi, qj = q[i[part]], q[j[part]]
@@ -129,23 +127,13 @@ def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Chan
         F = dense(F)
         total, room = np.zeros((len(values), F.shape[1])), np.empty((min(len(w), _EDGES_AT_ONCE), F.shape[1]))
         for place, part in enumerate(spans):
-            squares = _squared_differences(F, i[part], j[part], room, compiled)
+            squares = np.take(F, i[part], axis=0, out=room[: len(i[part])])
+            squares -= F[j[part]]
+            squares *= squares
             total += (derivatives(part) if kept is None else kept[place]) @ squares
         return total
 
     return changes
-
-
-def _squared_differences(F: np.ndarray, i: np.ndarray, j: np.ndarray, room: np.ndarray, compiled: Any) -> np.ndarray:
-    """(f_i - f_j)² for some edges (rows) and the features of a block (columns), in preallocated memory."""
-    squares = room[: len(i)]
-    if compiled is not None:
-        compiled.squared_differences(as_block(F), i, j, squares)
-        return squares
-    np.take(F, i, axis=0, out=squares)
-    squares -= F[j]
-    squares *= squares
-    return squares
 
 
 def _leading_changes(graph: Graph, values: np.ndarray, vectors: np.ndarray) -> Changes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ A: TypeAlias = np.ndarray  # short name for the arrays in the signatures of kern
 # Smallest number of scalar operations for compiled code. Loading it takes a third of a second once, and then it saves
 # a millisecond per million operations. The rule depends only on the job, so that earlier jobs change no digit.
 _WORTH_COMPILING = 5e6
-_REORDER = {"reassoc", "contract"}  # lets sums over columns use vector registers
+
 _loading = threading.Lock()  # several threads may load at the same time, and each would compile the kernels
 
 
@@ -28,28 +29,17 @@ def load() -> Any:
         import numba
     except ImportError:
         return None
-    compiled = {
-        function.__name__: numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=flags)(function)
-        for function, flags in (
-            (edge_energy, False),
-            (moments, False),
-            (squared_differences, False),
-            (sparse_edge_energy, False),
-            (pair_squared_distances, _REORDER),
-            (known_squared_distances, False),
-            (sparse_pair_squares, False),
-            (sparse_pair_products, False),
-            (sparse_gram, False),
-            (mirror, False),
-            (within_reach, False),
-            (squared_products, False),
-            (choose_sparse, False),
-            (scan_cells, _REORDER),
-            (averages, {"contract"}),
-            (chebyshev, {"contract"}),
-        )
+    reorder = {"reassoc", "contract"}  # lets sums over columns use vector registers
+    free: dict[Any, Any] = {
+        pair_squared_distances: reorder,
+        scan_cells: reorder,
+        averages: {"contract"},
+        chebyshev: {"contract"},
     }
-    return type("Kernels", (), {name: staticmethod(function) for name, function in compiled.items()})
+    exact: list[Any] = [edge_energy, moments, sparse_edge_energy, known_squared_distances, sparse_pair_squares]
+    exact += [sparse_pair_products, sparse_gram, within_reach, squared_products, choose_sparse]
+    njit = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
+    return SimpleNamespace(**{f.__name__: njit(fastmath=free.get(f, False))(f) for f in [*exact, *free]})
 
 
 def kernels(operations: float) -> Any:
@@ -83,15 +73,6 @@ def moments(F: A, degree: A, reference: int, shift: A, mass: A) -> None:
         for c in range(width):
             centred = F[i, c] - F[reference, c] - shift[c]
             mass[c] += degree[i] * centred * centred
-
-
-def squared_differences(F: A, i: A, j: A, squares: A) -> None:
-    """squares[e, c] = (f_ic - f_jc)² for a block F and the edges e = (i, j)."""
-    for e in range(len(i)):
-        a, b = i[e], j[e]
-        for c in range(squares.shape[1]):
-            difference = F[a, c] - F[b, c]
-            squares[e, c] = difference * difference
 
 
 def sparse_edge_energy(
@@ -206,16 +187,6 @@ def sparse_gram(
             for q in range(first[p], c_indptr[indices[p] + 1]):
                 products[c_indices[q]] += value * c_data[q]
         gram[places[r]] = products
-
-
-def mirror(gram: A, first: int, step: int) -> None:
-    """Copy the upper triangle of a square matrix to the lower one, to every step-th row of tiles."""
-    n, tile = gram.shape[0], 64
-    for a in range(first * tile, n, step * tile):
-        for b in range(0, a + tile, tile):
-            for i in range(a, min(a + tile, n)):
-                for j in range(b, min(b + tile, i)):
-                    gram[i, j] = gram[j, i]
 
 
 def squared_products(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Matrix, as_csr
+from ..data.arrays import Matrix, as_csr, dense
 from ..data.source import Part, Source
 from ..validation import is_sparse
 from . import products
@@ -73,7 +73,21 @@ class Distances(ABC):
         # Number of scalar operations on all keys that threads can share; 0 if blocks must be read one by one.
         self.shared_work = _PER_KEY * float(self.n) ** 2
         self._read(single)
-        self.norms = self._measured()  # ‖x_j‖² for products with other rows
+        # ‖x_j‖² for products with other rows: as given under the cosine and for small integers, else centred, where the
+        # storage allows it.
+        integer = metric == "euclidean" and self._is_integer()
+        if integer or metric == "cosine":
+            self.norms = self._measure()
+            self._integer = integer and bool(self.norms.max(initial=0.0) < _EXACT_BELOW)
+        if metric == "euclidean" and (self.single or not self._integer):
+            self._centre()
+            self.norms = self._measure()
+        if not np.isfinite(self.norms).all():
+            products.check_range(self._X, np.arange(self.m))
+        if self.single and metric == "euclidean" and self.norms.max(initial=0.0) > _SINGLE_UP_TO:
+            self.single = self._filled = False
+            self._centre()
+            self.norms = self._measure()
         self._norms = self.norms  # ‖x_i‖² of the centred or scaled rows, 0 for a row of zeros under the cosine
         if metric == "cosine":
             if self.norms.max(initial=0.0) <= EXACT_COSINE and self._is_integer():
@@ -83,24 +97,8 @@ class Distances(ABC):
             self._norms, self.norms = 1.0 - self._empty, np.ones(self.n)
         self.exact = self._integer and (not self.single or bool(self.norms.max(initial=0.0) < self._exact_single))
         # The error of the key (i, j) is at most bound_i + bound_j.
-        self.bound = (0.0 if self.exact else self._relative_error() / 2.0) * self._norms
-
-    def _measured(self) -> np.ndarray:
-        """‖x_i‖²: as given under the cosine and for small integers, else centred, where the storage allows it."""
-        euclidean = self._metric == "euclidean"
-        if not euclidean or self._is_integer():
-            norms = self._measure()
-            self._integer = bool(euclidean and norms.max(initial=0.0) < _EXACT_BELOW)
-        if euclidean and (self.single or not self._integer):
-            self._centre()
-            norms = self._measure()
-        if not np.isfinite(norms).all():
-            products.check_range(self._X, np.arange(self.m))
-        if self.single and euclidean and norms.max(initial=0.0) > _SINGLE_UP_TO:
-            self.single = self._filled = False
-            self._centre()
-            norms = self._measure()
-        return norms
+        error = 0.0 if self.exact else rounding_error(self._terms, self._width, self.single) / 2.0
+        self.bound = error * self._norms
 
     # ---------------------------------------------------------------- what a storage defines
 
@@ -135,9 +133,12 @@ class Distances(ABC):
     def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """x_i'x_j of pairs of rows as they are given."""
 
-    @abstractmethod
-    def _relative_error(self) -> float:
-        """Bound on the error of a squared distance from a key, relative to ‖x_i‖² + ‖x_j‖², if it is not exact."""
+    _width: Any = None  # number of columns whose products are summed at once, if it is limited
+
+    @property
+    def _terms(self) -> int:
+        """Number of products in a key that may have a rounding error."""
+        return self.m
 
     @property
     def holds_keys(self) -> bool:
@@ -151,27 +152,25 @@ class Distances(ABC):
         """Whether the keys of all pairs are in memory."""
         return self._keys is not None
 
-    def all_keys(self) -> np.ndarray:
-        """The keys of all pairs, which stay in memory; one triangle of the product is enough for them."""
-        if self._keys is None:
-            self._keys = self._as_keys(np.arange(self.n), self._gram(None))
-        return self._keys
-
     def row_blocks(self) -> list[np.ndarray]:
         """Blocks of rows whose distances to all rows fit into the memory budget; at least one per thread."""
-        if self.holds_keys:
-            self.all_keys()
+        if self._keys is None and self.holds_keys:  # they stay in memory; one triangle of the product is enough
+            self._keys = self.block(np.arange(self.n), self._gram(None))
         threads = n_threads(self.shared_work)
         rows = max(1, min(budget() // max(self.n, 1) // threads, -(-self.n // threads)))
         return [np.arange(part.start, part.stop) for part in batches(self.n, rows)]
 
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """The keys of some rows i and all j, half the squared distance minus ‖x_i‖² / 2; inf from a row to itself."""
-        follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
-        part = slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
-        return self._keys[part] if self._keys is not None else self._as_keys(rows, self._gram(part))
+    def block(self, rows: np.ndarray, gram: np.ndarray | None = None) -> np.ndarray:
+        """The keys of some rows i and all j, half the squared distance minus ‖x_i‖² / 2; inf from a row to itself.
 
-    def _as_keys(self, rows: np.ndarray, gram: np.ndarray) -> np.ndarray:
+        They replace the products ``gram`` of these rows, if these are known.
+        """
+        if gram is None:
+            follow = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+            part = slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+            if self._keys is not None:
+                return self._keys[part]
+            gram = self._gram(part)
         np.subtract((self.norms / 2.0).astype(gram.dtype), gram, out=gram)
         gram[np.arange(len(rows)), rows] = np.inf
         return gram
@@ -288,12 +287,11 @@ class DenseDistances(Distances):
     def _centre(self) -> None:
         some = self._X[:: _EVERY if self.single else 1]
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = some.mean(axis=0, dtype=np.float64)
+            self._mean = some.mean(axis=0, dtype=np.float64)
             if self.single:  # the products need a point among the rows only if the rows are far from 0
                 squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
-                self._mean = None if len(some) * float(mean @ mean) < _FAR * squares else mean
-            else:
-                self._mean = mean
+                if len(some) * float(self._mean @ self._mean) < _FAR * squares:
+                    self._mean = None
 
     def _values(self, rows: slice, part: slice) -> np.ndarray:
         values = self._X[rows, part]
@@ -304,9 +302,6 @@ class DenseDistances(Distances):
     @property
     def _width(self) -> int:
         return CHUNK if self.single else max(1, min(self.m, budget() // (4 * max(self.n, 1))))
-
-    def _relative_error(self) -> float:
-        return rounding_error(self.m, self._width, self.single)
 
     def _piece(self, part: slice, room: np.ndarray | None = None) -> np.ndarray:
         """Some columns of the centred and scaled rows, in the memory of ``room``."""
@@ -403,9 +398,13 @@ class SparseDistances(Distances):
         self._rows = sp.csr_array(self._rows.multiply(scale[:, None]))
         self._columns = sp.csc_array(self._rows)
 
-    def _relative_error(self) -> float:
-        most = int(np.diff(self._rows.indptr).max(initial=0))  # zeros add no rounding error
-        return rounding_error(most, CHUNK if self._filled else None, self.single)
+    @property
+    def _terms(self) -> int:
+        return int(np.diff(self._rows.indptr).max(initial=0))  # zeros add no rounding error
+
+    @property
+    def _width(self) -> int | None:
+        return CHUNK if self._filled else None
 
     @property
     def rows(self) -> sp.csr_array:
@@ -475,7 +474,7 @@ class SourceDistances(Distances):
         if X.dtype.kind in "iub":
             return True
         # The first slab nearly always decides.
-        return is_integer(X[:, X.slabs()[0]]) and not X.sum(_not_integer).any()
+        return is_integer(X[:, X.slabs()[0]]) and not X.sum(lambda slab: np.array([float(not is_integer(slab))])).any()
 
     def _measure(self) -> np.ndarray:
         if not self._whole_fits:
@@ -485,9 +484,6 @@ class SourceDistances(Distances):
 
     def _centre(self) -> None:
         self._centred = not self._X.sparse
-
-    def _relative_error(self) -> float:
-        return rounding_error(self.m)
 
     @property
     def holds_keys(self) -> bool:
@@ -512,7 +508,7 @@ class SourceDistances(Distances):
         return self._X.sum(partial(_between, i=i, j=j, scale=self._scale))
 
     def _products_of_pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        return self._X.sum(partial(_products, i=i, j=j))
+        return self._X.sum(lambda slab: row_products(as_csr(slab) if is_sparse(slab) else slab, i, j))
 
     def by_products(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Squared distances of the pairs (i, j), from products, which is much faster for sparse rows; less accurate."""
@@ -532,14 +528,11 @@ class SourceDistances(Distances):
     def sketch(self) -> np.ndarray:
         """The centred and scaled rows in float32; long rows are reduced by a random projection."""
         if self.m <= SKETCH:
-            rows = np.hstack(self._X.map(partial(_single, centred=self._centred)))
+            single = lambda slab: np.hstack(list(centred_pieces(dense(slab), self._centred)), dtype=np.float32)  # noqa: E731
+            rows = np.hstack(self._X.map(single))
         else:
             rows = self._X.sum(partial(_project, centred=self._centred), positioned=True).astype(np.float32)
         return rows if self._scale is None else rows * self._scale[:, None].astype(np.float32)
-
-
-def _not_integer(slab: Part) -> np.ndarray:
-    return np.array([0.0 if is_integer(slab) else 1.0])
 
 
 def _gram(slab: Part, rows: slice | np.ndarray, centred: bool) -> np.ndarray:
@@ -567,16 +560,6 @@ def _between(slab: Part, i: np.ndarray, j: np.ndarray, scale: np.ndarray | None)
     for piece in centred_pieces(slab, centred=False):
         products.add_squared_differences(piece if scale is None else piece * scale[:, None], i, j, squared, compiled)
     return squared
-
-
-def _products(slab: Part, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    return row_products(as_csr(slab) if is_sparse(slab) else slab, i, j)
-
-
-def _single(slab: Part, centred: bool) -> np.ndarray:
-    if is_sparse(slab):
-        return slab.toarray().astype(np.float32)
-    return np.hstack([piece.astype(np.float32) for piece in centred_pieces(slab, centred)])
 
 
 def _project(slab: Part, start: int, centred: bool) -> np.ndarray:
@@ -623,7 +606,8 @@ def _rest_of(every: Any, rest: Any, **changes: Any) -> Any:
 def _dense_without(every: DenseDistances, folds: list[np.ndarray], number: int, rest: np.ndarray) -> DenseDistances:
     if len(rest) ** 2 * rest.shape[1] < SINGLE_PAYS:
         return DenseDistances(rest)  # the product of few columns is as cheap and more accurate
-    columns, keys, squares = folds[number], every.all_keys().copy(), np.zeros(len(rest))
+    every.row_blocks()  # makes the keys
+    columns, keys, squares = folds[number], np.array(every._keys), np.zeros(len(rest))
     for part in batches(len(columns), CHUNK):
         piece = np.take(every._X, columns[part], axis=1)
         piece = piece if every._mean is None else piece - every._mean[columns[part]]
@@ -639,7 +623,8 @@ def _dense_without(every: DenseDistances, folds: list[np.ndarray], number: int, 
 def _sparse_without(
     every: SparseDistances, folds: list[np.ndarray], pairs: _Pairs, number: int, rest: sp.csc_array
 ) -> SparseDistances:
-    shared, own = every.all_keys(), every._columns[:, folds[number]]
+    every.row_blocks()  # makes the keys
+    shared, own = np.asarray(every._keys), every._columns[:, folds[number]]
     made = SparseDistances(own, filled=every._filled, single=every.single)._gram(None)
     keys = np.add(shared, made, out=made if made.dtype == shared.dtype else None)
     keys -= (pairs.squares[:, number] / 2.0).astype(keys.dtype)

@@ -69,7 +69,7 @@ def gram_by_tiles(
                 if last and rows is not columns:
                     gram[columns, rows] = total.T
                 elif last and start is not None:
-                    np.copyto(total, total.T, where=np.tri(len(total), k=-1, dtype=bool))
+                    mirror(total)
 
             for_each(add, tiles, np.inf)
             count.reach(first + held)
@@ -133,10 +133,16 @@ def single_gram(X: sp.csc_array) -> np.ndarray:
 
 def sparse_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any = np.float64) -> np.ndarray:
     """X X' of an X stored by rows and, sorted, by columns: one triangle of it, mirrored."""
-    gram, compiled, threads = _upper_gram(rows, columns, dtype), kernels(4.0 * n_products(columns)), n_threads()
-    if compiled is not None:
-        for_each(lambda t: compiled.mirror(gram, t, threads), range(threads), np.inf)
+    gram = _upper_gram(rows, columns, dtype)
+    for part in batches(len(gram), _TILE):
+        gram[part.stop :, part] = gram[part, part.stop :].T
+        mirror(gram[part, part])
     return gram
+
+
+def mirror(square: np.ndarray) -> None:
+    """Copy the upper triangle of a square matrix to the lower one."""
+    np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool))
 
 
 def _upper_gram(rows: sp.csr_array, columns: sp.csc_array, dtype: Any) -> np.ndarray:

@@ -218,9 +218,9 @@ class SummedGraph(Graph):
 
     def __init__(self, sums: Sums, origin: np.ndarray):
         shift = sums.sizes @ sums.mean / sums.n
-        self._set(n_nodes=int(sums.n), volume=float(sums.n), bandwidth=None, recall=None, neighbors="anchors")
-        self._set(_sums=sums, _origin=origin, _shift=shift, active=np.ones(1, dtype=bool))  # one flag for all rows
-        self._set(_between=np.sqrt(sums.sizes)[:, None] * (sums.mean - shift))
+        vars(self).update(n_nodes=int(sums.n), volume=float(sums.n), bandwidth=None, recall=None, neighbors="anchors")
+        vars(self).update(_sums=sums, _origin=origin, _shift=shift, active=np.ones(1, dtype=bool))  # for all rows
+        vars(self).update(_between=np.sqrt(sums.sizes)[:, None] * (sums.mean - shift))
 
     _sums: Sums
     _origin: np.ndarray

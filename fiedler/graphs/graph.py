@@ -26,14 +26,13 @@ from scipy.sparse.csgraph import connected_components
 from ..data.arrays import Block, as_csr, dense, take_rows
 from ..engine.compiled import as_block, kernels
 from ..engine.moments import group_moments, pooled_moments, sparse_centre, sparse_moments
-from ..engine.threads import batches
 from ..validation import is_sparse
 from ..words import html_table
 from .adjacency import adjacency, from_distances, symmetric
 from .spectrum import SmallSpectrum, spectrum
 
 _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
-_FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
+
 _PAIRS_AT_ONCE = 2**24
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
@@ -94,9 +93,10 @@ class Graph:
         degree = row_sums if degree is None else np.array(degree, dtype=np.float64)
         for array in (row_sums, degree):
             array.flags.writeable = False
-        self._set(n_nodes=n_nodes, row_sums=row_sums, degree=degree, volume=float(degree.sum()))
+        vars(self).update(n_nodes=n_nodes, row_sums=row_sums, degree=degree, volume=float(degree.sum()))
+        vars(self).update(bandwidth=bandwidth, recall=recall, neighbors=neighbors, active=degree > 0)
         # Columns are shifted by their value at the first node with a degree.
-        self._set(bandwidth=bandwidth, recall=recall, neighbors=neighbors, _reference=int(np.argmax(degree > 0)))
+        vars(self).update(_reference=int(np.argmax(self.active)))
 
     n_nodes: int
     row_sums: np.ndarray
@@ -105,10 +105,8 @@ class Graph:
     bandwidth: float | None
     recall: float | None
     neighbors: str | None
+    active: np.ndarray  # mask of the nodes with a positive degree
     _reference: int
-
-    def _set(self, **values: Any) -> None:
-        vars(self).update(values)  # the only assignment; __setattr__ refuses all others
 
     def _lacks(self, what: str) -> NotAvailableError:
         return NotAvailableError(f"a graph stored as {self.storage!r} has no {what}.")
@@ -253,7 +251,7 @@ class Graph:
             A graph that shares its weights with this one.
         """
         twin = copy.copy(self)
-        twin._set(work=self._entries * n_columns)
+        vars(twin).update(work=self._entries * n_columns)
         return twin
 
     # ---------------------------------------------------------------- some of its rows
@@ -430,19 +428,11 @@ class Graph:
         energy : ndarray of shape (b,)
             One per column.
         """
-        F = dense(F)
-        compiled = kernels(self.work)
-        if compiled is None:
-            # In narrow blocks, so small that the allocator keeps their memory; a full W is read once.
-            step = F.shape[1] if self.is_full else max(_FEW, _SMALL // self.n_nodes)
-            if F.shape[1] <= step:
-                return self._product_energy(F)
-            return np.concatenate([self._product_energy(F[:, part]) for part in batches(F.shape[1], step)])
-        energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
-        compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
-        return energy
-
-    def _product_energy(self, F: np.ndarray) -> np.ndarray:
+        F, compiled = dense(F), kernels(self.work)
+        if compiled is not None:
+            energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
+            compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
+            return energy
         centred = self.centre(F)
         product = self.row_sums[:, None] * centred
         product -= self.dot(centred)
@@ -592,11 +582,6 @@ class Graph:
         """Number of edges, self loops not counted."""
         return len(self.edges[0])
 
-    @cached_property
-    def active(self) -> np.ndarray:
-        """Mask of the nodes with a positive degree."""
-        return self.degree > 0
-
     @property
     def rows(self) -> np.ndarray:
         """Mask of the rows that a score on this graph reads; one flag for all rows if the graph is summed."""
@@ -697,7 +682,7 @@ class CsrGraph(Graph):
     def __init__(self, W: sp.csr_array, degree: Any = None, **properties: Any):
         W.sum_duplicates()
         W.eliminate_zeros()
-        self._set(_W=W, _entries=float(W.nnz))
+        vars(self).update(_W=W, _entries=float(W.nnz))
         super().__init__(W.shape[0], degree, **properties)
 
     @property
@@ -760,7 +745,7 @@ class DenseGraph(Graph):
     _W: np.ndarray
 
     def __init__(self, W: np.ndarray, degree: Any = None, **properties: Any):
-        self._set(_W=W)
+        vars(self).update(_W=W)
         super().__init__(W.shape[0], degree, **properties)
         W.flags.writeable = False
 
@@ -807,8 +792,8 @@ class FactoredGraph(Graph):
         self, Z: sp.csr_array, core: np.ndarray, loops: np.ndarray | None, degree: Any = None, **properties: Any
     ):
         several = np.diff(Z.indptr).max(initial=0) > 1
-        self._set(Z=Z, core=core, loops=loops, sizes=Z.sum(axis=0), _entries=float(Z.nnz))
-        self._set(n_groups=Z.shape[1] if several else None)
+        vars(self).update(Z=Z, core=core, loops=loops, sizes=Z.sum(axis=0), _entries=float(Z.nnz))
+        vars(self).update(n_groups=Z.shape[1] if several else None)
         super().__init__(Z.shape[0], degree, **properties)
 
     @property
