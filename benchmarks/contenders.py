@@ -150,12 +150,13 @@ def rows(name: str) -> np.ndarray:
 @cache
 def single(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The different rows, centred, in float32; some of them, and their true neighbours."""
-    from fiedler.engine import approximate
+    from fiedler.engine.approximate import smallest
+    from fiedler.engine.distances import row_distances
 
     X = np.unique(rows(name), axis=0) if name == "kddcup" else rows(name)
     X = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
     some = np.sort(np.random.default_rng(1).choice(len(X), SAMPLE, replace=False))
-    return X, some, approximate._true_neighbors(X, some, K)
+    return X, some, smallest(row_distances(X).in_double().block(some), K)
 
 
 def recall(found: np.ndarray, some: np.ndarray, exact: np.ndarray) -> float:

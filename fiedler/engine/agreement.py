@@ -25,15 +25,15 @@ import scipy.sparse as sp
 from scipy.special import ndtr
 from sklearn.isotonic import isotonic_regression
 
-from ..data.arrays import Block, Matrix, as_csr, as_rows, dense
+from ..data.arrays import Block, Matrix, as_csr, as_rows
 from ..data.memory import working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
-from .blocks import column_spans, map_columns
+from .blocks import map_columns
 from .moments import shifted
 from .permuted import Invariants, Standard, WeightSums, adjusted, invariants, moments, pearson_tail, standards, variance
-from .products import check_range, sparse_gram
-from .threads import one_blas_thread
+from .products import check_range, sparse_gram, sum_of_grams
+from .threads import batches, one_blas_thread
 
 GATE = 0.1  # the largest q-value of round 1 that lets the rounds begin
 KEPT = 0.2  # the largest local false discovery rate of a column that is kept
@@ -200,44 +200,30 @@ class _Rows:
     """A held over the rows: n x n."""
 
     def __init__(self, X: Matrix, standard: Standard):
-        self._X, self._standard, self._held = X, standard, _held(X, standard)
+        self._X, self._standard = X, standard
 
     def __call__(self, w: np.ndarray) -> Look:
-        n = self._X.shape[0]
-        A = self._weighted(np.sqrt(w))
+        X, standard, root, n = self._X, self._standard, np.sqrt(w), self._X.shape[0]
+
+        def summed(part: Any, start: int) -> np.ndarray:
+            here = slice(start, start + part.shape[1])
+            return _summed(part, _part(standard, here), root[here])
+
+        A = X.sum(summed, positioned=True) if isinstance(X, Source) else summed(X, 0)  # Z diag(w) Z'
         A /= n
         a = A.diagonal().copy()
-        quadratic, along = self._map(lambda F, some: _quadratic(F, some, A, a))
+
+        def forms(part: Any, start: int) -> np.ndarray:
+            here = lambda at: _part(standard, slice(start + at.start, start + at.stop))  # noqa: E731
+            return map_columns(lambda F, at: _quadratic(F, here(at), A, a), part, 2.0 * n, numbered=True)
+
+        parts = X.map(forms, positioned=True) if isinstance(X, Source) else [forms(X, 0)]
+        quadratic, along = np.concatenate(parts, axis=-1)
         row_squares = np.einsum("ij,ij->i", A, A)
         with one_blas_thread(float(n) ** 3):
             cubes, triangles = np.vdot(A * A, A), np.vdot(A @ A, A)
         of = _invariants(a, row_squares, float(cubes), float(triangles), lambda v: A @ v)
         return Look(quadratic / n - w, along, float(row_squares.sum()), float(a @ a), of)
-
-    def _weighted(self, root: np.ndarray) -> np.ndarray:
-        """Z diag(w) Z'."""
-        X, standard = self._X, self._standard
-        if self._held is not None:
-            return _products(self._held, root)
-        if isinstance(X, Source):
-
-            def inside(part: Any, start: int) -> np.ndarray:
-                stop = start + part.shape[1]
-                return _summed(part, _part(standard, start, stop), root[start:stop])
-
-            return X.sum(inside, positioned=True)
-        return _summed(X, standard, root)
-
-    def _map(self, function: Callable[[Block, Standard], np.ndarray]) -> np.ndarray:
-        X, standard, cost = self._X, self._standard, 2.0 * self._X.shape[0]
-        if self._held is not None:
-            return map_columns(lambda F: function(F, None), self._held, cost)  # type: ignore[arg-type]
-
-        def work(part: Any, start: int = 0) -> np.ndarray:
-            inside = lambda F, at: function(F, _part(standard, start + at.start, start + at.stop))  # noqa: E731
-            return map_columns(inside, part, cost, numbered=True)
-
-        return np.concatenate(X.map(work, positioned=True), axis=-1) if isinstance(X, Source) else work(X)
 
 
 class _Columns:
@@ -245,7 +231,7 @@ class _Columns:
 
     def __init__(self, X: np.ndarray | sp.csc_array, standard: Standard):
         n, m = X.shape
-        self._X, self._standard, self._held = X, standard, _held(X, standard)
+        self._X, self._standard = X, standard
         self._rows = as_csr(shifted(X, np.ones(n))) if is_sparse(X) else None
         self._R, self._fourth = np.zeros((m, m)), np.zeros((m, m))
         triples = np.zeros((m, m, m)) if m <= _FEW_COLUMNS and n > m * m else None
@@ -279,8 +265,7 @@ class _Columns:
             yield Z if used is None or used.all() else Z[:, used]
 
     def _block(self, some: slice) -> np.ndarray:
-        if self._held is not None:
-            return self._held[some]
+
         if self._rows is None:
             return standardised(as_rows(self._X[some]), self._standard)  # type: ignore[arg-type]  # it is dense
         Z = self._rows[some].toarray()
@@ -311,12 +296,6 @@ class _Columns:
         return np.concatenate([Z @ (w * along) for Z in self._blocks()]) / n
 
 
-def _held(X: Matrix, standard: Standard) -> np.ndarray | None:
-    """Z where X is dense, in float64 and small beside the working memory."""
-    fits = isinstance(X, np.ndarray) and X.dtype == np.float64 and 8.0 * X.size <= working_bytes() / 2
-    return standardised(X, standard) if fits else None  # type: ignore[arg-type]  # mypy does not follow the flag
-
-
 def standardised(F: np.ndarray, standard: Standard) -> np.ndarray:
     """A dense block of columns, centred and scaled to Σf² = n; a constant column is 0."""
     Z = F - standard.reference
@@ -330,8 +309,8 @@ def _inverse(standard: Standard) -> np.ndarray:
     return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
-def _part(standard: Standard, start: int, stop: int) -> Standard:
-    return Standard(*(values[start:stop] for values in standard))
+def _part(standard: Standard, columns: Any) -> Standard:
+    return Standard(*(values[columns] for values in standard))
 
 
 def _summed(X: Any, standard: Standard, root: np.ndarray) -> np.ndarray:
@@ -346,18 +325,15 @@ def _summed(X: Any, standard: Standard, root: np.ndarray) -> np.ndarray:
         A -= A.mean(axis=0)
         A -= A.mean(axis=1)[:, None]
         return A
-    A = np.zeros((n, n))
-    for columns in column_spans(X, 2.0 * n):
-        if root[columns].any():
-            F = np.array(X[:, columns], dtype=np.float64, order="C")
-            Z = standardised(F, _part(standard, columns.start, columns.stop)) * root[columns]
-            A += Z @ Z.T
-    return A
+    used, step = np.flatnonzero(root), max(1, min(_COLUMNS_AT_ONCE, int(working_bytes() / (64 * n))))
+    parts = (used[part] for part in batches(len(used), step))
+    with one_blas_thread(float(n) * n * len(used)):
+        return sum_of_grams((standardised(X[:, some], _part(standard, some)) * root[some] for some in parts), n)
 
 
-def _quadratic(F: Block, standard: Standard | None, A: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """z'Az and Σ_i a_i z_i² of each column, which is standardised already where no standard is given."""
-    if is_sparse(F) and standard is not None:
+def _quadratic(F: Block, standard: Standard, A: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """z'Az and Σ_i a_i z_i² of each column."""
+    if is_sparse(F):
         F, inverse, mean = shifted(F, np.ones(F.shape[0])), _inverse(standard), standard.shift
         m = F.shape[1]
         column = np.repeat(np.arange(m), np.diff(F.indptr))
@@ -365,21 +341,8 @@ def _quadratic(F: Block, standard: Standard | None, A: np.ndarray, a: np.ndarray
         linear, square = (np.bincount(column, a[F.indices] * F.data**k, m) for k in (1, 2))
         along = square - 2 * mean * linear + mean**2 * a.sum()
         return np.array([np.bincount(column, F.data * products, m), along]) * inverse**2
-    Z = dense(F) if standard is None else standardised(dense(F), standard)
+    Z = standardised(F, standard)
     return np.array([np.einsum("ij,ij->j", Z, A @ Z), np.einsum("i,ij,ij->j", a, Z, Z)])
-
-
-def _products(Z: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Z diag(w) Z', some columns at a time; columns without weight are passed over."""
-    n, used = len(Z), np.flatnonzero(root)
-    A = np.zeros((n, n))
-    with one_blas_thread(float(n) * n * len(used)):
-        for start in range(0, len(used), _COLUMNS_AT_ONCE):
-            some = used[start : start + _COLUMNS_AT_ONCE]
-            whole = some[-1] - some[0] == len(some) - 1
-            part = Z[:, some[0] : some[-1] + 1] * root[some] if whole else Z[:, some] * root[some]
-            A += part @ part.T
-    return A
 
 
 def _invariants(

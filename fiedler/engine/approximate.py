@@ -76,10 +76,7 @@ def search(distances: Any, k: int, or_exact: bool = False) -> Found | None:
     n, rng = distances.n, np.random.default_rng(0)
     if isinstance(distances, SparseDistances):
         sketch, stored = sketch_of(distances), max(distances.rows.nnz, 1)
-        sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
-        key = distances.norms[:, None] / 2.0 - _products(distances.rows, distances.rows[sample].toarray())
-        key[sample, np.arange(len(sample))] = np.inf
-        exact = smallest(np.ascontiguousarray(key.T), k)
+        sample, exact = sampled(distances, k, rng, _SAMPLE)
         number = min(max(k, min(sketch.needed(sample, exact), int(_SPARSE_WORK / stored))), n - 1)
         if or_exact and float(number) * stored > _AS_FAST * distances.cost:
             return None
@@ -87,8 +84,7 @@ def search(distances: Any, k: int, or_exact: bool = False) -> Found | None:
     else:
         X = distances.single_precision()
         cells = Cells(X, max(1, min(n // 2, int(_CELLS * np.sqrt(n)))), rng)
-        sample = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
-        exact = _true_neighbors(X, sample, k)
+        sample, exact = sampled(distances, k, rng, _SAMPLE)
         affordable = max(4, int(cells.number * _WORK / (float(n) * n * X.shape[1])))
         around = min(cells.needed(X, sample, exact), affordable)
         if or_exact and around > _BRUTE_FORCE * cells.number:
@@ -101,7 +97,7 @@ def search_source(distances: SourceDistances, k: int) -> Found:
     """As :func:`search`, for the sparse rows of a source, of which a few pairs are compared in one pass."""
     n, pairs = distances.n, budget() // 4
     sketch = sketch_of(distances)
-    sample, exact = sampled(distances, k)
+    sample, exact = sampled(distances, k, np.random.default_rng(0), len(distances.row_blocks()[0]))
     number = min(max(k, min(sketch.needed(sample, exact), _CHOOSING * pairs // n)), n - 1)
     found, step = np.empty((n, k), dtype=np.intp), max(1, pairs // number)
     for start in range(0, n, step):
@@ -117,12 +113,11 @@ def _with_distances(distances: Distances, found: np.ndarray, sample: np.ndarray,
     return found, squared.reshape(found.shape), share_found(found[sample], exact)
 
 
-def sampled(distances: SourceDistances, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Some rows of a source, as many as memory allows, and their true neighbours."""
-    n = distances.n
-    size = min(n, _SAMPLE, max(len(distances.row_blocks()[0]), _SAMPLE // 8))
-    sample = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-    return sample, np.argpartition(distances.block(sample), k - 1, axis=1)[:, :k]
+def sampled(distances: Distances, k: int, rng: np.random.Generator, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Some rows, about ``most`` if memory allows no more, and their true neighbours."""
+    size = min(distances.n, _SAMPLE, max(most, _SAMPLE // 8))
+    sample = np.sort(rng.choice(distances.n, size, replace=False))
+    return sample, smallest(distances.block(sample), k)
 
 
 def share_found(found: np.ndarray, exact: np.ndarray) -> float:
@@ -212,21 +207,6 @@ def _half_distances(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return np.subtract(np.einsum("ij,ij->i", centres, centres) / 2.0, key, out=key)
 
 
-def _true_neighbors(X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest neighbours of some rows among all rows, in double precision, by pieces of X."""
-    best, key = np.zeros((len(rows), 0), dtype=np.intp), np.zeros((len(rows), 0))
-    V, step = X[rows].astype(np.float64), max(k + 1, 2**20 // len(rows))
-    for start in range(0, len(X), step):
-        piece = X[start : start + step].astype(np.float64)
-        part = _half_distances(V, piece)
-        inside = np.flatnonzero((rows >= start) & (rows < start + len(piece)))
-        part[inside, rows[inside] - start] = np.inf
-        key, best = np.c_[key, part], np.c_[best, np.broadcast_to(np.arange(start, start + len(piece)), part.shape)]
-        kept = smallest(key, min(k, key.shape[1]))
-        key, best = np.take_along_axis(key, kept, axis=1), np.take_along_axis(best, kept, axis=1)
-    return best
-
-
 # -------------------------------------------------------------------- sketch
 
 
@@ -313,17 +293,6 @@ def _limits(key: np.ndarray, number: int, k: int) -> np.ndarray:
     some = key[:, ::every]
     place = min(-(-number // every), some.shape[1]) - 1
     return np.partition(some, place, axis=1)[:, place]
-
-
-def _products(X: sp.csr_array, few: np.ndarray) -> np.ndarray:
-    """X V' for a few dense rows V, which threads share."""
-    products, share = np.empty((X.shape[0], len(few))), -(-len(few) // n_threads(float(X.nnz) * len(few)))
-
-    def work(start: int) -> Any:
-        products[:, start : start + share] = X @ np.ascontiguousarray(few[start : start + share].T)
-
-    for_each(work, range(0, len(few), share), np.inf)
-    return products
 
 
 # -------------------------------------------------------------------- leading principal components

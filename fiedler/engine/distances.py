@@ -428,9 +428,9 @@ class SparseDistances(Distances):
             # Small integers are exact in single precision, which needs half of the memory traffic.
             small = self.single or (self._integer and self._norms.max(initial=0.0) < _EXACT_SINGLE)
             return products.sparse_gram(self._rows, self._columns, np.float32 if small else np.float64)
-        assert isinstance(rows, slice)
+        wanted = np.arange(self.n)[rows]
         if self._filled:
-            gram: np.ndarray = np.zeros((rows.stop - rows.start, self.n), dtype=np.float32)
+            gram: np.ndarray = np.zeros((len(wanted), self.n), dtype=np.float32)
             room = np.empty(self.n * CHUNK, dtype=np.float32)
             for part in batches(self.m, CHUNK):
                 piece = products.filled_block(self._columns, part, room)
@@ -439,10 +439,9 @@ class SparseDistances(Distances):
         X, twin, compiled = self._rows, self._columns, kernels(4.0 * self.n_products)
         if compiled is None:
             return (X[rows] @ X.T).toarray()
-        wanted, first = np.arange(rows.start, rows.stop), twin.indptr[X.indices]
-        gram = np.empty((len(wanted), self.n))
+        first, gram = twin.indptr[X.indices], np.empty((len(wanted), self.n))
         arrays = (X.indptr, X.indices, X.data, first, twin.indptr, twin.indices, twin.data)
-        compiled.sparse_gram(wanted, wanted - rows.start, *arrays, gram)
+        compiled.sparse_gram(wanted, np.arange(len(wanted)), *arrays, gram)
         return gram
 
     def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -147,7 +147,7 @@ def _find_in_source(distances: SourceDistances, k: int, algorithm: str) -> tuple
     if projected:
         chosen = np.lexsort((candidates, squared), axis=1)[:, :k]
         candidates, squared = (np.take_along_axis(values, chosen, axis=1) for values in (candidates, squared))
-        sample, exact = approximate.sampled(distances, k)
+        sample, exact = approximate.sampled(distances, k, np.random.default_rng(0), len(distances.row_blocks()[0]))
         recall = approximate.share_found(candidates[sample], exact)
     return candidates, squared, 1.0 if recall is None else recall
 
