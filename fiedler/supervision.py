@@ -440,11 +440,8 @@ def _as_vector(y: Any, n_samples: int) -> tuple[np.ndarray, Distinct | None]:
 def _is_missing(value: Any) -> bool:
     """Whether a label is None, NaN, pandas.NA or an empty string."""
     empty = isinstance(value, str) and value == ""
-    return value is None or empty or type(value).__name__ == "NAType" or _is_nan(value)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    nan = isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return value is None or empty or nan or type(value).__name__ == "NAType"
 
 
 def _looks_continuous(y: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.arrays import Block, take_rows
 from ..engine.moments import sparse_moments
-from ..graphs import ClassGraph, Graph
+from ..graphs import ClassGraph
 from ..problem import Problem
 from ..validation import is_sparse
 from .criterion import Criterion, Features, Scorer, Traits, per_feature
@@ -41,16 +41,27 @@ class FisherScore(Criterion):
     def scorer(self, problem: Problem) -> Scorer:
         graph, known = problem.graph(ClassGraph()), problem.known
         if known is None:
-            parts: Any = lambda F, columns: np.array(_between_and_within(graph, F))  # noqa: E731
             finish: Any = lambda values, among: values[0] / values[1]  # noqa: E731
+
+            def parts(F: Any, columns: Any) -> np.ndarray:
+                """Scatter between and within the classes."""
+                sizes, mean, scatter = graph.group_moments(F)
+                overall = sizes @ mean / sizes.sum()
+                return np.array([sizes @ (mean - overall) ** 2, scatter.sum(axis=0)])
+
         else:
             codes, names = problem.supervision.classes("FisherScore")
             rows, n_classes = codes >= 0, len(names)
             members = np.equal.outer(codes[rows], np.arange(n_classes)).astype(np.float64)
             n = per_feature(problem, known[rows].sum(axis=0).astype(np.float64))
 
-            def parts(F: Any, columns: slice) -> np.ndarray:
-                return np.array(_between_and_within_known(members, F[rows], known[rows, columns]))
+            def parts(F: Any, columns: Any) -> np.ndarray:
+                """The same over the known values of each column."""
+                K = known[rows, columns]
+                C, sizes = _known_centred(F[rows], K), members.T @ K
+                means = members.T @ C / np.maximum(sizes, 1.0)
+                within = np.where(K, C - members @ means, 0.0)
+                return np.array([np.einsum("ij,ij->j", sizes, means**2), np.einsum("ij,ij->j", within, within)])
 
             def finish(values: np.ndarray, among: Features) -> np.ndarray:
                 fisher = values[0] / values[1]
@@ -131,21 +142,6 @@ class Variance(Criterion):
             return sparse_moments(F, ones)[1] / n if is_sparse(F) else np.mean(centred(F) ** 2, axis=0)
 
         return Scorer(ones > 0, parts)
-
-
-def _between_and_within(class_graph: Graph, F: Any) -> tuple[np.ndarray, np.ndarray]:
-    sizes, mean, scatter = class_graph.group_moments(F)
-    overall = sizes @ mean / sizes.sum()
-    return sizes @ (mean - overall) ** 2, scatter.sum(axis=0)
-
-
-def _between_and_within_known(members: np.ndarray, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scatter between and within the classes, over the known values of each column."""
-    centred = _known_centred(F, known)
-    sizes = members.T @ known
-    means = members.T @ centred / np.maximum(sizes, 1.0)
-    within = np.where(known, centred - members @ means, 0.0)
-    return np.einsum("ij,ij->j", sizes, means**2), np.einsum("ij,ij->j", within, within)
 
 
 def _known_centred(F: np.ndarray, known: np.ndarray) -> np.ndarray:

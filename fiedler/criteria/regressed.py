@@ -26,6 +26,7 @@ from ..problem import Problem
 from ..validation import check_choice, check_integer
 from .criterion import Criterion, Features, Scorer, Traits
 from .energy import Rayleigh
+from .moments import centred
 from .nulls import Null
 from .phi import number_of_clusters
 
@@ -89,11 +90,13 @@ class Regressed(Criterion):
         graph = problem.graph(as_recipe(self.graph))
         k = number_of_clusters(graph, problem.supervision, self.n_clusters)
         values, vectors = graph.spectrum(k + 2)
-        _check_gap(values, k)
+        if len(values) > k + 1 and abs(values[k + 1] - values[k]) <= 1e-9:
+            what = f"n_clusters={k} splits a repeated eigenvalue ({values[k]:.3g}), so the eigenvectors depend on the"
+            warnings.warn(f"{what} basis that the solver chose; try another n_clusters.", UserWarning, stacklevel=2)
         values, vectors = values[1 : k + 1], vectors[graph.active, 1 : k + 1]
         by_lasso = self.penalty == "lasso"
         if by_lasso:
-            targets = _centred(graph.inverse_root_degree[graph.active, None] * vectors)
+            targets = centred(graph.inverse_root_degree[graph.active, None] * vectors)
             targets = targets / np.linalg.norm(targets, axis=0)
         else:
             targets = np.sqrt(np.maximum(2.0 - values, 0.0)) * vectors
@@ -113,7 +116,7 @@ def _scores(X: np.ndarray, graph: Graph, targets: np.ndarray, n_nonzero: int, by
     order = np.argsort(first)  # distinct columns in the order of X, so that ties go to the first
     X, n_nonzero = X[:, first[order]], min(n_nonzero, int(np.sum(~constant[first])))
     if by_lasso:
-        C = np.asfortranarray(_centred(X[graph.active]))
+        C = np.asfortranarray(centred(X[graph.active]))
         distinct = np.max([np.abs(lasso_coefficients(C, y, n_nonzero)) for y in targets.T], axis=0)
     else:
         C = (np.sqrt(graph.degree)[:, None] * graph.centre(X))[graph.active]
@@ -122,20 +125,6 @@ def _scores(X: np.ndarray, graph: Graph, targets: np.ndarray, n_nonzero: int, by
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return np.where(constant, np.nan, distinct[place[copies.ravel()]])
-
-
-def _centred(F: np.ndarray) -> np.ndarray:
-    shifted = F - F[0]  # keeps large offsets exact
-    return shifted - shifted.mean(axis=0)
-
-
-def _check_gap(values: np.ndarray, k: int) -> None:
-    if len(values) > k + 1 and abs(values[k + 1] - values[k]) <= 1e-9:
-        message = (
-            f"n_clusters={k} splits a repeated eigenvalue ({values[k]:.3g}), so the eigenvectors depend on the basis "
-            "that the solver chose; try another n_clusters."
-        )
-        warnings.warn(message, UserWarning, stacklevel=2)
 
 
 # -------------------------------------------------------------------- regression

@@ -88,8 +88,14 @@ class Anchors(Recipe):
             return SummedGraph(Sums(*sums), anchors.origin)
         X = _shortened(problem.X) if self._is_wide(problem.X) else problem.X
         anchors = self._place(X)
+
+        def entries(rows: Rows) -> tuple[np.ndarray, ...]:
+            """Z of a block of rows: its entries, their columns, and the number of entries in each row."""
+            Z = anchors(rows)
+            return Z.data, Z.indices, np.diff(Z.indptr)
+
         joined = lambda above, below: tuple(np.concatenate(pair) for pair in zip(above, below, strict=True))  # noqa: E731
-        z, indices, counts = fold_rows(partial(_entries, anchors), joined, X)
+        z, indices, counts = fold_rows(entries, joined, X)
         Z = sp.csr_array((z, indices, np.r_[0, np.cumsum(counts)]), shape=(problem.n_samples, anchors.n_anchors))
         # No bandwidth is set: a Graph has one only for weights exp(-‖x_i - x_j‖² / 2δ²), which these are not.
         degree = np.ones(problem.n_samples)
@@ -153,12 +159,6 @@ def sum_rows(anchors: AnchorMap, rows: Rows) -> Sums:
     else:
         low, high = rows.min(axis=0), rows.max(axis=0)
     return Sums(rows.shape[0], sizes, (Z.T @ Z).toarray(), mean, within, low, high)
-
-
-def _entries(anchors: AnchorMap, rows: Rows) -> tuple[np.ndarray, ...]:
-    """Z of a block of rows: its entries, their columns, and the number of entries in each row."""
-    Z = anchors(rows)
-    return Z.data, Z.indices, np.diff(Z.indptr)
 
 
 def _shortened(X: Matrix) -> np.ndarray:

@@ -88,7 +88,14 @@ class KNN(Recipe):
         check_choice("algorithm", self.algorithm, ("auto", "exact", "approximate"))
         k = check_neighbors(self.n_neighbors, problem.n_samples)
         if self.algorithm == "auto" and problem.n_samples > _NEIGHBORS_UP_TO:
-            return self._by_anchors(problem)
+            warnings.warn(
+                f"X has {problem.n_samples} rows, more than the limit of {_NEIGHBORS_UP_TO} for KNN(): the "
+                "graph is built by Anchors(). Use Anchors() to choose its parameters, or use algorithm='exact' or "
+                "'approximate'.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return problem.graph(Anchors())
         if self.n_components is None:
             X, known = problem.X, partial(problem.distances, self.metric)
         else:
@@ -120,16 +127,6 @@ class KNN(Recipe):
             np.minimum.at(far, np.r_[i, j], np.r_[squared, squared])
             warn_underflow(graph.n_isolated, "bandwidth", bandwidth, safe_bandwidth(usual, far))
         return graph
-
-    def _by_anchors(self, problem: Problem) -> Graph:
-        warnings.warn(
-            f"X has {problem.n_samples} rows, more than the limit of {_NEIGHBORS_UP_TO} for KNN(): the "
-            "graph is built by Anchors(). Use Anchors() to choose its parameters, or use algorithm='exact' or "
-            "'approximate'.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return problem.graph(Anchors())
 
 
 # -------------------------------------------------------------------- the columns that agree

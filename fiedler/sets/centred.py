@@ -21,7 +21,7 @@ from ..data.source import Source
 from ..engine.blocks import is_constant, map_columns
 from ..engine.moments import shifted, sparse_centre, sparse_moments
 from ..engine.products import column_view, filled_block, sparse_gram, stored_products_pay, sum_of_grams
-from ..engine.threads import for_each
+from ..engine.threads import batches, for_each
 from ..validation import is_sparse
 
 _HELD = 0.5  # largest share of the working memory for a dense C
@@ -102,8 +102,7 @@ class CentredColumns:
         """Blocks of the first ``stop`` columns, for products by :meth:`take` in threads."""
         n, m = self.shape
         width = int(max(1, min(_WIDTH, working_bytes() / (16 * 8 * max(n, 1)))))
-        stop = m if stop is None else stop
-        return [slice(start, min(start + width, stop)) for start in range(0, stop, width)]
+        return batches(m if stop is None else stop, width)
 
     def project(self, V: np.ndarray, stop: int | None = None) -> np.ndarray:
         """V'C (b, m), or of the first ``stop`` columns."""
@@ -190,9 +189,14 @@ class CentredColumns:
             unit = self.root / (np.linalg.norm(self.root) or 1.0)
             product -= off + off.T - (self._mean @ self._mean) * np.outer(self.root, self.root)
             return without(unit, product)
-        centre = self._centre
+        (n, _), centre = self.shape, self._centre
+        step = max(1, int(working_bytes() / (32 * max(n, 1))))
+
+        def summed(part: Any) -> np.ndarray:
+            return sum_of_grams((centre(take_columns(part, some)) for some in batches(part.shape[1], step)), n)
+
         assert isinstance(self._X, Source)
-        return self._X.sum(lambda part: _summed_gram(part, centre))
+        return self._X.sum(summed)
 
 
 class Centre:
@@ -230,12 +234,3 @@ def without(unit: np.ndarray, A: np.ndarray) -> np.ndarray:
 def column_squares(C: np.ndarray) -> np.ndarray:
     """‖c_j‖²."""
     return np.einsum("ij,ij->j", C, C)
-
-
-def _summed_gram(X: Any, centre: Centre) -> np.ndarray:
-    n, m = X.shape
-    total, step = np.zeros((n, n)), max(1, int(working_bytes() / (32 * max(n, 1))))
-    for start in range(0, m, step):
-        C = centre(take_columns(X, slice(start, min(start + step, m))))
-        total += C @ C.T
-    return total

@@ -16,7 +16,7 @@ from ..data.memory import working_bytes
 from ..data.source import Source
 from ..data.work import counting
 from ..engine.blocks import fold_rows
-from ..engine.threads import for_each, n_threads, one_blas_thread
+from ..engine.threads import batches, for_each, n_threads, one_blas_thread
 from ..graphs import Graph
 from ..graphs.anchors import SUMMED
 from ..graphs.smoothing import Smoother
@@ -54,9 +54,7 @@ class FeatureKernel(Kernel):
             for factor, of, B in self._forms:
                 result[:, part] += factor * (B[some] @ B[part].T if of == "features" else B[some][:, part])
 
-        step = max(1, -(-m // (4 * n_threads())))
-        spans = [slice(start, min(start + step, m)) for start in range(0, m, step)]
-        for_each(work, spans, float(len(some)) * m * len(self.gram))
+        for_each(work, batches(m, max(1, -(-m // (4 * n_threads())))), float(len(some)) * m * len(self.gram))
         return result
 
 
@@ -86,7 +84,7 @@ def slabs(X: Any) -> list[slice]:
     if isinstance(X, Source):
         return X.slabs()
     width = int(max(1, min(max(_SLAB, m // 8), working_bytes() / (8 * 8 * n))))
-    return [slice(start, min(start + width, m)) for start in range(0, m, width)]
+    return batches(m, width)
 
 
 def fits_one_pass(terms: tuple[Term, ...], problem: Problem) -> bool:

@@ -11,8 +11,6 @@ B = C'FC. If X has few stored values, they come from sparse products, and no den
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigh
@@ -84,9 +82,7 @@ class RowKernel(Kernel):
                 f"limit of {MOST_SAMPLES}; use graph=Anchors() with fewer features, first select features by a "
                 "ranking such as laplacian, or take a sample of the rows."
             )
-        self._walks = [
-            (term.factor, partial(_walked, columns, F) if term.of == "features" else F.apply) for term, F in terms
-        ]
+        self._walks = terms
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:
             stored = term.of == "features" and F.adjacency is not None and not columns.by_blocks
@@ -98,7 +94,12 @@ class RowKernel(Kernel):
         """K q."""
         if self._K is not None:
             return dsymv(1.0, self._K.T, q, lower=1)  # reads only half of K
-        result: np.ndarray = sum(factor * product(q[:, None])[:, 0] for factor, product in self._walks)  # type: ignore[assignment]
+        result = np.zeros(len(q))
+        for term, F in self._walks:
+            product = F.apply(q[:, None])
+            if term.of == "features":  # F C C' F q
+                product = F.apply(self.columns.mix(self.columns.project(product).T))
+            result += term.factor * product[:, 0]
         return result - (self._unit @ result) * self._unit
 
 
@@ -122,11 +123,6 @@ def quadratic_forms(columns: CentredColumns, K: np.ndarray) -> np.ndarray:
 
 def _inverse_roots(squares: np.ndarray) -> np.ndarray:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0.0)
-
-
-def _walked(columns: CentredColumns, F: Smoother, V: np.ndarray) -> np.ndarray:
-    """V -> F C C' F V."""
-    return F.apply(columns.mix(columns.project(F.apply(V)).T))
 
 
 def energies_by_blocks(columns: CentredColumns, F: Smoother, of: str) -> tuple[np.ndarray, float]:
@@ -205,8 +201,7 @@ def _squared_products(T: sp.csr_array, X: sp.csc_array) -> np.ndarray:
             indptr, X.indices, X.data, T.indptr, T.indices, T.data, np.zeros(T.shape[1]), squares[span]
         )
 
-    width = max(1, -(-m // (8 * n_threads())))
-    for_each(columns, [slice(start, min(start + width, m)) for start in range(0, m, width)], work)
+    for_each(columns, batches(m, max(1, -(-m // (8 * n_threads())))), work)
     return squares
 
 

@@ -239,8 +239,10 @@ def weights_between(graph: Graph, nodes: np.ndarray, scale: float) -> WeightMatr
 
 def mixed(first: WeightMatrix, second: WeightMatrix, t: float) -> WeightMatrix:
     """(1 - t) first - t second."""
-    if isinstance(first, Groups) and isinstance(second, Groups) and _alike(first.Z, second.Z):
-        return Groups(first.Z, (1.0 - t) * first.core - t * second.core)
+    if isinstance(first, Groups) and isinstance(second, Groups):
+        (a, _), (b, _), parts = first, second, ("indptr", "indices", "data")
+        if a.shape == b.shape and all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts):
+            return Groups(a, (1.0 - t) * first.core - t * second.core)
     both: Any = (1.0 - t) * _entries(first) - t * _entries(second)  # csr, or dense if one of them is dense
     return both
 
@@ -281,7 +283,8 @@ def _summed_rows(W: sp.csr_array | Factors, sides: np.ndarray) -> WeightSums:
         cubes += float(square.multiply(part).sum())
     if isinstance(W, Factors):
         step = (W.core @ (W.Z.T @ W.Z)).toarray()
-        return WeightSums(_product(*W), degree, diagonal, squares, cubes, float(np.vdot(step @ step, step.T)))
+        product = lambda v: W.Z @ (W.core @ (W.Z.T @ v))  # noqa: E731
+        return WeightSums(product, degree, diagonal, squares, cubes, float(np.vdot(step @ step, step.T)))
     return WeightSums(lambda v: W @ v, degree, diagonal, squares, cubes, _triangles(W, diagonal))
 
 
@@ -302,16 +305,7 @@ def _triangles(W: sp.csr_array, diagonal: np.ndarray) -> float:
     return factor * sum(float((part @ W).multiply(part).sum()) for part in parts)
 
 
-def _product(Z: sp.csr_array, core: sp.csr_array) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda v: Z @ (core @ (Z.T @ v))
-
-
 def _entries(W: WeightMatrix) -> sp.csr_array | np.ndarray:
     if isinstance(W, (Groups, Factors)):
         return sp.csr_array(W.Z @ sp.csr_array(W.core) @ W.Z.T)
     return W
-
-
-def _alike(a: sp.csr_array, b: sp.csr_array) -> bool:
-    parts = ("indptr", "indices", "data")
-    return a.shape == b.shape and all(np.array_equal(getattr(a, p), getattr(b, p)) for p in parts)

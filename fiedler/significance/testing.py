@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from ..criteria import Criterion, Rayleigh
 from ..criteria.criterion import Resolved
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
-from ..data.arrays import Block, Matrix
+from ..data.arrays import Block
 from ..data.source import Source
 from ..data.work import counting
 from ..engine.blocks import level_copies, map_columns
@@ -38,7 +38,7 @@ from ..problem import Problem
 from ..validation import check_choice, check_integer, check_share, is_sparse
 from ..words import to_frame
 from .closed_form import RatioNull, RayleighNull, Verdict
-from .crossfit import CrossFit, InMemory
+from .crossfit import CrossFit
 from .permutations import permuted_features, permuted_labels
 
 Test: TypeAlias = Callable[[Block], Verdict]
@@ -150,12 +150,20 @@ def discover(
     recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else resolved.recipes
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
-        folds = _check_folds(n_folds), check_integer("n_repeats", n_repeats, 1)
-        dealt = CrossFit(recipes, _in_memory(resolved, problem.X), problem, groups)
+        if n_folds == 1:
+            what = "n_folds=1 would test features on a graph built from them, so that noise looks significant"
+            raise ValueError(f"{what}; use 2 or more.")
+        folds = check_integer("n_folds", n_folds, 2), check_integer("n_repeats", n_repeats, 1)
+        if isinstance(problem.X, Source):
+            raise ValueError(
+                f"{resolved!r} builds its graph from X and needs X in memory for every fold, but {problem.X.label} is "
+                "read in blocks; load it first, or pass a graph as Precomputed(W)."
+            )
+        dealt = CrossFit(recipes, problem.X, problem, groups)
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
-        found = Verdict(*map_columns(partial(_rows_of_verdict, test), problem.X))
+        found = Verdict(*map_columns(lambda F: np.array(test(F)), problem.X))
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
     q = adjusted(p, correction)
@@ -175,13 +183,22 @@ def _test_of(criterion: Resolved, null: Null, n_permutations: int | None) -> tup
         raise ValueError(f"{criterion!r} {null.why}")
     if isinstance(null, LabelOrders):
         orders = _LABEL_ORDERS if n_permutations is None else n_permutations
-        return partial(_by_labels, criterion, null, orders), orders
+
+        def by_labels(problem: Problem, seed: Any) -> Test:
+            codes, scorer = problem.supervision.classes("SSelect")[0], criterion.formula.scorer(problem)
+            score, graph = scorer.of_columns(problem.X), problem.graph(null.graph)
+            return permuted_labels(scorer.rows, score, null.weight, graph, codes, orders, seed)
+
+        return by_labels, orders
     if n_permutations is not None:
         # The features of a set are tested one by one, by the quotient on its graph.
-        scored = criterion
-        if criterion.is_set and isinstance(null, Quotient):
-            scored = Rayleigh(null.graph).resolved()
-        return partial(_by_features, scored, n_permutations), n_permutations
+        scored = Rayleigh(null.graph).resolved() if criterion.is_set and isinstance(null, Quotient) else criterion
+
+        def by_features(problem: Problem, seed: Any) -> Test:
+            scorer, good = scored.formula.scorer(problem), (scored.greater_is_better, scored.traits.nonnegative)
+            return permuted_features(scorer.rows, scorer.of_columns(problem.X), n_permutations, *good, seed)
+
+        return by_features, n_permutations
     if isinstance(null, Quotient):
         return partial(_in_closed_form, criterion, null), None
     raise ValueError(
@@ -209,35 +226,7 @@ def _refuse(criterion: Resolved, what: str) -> NoReturn:
     raise ValueError(f"{criterion!r} {what} that its closed form needs; {_FALLBACK}.")
 
 
-def _by_labels(criterion: Resolved, null: LabelOrders, n_permutations: int, problem: Problem, seed: Any) -> Test:
-    codes, scorer = problem.supervision.classes("SSelect")[0], criterion.formula.scorer(problem)
-    score, graph = scorer.of_columns(problem.X), problem.graph(null.graph)
-    return permuted_labels(scorer.rows, score, null.weight, graph, codes, n_permutations, seed)
-
-
-def _by_features(criterion: Resolved, n_permutations: int, problem: Problem, seed: Any) -> Test:
-    scorer, good = criterion.formula.scorer(problem), (criterion.greater_is_better, criterion.traits.nonnegative)
-    return permuted_features(scorer.rows, scorer.of_columns(problem.X), n_permutations, *good, seed)
-
-
 # -------------------------------------------------------------------- folds
-
-
-def _in_memory(criterion: Resolved, X: Matrix) -> InMemory:
-    if isinstance(X, Source):
-        raise ValueError(
-            f"{criterion!r} builds its graph from X and needs X in memory for every fold, but {X.label} is "
-            "read in blocks; load it first, or pass a graph as Precomputed(W)."
-        )
-    return X
-
-
-def _check_folds(n_folds: Any) -> int:
-    if n_folds == 1:
-        raise ValueError(
-            "n_folds=1 would test features on a graph built from them, so that noise looks significant; use 2 or more."
-        )
-    return check_integer("n_folds", n_folds, 2)
 
 
 def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
@@ -251,7 +240,7 @@ def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int
                     if repeat or number:  # all graphs give the same warnings, so only the first ones are shown
                         warnings.simplefilter("ignore", UserWarning)
                     test = builder(fold.others, seed)
-                    found[repeat][:, fold.columns] = map_columns(partial(_rows_of_verdict, test), fold.X)
+                    found[repeat][:, fold.columns] = map_columns(lambda F, test=test: np.array(test(F)), fold.X)
                 if not (repeat or number):
                     warn_of_sizes(dealt.X)
                     warn_of_order(fold.others)
@@ -259,10 +248,6 @@ def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int
             count.reach((repeat + 1) * n_folds)  # few columns make fewer folds
     check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
     return Verdict(*np.median(found, axis=0))
-
-
-def _rows_of_verdict(test: Test, F: Block) -> np.ndarray:
-    return np.array(test(F))
 
 
 # -------------------------------------------------------------------- when p-values mean less
