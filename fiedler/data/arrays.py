@@ -60,7 +60,7 @@ def opened(X: Any) -> tuple[Any, Any]:
         return X.data, _named(X.coords[X.dims[1]].values if X.dims[1] in X.coords else (), X.shape[1])
     if package == "polars" and kind == "LazyFrame":
         X = X.collect()
-    names = number_names(X)
+    names = number_names(X) if package == "pandas" else None
     return X, X if names is None else _named(names, len(names))
 
 
@@ -135,8 +135,7 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     The values are copied only if the container requires it, and never modified. ``column_names`` are used in messages;
     frames have their own. With ``missing`` a dense matrix in memory may hold NaN.
     """
-    X, named = opened(X)
-    names = column_names if column_names is not None else getattr(named, "columns", None)
+    names = column_names if column_names is not None else getattr(X, "columns", None)
     source = as_source(X)  # before its values are read
     if source is not None:
         n, m = source.shape
