@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .memory import give_back, slab_bytes
 from .source import Part, Source, block_name, check_finite, spans, unreadable
 from .work import current_run
 
-Span = tuple[slice, slice]  # rows and columns
+Span = tuple[slice, Any]  # rows, and a slice or numbers of columns
 Task = tuple[Any, Span]  # a delayed value, and the block it is computed from
 _LABEL = "the Dask array"
 _BATCH, _BATCHES = 16, 20  # blocks merged by the workers before results are counted and kept; number of such batches
@@ -45,11 +46,7 @@ class DaskSource(Source):
         self.array = array
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        client, part = _client(), self.array[rows, columns]
-        if client is None:
-            part = part.compute()
-        else:
-            ((_, part),) = _by_client(client, [part])
+        ((_, part),) = _finished([(self.array[rows, columns], (rows, columns))], self.shape)
         return part if is_sparse(part) else np.asarray(part)
 
     def take_rows(self, rows: Any) -> DaskSource:
@@ -194,29 +191,28 @@ class _Block:
 def _finished(tasks: list[Task], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """Pairs (block, result) in the order of completion, from the active client or from threads."""
     client = _client()
-    taken = lambda result, place: _computed(result, tasks[place][1], shape)  # noqa: E731
-    by_threads = ((place, taken(task.compute, place)) for place, (task, _) in enumerate(tasks))
-    for place, result in by_threads if client is None else _by_client(client, [task for task, _ in tasks], taken):
-        yield tasks[place][1], result
+    if client is not None:
+        yield from _by_client(client, tasks, shape)
+        return
+    for task, block in tasks:
+        yield block, _computed(task.compute, block, shape)
 
 
-def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda result, _: result()) -> Iterator[Any]:
-    """Pairs (number of a task, result) in the order of completion; raises an error if the cluster has no workers.
-
-    ``taken(result, place)`` calls ``result`` and translates its errors to clear messages.
-    """
+def _by_client(client: Any, tasks: list[Task], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
+    """As :func:`_finished`, by a client; raises an error if its cluster has no workers."""
     from distributed import TimeoutError, wait
 
-    futures, alone = client.compute(tasks), None  # time of the first check without workers
-    waiting, left = {future.key: place for place, future in enumerate(futures)}, list(futures)
+    left, alone = client.compute([task for task, _ in tasks]), None  # time of the first check without workers
+    blocks = {future.key: block for future, (_, block) in zip(left, tasks, strict=True)}
     try:
         while left:
             try:
                 done, _ = wait(left, timeout=_SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
                 for future in done:
-                    result = taken(lambda future=future: future.result(timeout=_PATIENCE), waiting[future.key])
+                    block = blocks[future.key]
+                    result = _computed(partial(future.result, timeout=_PATIENCE), block, shape)
                     left.remove(future)
-                    yield waiting[future.key], result
+                    yield block, result
             except TimeoutError:
                 if client.status == "running" and client.scheduler_info()["workers"]:
                     alone = None
@@ -233,6 +229,7 @@ def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda
 
 
 def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) -> Any:
+    """``result()``, with errors that name the block."""
     try:
         return result()
     except ConnectionError:

@@ -135,6 +135,8 @@ class Source:
         except ConnectionError:  # the cluster is gone; the block is not damaged
             raise
         except Exception as error:
+            if str(error).startswith(f"{self.label}: "):  # it names the block already
+                raise
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 
     def take_rows(self, rows: Any) -> Source:
