@@ -328,7 +328,7 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
     return _compared(_spreads(X, columns), columns, factor)
 
 
-def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]], stacklevel: int = 3) -> None:
+def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]]) -> None:
     """Warn if a criterion that reads the units of the columns gets uneven columns.
 
     Parameters
@@ -341,8 +341,6 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
         The criterion, as text.
     way_out : dict
         What the user can do, as in :class:`fiedler.errors.ParameterWarning`; empty if there is no parameter for it.
-    stacklevel : int, default=3
-        As in :func:`warnings.warn`.
     """
     uneven = uneven_columns(X)
     if uneven is None:
@@ -358,7 +356,7 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
         f"columns differ in spread by a factor of {uneven.factor:,.0f}: {wide} against {narrow}. {reader} reads "
         f"columns as they are, so the widest ones decide. {todo}"
     )
-    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=stacklevel)
+    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=3)
 
 
 def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:
