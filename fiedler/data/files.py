@@ -176,6 +176,7 @@ class ParquetFile(FileSource):
     """The numeric columns of a Parquet file; more suitable for tall tables than for wide ones."""
 
     def __init__(self, path: str | os.PathLike, columns: list[str] | None = None):
+        require("pyarrow", "io", path)
         with named_damage(path, "a Parquet file"):
             self._file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
         schema, meta = self._file.schema_arrow, self._file.metadata

@@ -707,6 +707,7 @@ def is_parquet(path: Path) -> bool:
 
 def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[int]], Any]]:
     """Column names, column types, the number of rows, and a function that loads the columns at given positions."""
+    require("pyarrow", "io", path)
     with named_damage(path, f"a {path.suffix[1:].lower()} file"):
         if is_parquet(path):
             file = require("pyarrow.parquet", "io", path).ParquetFile(path, memory_map=True)
