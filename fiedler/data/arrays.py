@@ -60,7 +60,7 @@ def opened(X: Any) -> tuple[Any, Any]:
         return X.data, _named(X.coords[X.dims[1]].values if X.dims[1] in X.coords else (), X.shape[1])
     if package == "polars" and kind == "LazyFrame":
         X = X.collect()
-    names = number_names(X)
+    names = number_names(X) if package == "pandas" else None
     return X, X if names is None else _named(names, len(names))
 
 
@@ -135,8 +135,7 @@ def validate_X(X: Any, column_names: Any = None, missing: bool = False) -> Matri
     The values are copied only if the container requires it, and never modified. ``column_names`` are used in messages;
     frames have their own. With ``missing`` a dense matrix in memory may hold NaN.
     """
-    X, named = opened(X)
-    names = column_names if column_names is not None else getattr(named, "columns", None)
+    names = column_names if column_names is not None else getattr(X, "columns", None)
     source = as_source(X)  # before its values are read
     if source is not None:
         n, m = source.shape
@@ -329,7 +328,7 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
     return _compared(_spreads(X, columns), columns, factor)
 
 
-def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]], stacklevel: int = 3) -> None:
+def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]]) -> None:
     """Warn if a criterion that reads the units of the columns gets uneven columns.
 
     Parameters
@@ -342,8 +341,6 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
         The criterion, as text.
     way_out : dict
         What the user can do, as in :class:`fiedler.errors.ParameterWarning`; empty if there is no parameter for it.
-    stacklevel : int, default=3
-        As in :func:`warnings.warn`.
     """
     uneven = uneven_columns(X)
     if uneven is None:
@@ -359,7 +356,7 @@ def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str
         f"columns differ in spread by a factor of {uneven.factor:,.0f}: {wide} against {narrow}. {reader} reads "
         f"columns as they are, so the widest ones decide. {todo}"
     )
-    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=stacklevel)
+    warnings.warn(ScaleWarning(message, parameter="scale", way_out=way_out), stacklevel=3)
 
 
 def _compared(spread: np.ndarray, columns: np.ndarray, factor: float) -> Uneven | None:

@@ -156,16 +156,14 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
     """
     seen = Distinct(list(cells))
     missing = [is_missing(value) for value in seen.values]
-    values = [value for value, gone in zip(seen.values, missing, strict=True) if not gone]
     truth = lambda value: float(value) if isinstance(value, (bool, np.bool_)) else None  # noqa: E731
     for kind, read in (("boolean", truth), ("date", _days), ("number", float)):
         try:
-            found = [read(value) for value in values]
+            found = [np.nan if gone else read(value) for value, gone in zip(seen.values, missing, strict=True)]
         except (TypeError, ValueError):
             continue
-        if values and None not in found:
-            known = iter(found)
-            numbers = seen.spread([np.nan if gone else next(known) for gone in missing], np.float64)
+        if not all(missing) and None not in found:
+            numbers = seen.spread(found, np.float64)
             return _dates(name, numbers) if kind == "date" else checked(Column(name, kind, numbers))
     return category_column(name, seen)
 
@@ -406,10 +404,9 @@ def _named(columns: list[Column]) -> str:
     """Names of some columns, and why those that are not used are left out."""
     shown = []
     for column in columns[:_NAMED]:
-        held = (
-            f"{column.known.sum()} known values" if column.kind == "empty" else f"{len(column.levels)} different texts"
-        )
-        shown.append(f"{printable(column.name, 40)!r}" + (f" ({held})" if not column.used else ""))
+        why = f" ({len(column.levels)} different texts)" if not column.used else ""
+        why = f" ({column.known.sum()} known values)" if column.kind == "empty" else why
+        shown.append(f"{printable(column.name, 40)!r}{why}")
     return ", ".join(shown) + (f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else "")
 
 

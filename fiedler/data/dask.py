@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from .memory import give_back, slab_bytes
 from .source import Part, Source, block_name, check_finite, spans, unreadable
 from .work import current_run
 
-Span = tuple[slice, slice]  # rows and columns
+Span = tuple[slice, Any]  # rows, and a slice or numbers of columns
+Task = tuple[Any, Span]  # a delayed value, and the block it is computed from
 _LABEL = "the Dask array"
 _BATCH, _BATCHES = 16, 20  # blocks merged by the workers before results are counted and kept; number of such batches
 _OURS = "raised while a block was scored, not while it was read"
@@ -33,33 +35,26 @@ class DaskSource(Source):
 
     lazy = True
 
-    def __init__(self, array: Any):
+    def __init__(self, array: Any, names: Any = None):
         if array.ndim != 2:
             message = f"Expected 2D array, got a Dask array of shape {array.shape} instead"
             raise ValueError(f"{message}; X must have two axes.")
         if np.isnan(array.shape).any():
             raise ValueError("X is a Dask array of unknown shape; call X.compute_chunk_sizes() first.")
         self.sparse = is_sparse(array._meta)
-        super().__init__(array.shape, array.dtype, _LABEL, (max(array.chunks[0]), max(array.chunks[1])))
+        super().__init__(array.shape, array.dtype, _LABEL, (max(array.chunks[0]), max(array.chunks[1])), names)
         self.array = array
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> Part:
-        client, part = _client(), self.array[rows, columns]
-        if client is None:
-            part = part.compute()
-        else:
-            ((_, part),) = _by_client(client, [part])
+        ((_, part),) = _finished([(self.array[rows, columns], (rows, columns))], self.shape)
         return part if is_sparse(part) else np.asarray(part)
 
     def take_rows(self, rows: Any) -> DaskSource:
-        part = DaskSource(self.array[np.asarray(rows)])
-        part.names = self.names
-        return part
+        return DaskSource(self.array[np.asarray(rows)], self.names)
 
     def take_columns(self, columns: np.ndarray) -> DaskSource:
-        part = DaskSource(self.array[:, columns])
-        part.names = None if self.names is None else [self.names[j] for j in columns]
-        return part
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return DaskSource(self.array[:, columns], names)
 
     @property
     def by_rows(self) -> bool:
@@ -76,53 +71,45 @@ class DaskSource(Source):
         slabs = self.slabs()
         with current_run().next_pass("blocks", slabs) as step:
             results = {slab.start: kept for slab in slabs if (kept := step.finished(slab)) is not None}
-            waiting = self._tasks(function, [slab for slab in slabs if slab.start not in results], positioned)
-            for (_, slab), result in _finished(*waiting, self.shape):
+            waiting = [
+                (task, block) for task, block in self._tasks(function, 1, positioned) if block[1].start not in results
+            ]
+            for (_, slab), result in _finished(waiting, self.shape):
                 results[slab.start] = step.finish(slab, result)
         return [results[slab.start] for slab in slabs]
 
     def sum(self, function: Callable[..., np.ndarray], positioned: bool = False) -> np.ndarray:
-        total = self._reduced("passes", *self._tasks(function, self.slabs(), positioned), np.add)
+        total = self._reduced("passes", self._tasks(function, 1, positioned), np.add)
         return np.require(total, np.float64, "W")  # the result of a worker may be read-only
 
     def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        from dask import delayed
+        return self._reduced("row blocks", self._tasks(function, 0), merge)
 
-        slabs = self.row_slabs()
-        values = self.array.rechunk({0: tuple(s.stop - s.start for s in slabs), 1: -1}).to_delayed().ravel()
-        blocks = [(slab, slice(0, self.shape[1])) for slab in slabs]
-        work = delayed(_Block(function, self.shape), pure=False)
-        tasks = [work(value, *block) for value, block in zip(values, blocks, strict=True)]
-        return self._reduced("row blocks", tasks, blocks, merge)
-
-    def _reduced(self, what: str, tasks: list[Any], blocks: list[Span], merge: Callable[[Any, Any], Any]) -> Any:
+    def _reduced(self, what: str, tasks: list[Task], merge: Callable[[Any, Any], Any]) -> Any:
         """All results merged in order; workers merge them in batches, and each batch is counted and kept."""
         size = max(_BATCH, -(-len(tasks) // _BATCHES))
         batches = [slice(start, min(start + size, len(tasks))) for start in range(0, len(tasks), size)]
-        with current_run().next_pass(what, batches) as step:
-            total, done = step.partial_sum()
-            for place, batch in enumerate(batches[done:], done):
-                ends = zip(blocks[batch.start], blocks[batch.stop - 1], strict=True)
-                rows, columns = (slice(first.start, last.stop) for first, last in ends)
-                ((_, part),) = _finished([_merged(tasks[batch], merge)], [(rows, columns)], self.shape)
-                total = part if place == 0 else merge(total, part)
-                step.add(total)
-        return total
+
+        def of_batch(batch: slice) -> Any:
+            parts, blocks = zip(*tasks[batch], strict=True)
+            rows, columns = (slice(first.start, last.stop) for first, last in zip(blocks[0], blocks[-1], strict=True))
+            ((_, part),) = _finished([(_merged(list(parts), merge), (rows, columns))], self.shape)
+            return part
+
+        return self._folded(what, batches, of_batch, merge)
 
     def row_slabs(self) -> list[slice]:
         return _chunks(self.array.chunks[0]) if self.array.numblocks[1] == 1 else super().row_slabs()
 
-    def _tasks(
-        self, function: Callable[..., np.ndarray], slabs: list[slice], positioned: bool
-    ) -> tuple[list[Any], list[Span]]:
-        """``function`` on each slab, as delayed values with the name of the slab, and the blocks."""
+    def _tasks(self, function: Callable[..., Any], axis: int, positioned: bool = False) -> list[Task]:
+        """``function`` on each slab of rows (axis 0) or columns (axis 1)."""
         from dask import delayed
 
-        starts, widths = [s.start for s in self.slabs()], tuple(s.stop - s.start for s in self.slabs())
-        columns = self.array.rechunk({0: -1, 1: widths}).to_delayed().ravel()
-        values, blocks = dict(zip(starts, columns, strict=True)), [(slice(0, self.shape[0]), slab) for slab in slabs]
+        slabs, (n, m) = self.slabs() if axis else self.row_slabs(), self.shape
+        values = self.array.rechunk({axis: tuple(s.stop - s.start for s in slabs), 1 - axis: -1}).to_delayed().ravel()
+        blocks = [(slice(0, n), slab) if axis else (slab, slice(0, m)) for slab in slabs]
         work = delayed(_Block(function, self.shape, positioned), pure=False)
-        return [work(values[slab.start], *block) for slab, block in zip(slabs, blocks, strict=True)], blocks
+        return [(work(value, *block), block) for value, block in zip(values, blocks, strict=True)]
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self.array.name}"
@@ -158,9 +145,7 @@ def from_source(source: Source) -> DaskSource:
         shape = (span.stop - span.start, m) if by_rows else (n, span.stop - span.start)
         part = read(source.reopen, version, span, by_rows)
         blocks.append(da.from_delayed(part, shape=shape, dtype=source.dtype, meta=meta))
-    array = DaskSource(da.concatenate(blocks, axis=0 if by_rows else 1))
-    array.names = source.names
-    return array
+    return DaskSource(da.concatenate(blocks, axis=0 if by_rows else 1), source.names)
 
 
 def _read_elsewhere(reopen: Callable[[], Source], version: str, span: slice, by_rows: bool) -> Part:
@@ -203,32 +188,31 @@ class _Block:
             give_back()
 
 
-def _finished(tasks: list[Any], blocks: list[Span], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
+def _finished(tasks: list[Task], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """Pairs (block, result) in the order of completion, from the active client or from threads."""
     client = _client()
-    taken = lambda result, place: _computed(result, blocks[place], shape)  # noqa: E731
-    by_threads = ((place, taken(task.compute, place)) for place, task in enumerate(tasks))
-    for place, result in by_threads if client is None else _by_client(client, tasks, taken):
-        yield blocks[place], result
+    if client is not None:
+        yield from _by_client(client, tasks, shape)
+        return
+    for task, block in tasks:
+        yield block, _computed(task.compute, block, shape)
 
 
-def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda result, _: result()) -> Iterator[Any]:
-    """Pairs (number of a task, result) in the order of completion; raises an error if the cluster has no workers.
-
-    ``taken(result, place)`` calls ``result`` and translates its errors to clear messages.
-    """
+def _by_client(client: Any, tasks: list[Task], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
+    """As :func:`_finished`, by a client; raises an error if its cluster has no workers."""
     from distributed import TimeoutError, wait
 
-    futures, alone = client.compute(tasks), None  # time of the first check without workers
-    waiting, left = {future.key: place for place, future in enumerate(futures)}, list(futures)
+    left, alone = client.compute([task for task, _ in tasks]), None  # time of the first check without workers
+    blocks = {future.key: block for future, (_, block) in zip(left, tasks, strict=True)}
     try:
         while left:
             try:
                 done, _ = wait(left, timeout=_SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
                 for future in done:
-                    result = taken(lambda future=future: future.result(timeout=_PATIENCE), waiting[future.key])
+                    block = blocks[future.key]
+                    result = _computed(partial(future.result, timeout=_PATIENCE), block, shape)
                     left.remove(future)
-                    yield waiting[future.key], result
+                    yield block, result
             except TimeoutError:
                 if client.status == "running" and client.scheduler_info()["workers"]:
                     alone = None
@@ -245,6 +229,7 @@ def _by_client(client: Any, tasks: list[Any], taken: Callable[..., Any] = lambda
 
 
 def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) -> Any:
+    """``result()``, with errors that name the block."""
     try:
         return result()
     except ConnectionError:

@@ -79,13 +79,14 @@ class ArrayFile(FileSource):
 
 
 class MappedFile(FileSource):
-    """A memory-mapped array, of which the operating system reads only the used parts."""
+    """The memory-mapped array of an NPY file, of which the operating system reads only the used parts."""
 
     mapped = True
 
-    def __init__(self, array: np.ndarray, label: str):
-        super().__init__(array.shape, array.dtype, label)
-        self._array = array
+    def __init__(self, path: Path):
+        self._array = open_npy(path)
+        super().__init__(self._array.shape, self._array.dtype, os.fspath(path))
+        self.opener = partial(MappedFile, path.absolute())
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         return self._array[rows, columns]
@@ -99,13 +100,6 @@ def open_npy(path: Path) -> np.ndarray:
         raise
     except Exception as error:  # NumPy raises many kinds of errors for a damaged header
         raise ValueError(no_array(path, error)) from None
-
-
-def open_mapped(path: Path) -> Source:
-    """The array of an NPY file as a source."""
-    source = MappedFile(open_npy(path), os.fspath(path))
-    source.opener = partial(open_mapped, path.absolute())
-    return source
 
 
 def no_array(path: Path, error: Exception) -> str:
@@ -123,21 +117,22 @@ class SparseFile(FileSource):
 
     def __init__(self, group: Any, layout: str, shape: tuple[int, int], label: str, missing_chunks: str = "error"):
         self._data, self._indices, indptr = group["data"], group["indices"], group["indptr"]
-        n_lines, stored = shape[0] if layout == "csr" else shape[1], int(self._data.shape[0])
+        n_lines, lines = (shape[0], "rows") if layout == "csr" else (shape[1], "columns")
+        stored = int(self._data.shape[0])
         # Otherwise indptr is all zeros, which are not stored.
         for part in ("data", "indices", "indptr") if stored else ():
             check_chunks(group[part], f"{label}, {part}", missing_chunks)
         if not {self._indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}:
             raise ValueError(f"{label}: indices and indptr must be whole numbers.")
-        if indptr.shape != (n_lines + 1,):
-            raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
-        check_size(label, f"{n_lines} {'rows' if layout == 'csr' else 'columns'}", 16 * n_lines)
-        starts = np.asarray(indptr[...])
-        self._layout, self._indptr = layout, starts.astype(np.int64)
+        starts = np.empty(0)
+        if indptr.shape == (n_lines + 1,):
+            check_size(label, f"{n_lines} {lines}", 16 * n_lines)
+            starts = np.asarray(indptr[...])
         if not starts_fit(starts, n_lines, stored) or int(starts[-1]) != stored:
             raise ValueError(f"{label}: indptr does not fit a {layout} matrix of shape {shape} with {stored} values.")
         if self._indices.shape[0] != stored:
             raise ValueError(f"{label}: data and indices differ in length.")
+        self._layout, self._indptr = layout, starts.astype(np.int64)
         chunks = (1, shape[1]) if layout == "csr" else (shape[0], 1)
         super().__init__(shape, self._data.dtype, label, chunks)
 
@@ -198,21 +193,20 @@ class ParquetFile(FileSource):
         for name, kind in zip(columns, types, strict=True):
             if not is_arrow_number(kind):
                 raise ValueError(f"{path}: column {name!r} holds {kind}, not numbers; name it as the target or an id.")
-        dtype = arrow_dtype(types)
         group = meta.row_group(0).num_rows if meta.num_row_groups else meta.num_rows
-        super().__init__((meta.num_rows, len(columns)), dtype, os.fspath(path), (group, 1), columns)
+        super().__init__((meta.num_rows, len(columns)), arrow_dtype(types), os.fspath(path), (group, 1), columns)
         self._columns = columns  # the public names may be changed by the caller
         self._reading = Lock()  # threads of a worker share the file, and pyarrow crashes if two of them read it at once
         self.opener = partial(ParquetFile, os.path.abspath(path), columns)
-        ends = np.cumsum([meta.row_group(g).num_rows for g in range(meta.num_row_groups)], dtype=np.int64)
-        self._starts = np.r_[0, ends].astype(np.int64)
+        sizes = [meta.row_group(g).num_rows for g in range(meta.num_row_groups)]
+        self._starts = np.cumsum([0, *sizes]).tolist()
 
     def _read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         wanted = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else columns
         names = [self._columns[j] for j in wanted]
         out = np.empty((rows.stop - rows.start, len(names)), dtype=self.dtype, order="F")
         # One row group at a time, because decoded data are much larger than stored data.
-        for g, (start, stop) in enumerate(pairwise(self._starts.tolist())):
+        for g, (start, stop) in enumerate(pairwise(self._starts)):
             low, high = max(rows.start, start), min(rows.stop, stop)
             if low >= high:
                 continue

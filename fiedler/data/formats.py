@@ -31,7 +31,7 @@ import numpy as np
 from ..errors import ParameterError, ParameterWarning
 from ..validation import require
 from . import matrices, tables
-from .files import ParquetFile, named_damage, open_mapped
+from .files import MappedFile, ParquetFile, named_damage
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
 from .source import Source
@@ -114,7 +114,7 @@ FORMATS = {
         Format("parquet", tables.read_arrow, tables.write_arrow, ("pq",), _PARQUET, needs=_ARROW),
         Format("feather", tables.read_arrow, tables.write_arrow, ("arrow",), needs=_ARROW),
         Format("arff", tables.read_arff, tables.write_arff, gzipped=True, needs=("arff", "io")),
-        Format("npy", matrices.read_npy, matrices.write_npy, open=lambda path, *_: open_mapped(path)),
+        Format("npy", matrices.read_npy, matrices.write_npy, open=lambda path, *_: MappedFile(path)),
         Format("npz", matrices.read_npz, matrices.write_npz),
         Format("mat", matrices.read_mat, matrices.write_mat),
         Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),

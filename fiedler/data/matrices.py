@@ -240,12 +240,10 @@ def _read_mat73(request: Request) -> Contents:
     def load(item: Any) -> Any:
         if is_sparse(item):
             return item
-        name, parts = (
-            item.name.lstrip("/"),
-            [item] if hasattr(item, "dtype") else [item[p] for p in ("ir", "jc", "data")],
-        )
-        what = f"{name} with {parts[2].size} values" if len(parts) > 1 else f"{name} of shape {item.shape[::-1]}"
-        check_size(request.path, what, sum(part.size * part.dtype.itemsize for part in parts))
+        parts = [item] if hasattr(item, "dtype") else [item[part] for part in ("ir", "jc", "data")]
+        held = f"of shape {item.shape[::-1]}" if len(parts) == 1 else f"with {parts[2].size} values"
+        size = sum(part.size * part.dtype.itemsize for part in parts)
+        check_size(request.path, f"{item.name.lstrip('/')} {held}", size)
         if len(parts) == 1:
             return item[()].T  # MATLAB stores matrices by columns
         rows, starts, values = (part[()] for part in parts)

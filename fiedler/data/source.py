@@ -135,6 +135,8 @@ class Source:
         except ConnectionError:  # the cluster is gone; the block is not damaged
             raise
         except Exception as error:
+            if str(error).startswith(f"{self.label}: "):  # it names the block already
+                raise
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 
     def take_rows(self, rows: Any) -> Source:
@@ -268,16 +270,11 @@ class Source:
         total : ndarray
             In float64.
         """
-        slabs = self.slabs()
-        with current_run().next_pass("passes", slabs) as step:
-            total, done = step.partial_sum()
-            for slab in slabs[done:]:
-                part = function(self[:, slab], *[slab.start] * positioned)
-                total = np.array(part, dtype=np.float64) if total is None else np.add(total, part, out=total)
-                step.add(total)
-                del part
-                give_back()
-        return total
+
+        def of_slab(slab: slice) -> np.ndarray:
+            return np.require(function(self[:, slab], *[slab.start] * positioned), np.float64, "W")
+
+        return self._folded("passes", self.slabs(), of_slab, lambda total, part: np.add(total, part, out=total))
 
     def fold_rows(self, function: Callable[[Part], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Apply a function to every slab of rows, and merge the results in order.
@@ -294,12 +291,19 @@ class Source:
         total : object
             The result of the last merge.
         """
-        with current_run().next_pass("row blocks", self.row_slabs()) as step:
+        return self._folded("row blocks", self.row_slabs(), lambda slab: function(self[slab]), merge)
+
+    def _folded(
+        self, what: str, slabs: list[slice], part_of: Callable[[slice], Any], merge: Callable[[Any, Any], Any]
+    ) -> Any:
+        """The parts of all slabs, merged in order; the active run counts them, and continues an interrupted pass."""
+        with current_run().next_pass(what, slabs) as step:
             total, done = step.partial_sum()
-            for place, slab in enumerate(self.row_slabs()[done:], done):
-                part = function(self[slab])
+            for place, slab in enumerate(slabs[done:], done):
+                part = part_of(slab)
                 total = part if place == 0 else merge(total, part)
                 step.add(total)
+                del part
                 give_back()
         return total
 
@@ -360,10 +364,7 @@ class ColumnView(Source):
         names = None if source.names is None else [source.names[j] for j in columns]
         super().__init__((source.shape[0], len(columns)), source.dtype, source.label, chunks, names)
         self.sparse, self._source, self._columns = source.sparse, source, columns
-
-    @property
-    def reopen(self) -> Callable[[], Source]:
-        return partial(_reopen_view, self._source.reopen, self._columns)
+        self.opener = None if source.opener is None else partial(_open_view, source.opener, columns)
 
     @property
     def bytes_per_row(self) -> float:
@@ -382,8 +383,8 @@ class ColumnView(Source):
         return f"{self._source.fingerprint()} columns {crc32(self._columns.tobytes())}"
 
 
-def _reopen_view(reopen: Callable[[], Source], columns: np.ndarray) -> Source:
-    return reopen().take_columns(columns)
+def _open_view(opener: Callable[[], Source], columns: np.ndarray) -> Source:
+    return opener().take_columns(columns)
 
 
 def spans(length: int, width: float, chunk: int) -> list[slice]:

@@ -589,16 +589,10 @@ def _transposed(
 
 def read_csv(request: Request) -> Contents:
     """Read CSV or TSV; the notes state what was guessed about the file."""
-
-    def read(request: Request) -> Cells:
-        found, said = text.in_some_encoding(request.path, lambda encoding: _read_csv(request, encoding))
-        found.notes += said
-        return found
-
-    return arrange(request, read)
+    return arrange(request, lambda request: text.in_some_encoding(request.path, partial(_read_csv, request)))
 
 
-def _read_csv(request: Request, encoding: str | None) -> Cells:
+def _read_csv(request: Request, encoding: str | None, notes: list[str]) -> Cells:
     path = request.path
     dialect = text.sniff(path, request.header, request.named, encoding, request.skip_rows)
 
@@ -613,7 +607,7 @@ def _read_csv(request: Request, encoding: str | None) -> Cells:
         found = read_cells(request, dialect.names, partial(text.read_delimited, path, dialect), "line", what)
         if not len(found.X):
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    found.notes, found.layout["dialect"] = dialect.notes, dialect
+    found.notes, found.layout["dialect"] = dialect.notes + notes, dialect
     return found
 
 
@@ -837,7 +831,7 @@ def _read_sheet(request: Request) -> Cells:
     first = [cell.strip() for cell in first]
     if header is None and set(request.named) & set(first):
         header = True
-    if header is None:
+    elif header is None:
         header, note = text.guess_header(first, others)
         notes += [f"{path}: {note}"] * bool(note)
     if len(kept) == header:

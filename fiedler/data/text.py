@@ -150,19 +150,19 @@ class BoundedLines:
         return iter(self.readline, type(self._file.read(0))())
 
 
-def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
-    """``read(encoding)`` in UTF-8, otherwise in an encoding of Windows or old files, and a note about it."""
+def in_some_encoding(path: Path, read: Callable[[str | None, list[str]], Any]) -> Any:
+    """``read(encoding, notes)`` in UTF-8, otherwise in an encoding of Windows or old files, with a note about it."""
     try:
-        return read(None), []
+        return read(None, [])
     except NotUTF8 as error:
         with opener(path)(path, "rb") as file:
             if b"\0" in file.read(2**12):
                 raise ValueError(f"{path} is not text: it holds zero bytes; check its suffix.") from None
         said = f"{str(error).partition(';')[0]}, so it is read as {{}}; convert it if names or labels look wrong."
     try:
-        return read("cp1252"), [said.format("Windows-1252")]
+        return read("cp1252", [said.format("Windows-1252")])
     except NotUTF8:
-        return read("latin-1"), [said.format("Latin-1")]
+        return read("latin-1", [said.format("Latin-1")])
 
 
 def some(names: list[str]) -> str:
@@ -208,7 +208,7 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     notes += [_comma_note(path, comma)] if comma else []
     if header is None and set(named) & set(first):
         header = True
-    if header is None:
+    elif header is None:
         quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
         header, note = guess_header(first, others, quoted, comma is not None)
         notes += [f"{path}: {note}"] * bool(note)
@@ -507,9 +507,9 @@ def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: lis
 def read_text(path: Path) -> tuple[str, list[str]]:
     """The text of a small file, in any encoding, and notes about it."""
 
-    def read(encoding: str | None) -> str:
+    def read(encoding: str | None, notes: list[str]) -> tuple[str, list[str]]:
         with open_text(path, encoding, kept=TEXT_BYTES) as file:
-            return "".join(file)
+            return "".join(file), notes
 
     return in_some_encoding(path, read)
 

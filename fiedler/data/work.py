@@ -147,10 +147,6 @@ class Kept:
         """Names of the results that match a pattern, sorted."""
         return [] if self.folder is None else sorted(path.name for path in self.folder.glob(pattern))
 
-    def remove(self, name: str) -> None:
-        if self.folder is not None:
-            (self.folder / name).unlink(missing_ok=True)
-
 
 class Run:
     """Progress of the work inside a ``with`` block, and stored results of its passes over a source.
@@ -263,7 +259,7 @@ class Pass(Counting):
         suffix = "npz" if isinstance(total, tuple) else "npy"
         self._kept.save(f"{self._number}-sum-{self._done:06}.{suffix}", total)
         for name in earlier:
-            self._kept.remove(name)
+            (self._kept.folder / name).unlink(missing_ok=True)
         self._written = time.monotonic()
 
 
