@@ -28,8 +28,9 @@ from ..methods import METHODS, SSelect
 from ..problem import Problem
 from ..selection.choice import Choice
 from ..selector import SpectralSelector, set_choice
+from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
-from .answers import Given, Known
+from .answers import Known
 
 MOST_NEIGHBORS = 100
 
@@ -154,7 +155,7 @@ class Live:
         y = np.full(n, None, dtype=object)
         y[:4] = ["a", "a", "b", "b"]
         with warnings.catch_warnings(action="ignore"), suppress(ValueError, TypeError):  # the first ranking tells them
-            self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
+            self.fit_kept(settings, Known(Supervision(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
         """A fitted selector over all features; pinned features come first in its order and banned ones last."""
