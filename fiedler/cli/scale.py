@@ -113,14 +113,13 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 def running(job: Any, screen: Screen, text: str) -> Iterator[None]:
     """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
     from ..data.source import Source
-    from ..data.work import Run
 
     large = isinstance(job.problem.X, Source)
     if large and job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
     folder = beside(job.options.get("out"), "blocks") if large else None
-    shown, kept = screen.progress(text, in_steps=True), _said_if_interrupted("blocks", folder, screen)
-    with shown as move, kept, Run(move, folder, _fingerprint(job) if large else "") as run:
+    shown = screen.watching(text, folder, _fingerprint(job) if large else "")
+    with _said_if_interrupted("blocks", folder, screen), shown as run:
         yield
     if run.n_reused:
         screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")

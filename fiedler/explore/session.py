@@ -318,6 +318,18 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Callable[..., Message]]] = {
 }
 
 
+def reply_to(message: Any, session: Session, save: Callable[[Session], None] | None) -> Message:
+    """The reply to a message of the page; answers are saved before it is sent."""
+    try:
+        reply = session.handle(message)
+        if save is not None:
+            save(session)
+    except Exception as error:  # a defect, or a full disk: the page shows it and goes on
+        reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
+        reply |= {"id": message["id"]} if isinstance(message, dict) and "id" in message else {}
+    return reply
+
+
 class SessionFile:
     """The file in which a session is kept, written whole after every change; it need not exist."""
 

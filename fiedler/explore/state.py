@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import check_scale
 from ..data.source import Source
 from ..errors import ParameterError
 from ..graphs import KNN
@@ -21,7 +22,7 @@ from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion, parse, short_text
-from ..validation import check_choice, check_integer
+from ..validation import check_integer
 from .answers import Answer, Known, parse_answer
 from .live import Live, Ranked, Settings
 
@@ -93,8 +94,7 @@ class State:
         self.problem = Problem.of(X, y, reuse=True, **told)
         self.problem.reuse = True  # also if X is a problem
         if scale is not None:
-            check_choice("scale", scale, ("standard", "minmax", "keep"))
-            self.problem = self.problem.scaled(scale)
+            self.problem = self.problem.scaled(check_scale(scale))
         self.scale = None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
         self.given = self.problem.supervision

@@ -88,32 +88,6 @@ def named_bars(
     return bars
 
 
-def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, **style: Any) -> BarContainer:
-    """A bar for each feature, best first; features that are not selected are grey."""
-    colours = ["C0" if place < n_selected else pale() for place in range(len(names))]
-    return named_bars(ax, names, np.where(np.isfinite(scores), scores, np.nan), **({"color": colours} | style))
-
-
-def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = untold) -> None:
-    """A bar for each share between 0 and 1, the largest first."""
-    named_bars(ax, names, values, [f"{printable(n, 60)}: {v:.1%}" for n, v in zip(names, values, strict=True)], tell)
-    ax.set_xlim(0.0, max(1.05 * float(values.max(initial=0.0)), 1e-3))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-
-
-def steps_of_choice(
-    ax: Axes, names: Sequence[str], start: np.ndarray, length: np.ndarray, copies: Sequence[int], **style: Any
-) -> BarContainer:
-    """A bar for each chosen feature, from ``start``; the number of its near-duplicates is written behind the bar."""
-    bars = named_bars(ax, names, np.nan_to_num(length), left=np.nan_to_num(start), **style)
-    ax.axvline(0.0, linewidth=0.8, color=paint("rule"))
-    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": paint("muted")} | small()
-    for place, (n, end) in enumerate(zip(copies, np.nan_to_num(start + length), strict=True)):
-        if n:
-            ax.annotate(f"+{n} near {'copy' if n == 1 else 'copies'}", (max(float(end), 0.0), place), (4, 0), **look)
-    return bars
-
-
 def ranking_curve(
     ax: Axes, values: np.ndarray, texts: Sequence[str], n_selected: int, cuts: Iterable[tuple[int, str]], tell: Tell
 ) -> None:

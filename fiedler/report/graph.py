@@ -39,12 +39,10 @@ def compute_graph(case: Case) -> Summary:
     for own, weights in built:
         # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should not be.
         if own.reads == "nothing" and weights.n_components > 1:
-            largest = f"the largest with {weights.component_sizes[0]} of {n} rows"
+            parts = f"{weights.n_components} components, the largest with {weights.component_sizes[0]} of {n} rows"
             perfect = "A feature that is constant on each component gets a perfect score"
             way_out = "Use more neighbours or a larger bandwidth to connect them"
-            case.warn(
-                "disconnected", f"{own!r} has {weights.n_components} components, {largest}. {perfect}. {way_out}."
-            )
+            case.warn("disconnected", f"{own!r} has {parts}. {perfect}. {way_out}.")
         if own.reads == "nothing" and weights.n_isolated:
             case.warn("isolated", f"{own!r} leaves {weights.n_isolated} of {n} rows without any neighbour.")
         if weights.recall is not None and weights.recall < 0.95:
@@ -246,11 +244,8 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
             path = Path(np.column_stack([x[ends], y[ends]]), np.tile(line, len(picture["edges"])))
             drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
         texts, paint, strength = zip(*_point_looks(picture, colours), strict=True)
-        faint, n_tied, size = (
-            np.array(paint) == "muted",
-            len(x) - picture.get("n_loose", 0),
-            24 if len(x) <= 300 else 13,
-        )
+        faint, size = np.array(paint) == "muted", 24 if len(x) <= 300 else 13
+        n_tied = len(x) - picture.get("n_loose", 0)
         tied = np.arange(len(x)) < n_tied
         for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
             if len(part):
@@ -259,11 +254,9 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
                 dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 figure.tell(dots, [texts[at] for at in part])
         if n_tied < len(x):
-            look: Summary = {
-                "facecolors": drawings.paint("surface"),
-                "edgecolors": list(map(drawings.paint, paint[n_tied:])),
-            }
-            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
+            look: Summary = {"facecolors": drawings.paint("surface"), "marker": "D", "linewidths": 1.6, "zorder": 4}
+            edges = list(map(drawings.paint, paint[n_tied:]))
+            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, edgecolors=edges, **look)
             figure.tell(far, [f"{text}; almost no weight to other rows" for text in texts[n_tied:]])
         ax.grid(False)
         ax.set_xticks([])

@@ -231,9 +231,7 @@ def _compute_axis(case: Case) -> Summary | None:
     if axis is None:
         return None
     _, codes, classes = case.labels
-    n_classes = 0 if classes is None else len(classes)
-    profiles = mean_profiles(problem, codes if n_classes else None, n_classes)
-    gains = getattr(case.selector, "gains_", None)
+    profiles, gains = mean_profiles(problem, codes, classes), getattr(case.selector, "gains_", None)
     return {
         "axis": axis,
         "value": "score" if gains is None else "gain",
