@@ -56,7 +56,7 @@ def _view_significance(s: Summary) -> Summary:
     about = f"p-values of {n} features in {len(counts)} bins; the line is expected for noise."
     with SvgFigure("pvalues", "p-values", about) as pvalues:
         drawings.pvalue_histogram(pvalues.ax, counts, tell=pvalues.tell)
-    effect, q = (np.array([number(value) for value in columns.get(key, ())]) for key in ("effect", "q"))
+    effect, q = (np.array(columns.get(key, ()), dtype=float) for key in ("effect", "q"))
     if not np.isfinite(effect).any():
         return {"pvalues": pvalues}
     about = f"Effects of {n} features, largest first; in colour those that are significant."
@@ -102,10 +102,8 @@ def _view_stability(s: Summary) -> Summary:
         return {}
     k, n_draws, view = drawn["k"], drawn["n_draws"], Summary()
     names, columns = s["features"]["feature"][:_DRAWN], s["features"]
-    often, low, median, high = (
-        [number(value) for value in columns[key][:_DRAWN]]
-        for key in ("frequency", "rank_low", "rank_median", "rank_high")
-    )
+    shown = ("frequency", "rank_low", "rank_median", "rank_high")
+    often, low, median, high = (np.array(columns[key][:_DRAWN], dtype=float) for key in shown)
     height = 19 * len(names) + 60
     if drawn["k"] < s["data"]["n_features"]:  # otherwise every draw selects every feature
         about = f"Share of {n_draws} draws in which a feature is among the first {k}, {len(names)} best."
@@ -170,7 +168,7 @@ def _view_suggestions(s: Summary) -> Summary:
     for item in s["suggestions"]:  # each suggested number of features with the rules that gave it
         if item["n_features"] is not None:
             cuts.setdefault(item["n_features"], []).append(item["rule"])
-    values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
+    values = np.array(columns["explained" if is_set else "score"], dtype=float)
     n = int(np.isfinite(values).sum())
     if n < 2:
         return {}
