@@ -130,7 +130,7 @@ BUDGET = {
     "data": 3_395,
     "engine": 2_538,
     "evaluate": 1_347,
-    "explore": 1_383,
+    "explore": 1_374,
     "graphs": 1_455,
     "plots": 785,
     "report": 1_423,

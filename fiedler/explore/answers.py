@@ -134,10 +134,8 @@ class Known:
             cells[row] = label
         return as_labels(cells), None
 
-    def links(self) -> dict[str, np.ndarray | None]:
-        """The pairs as arguments of ``SpectralSelector.fit``; empty without pairs."""
-        if not self.pairs:
-            return {}
+    def links(self) -> dict[str, np.ndarray]:
+        """The pairs as arguments of ``SpectralSelector.fit``: arrays of row numbers of shape (p, 2)."""
         chosen = {link: [rows for rows, (kind, _) in self.pairs.items() if kind == link] for link in LINKS}
         return {f"{link}_link": np.array(sorted(chosen[link]), dtype=np.intp).reshape(-1, 2) for link in LINKS}
 

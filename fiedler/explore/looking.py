@@ -85,7 +85,7 @@ def _why(state: State, feature: int) -> str | None:
     if state.live.fitted is None or feature in state.known.banned:
         return None
     selector, problem = state.live.fitted
-    kept = np.setdiff1d(np.arange(state.problem.n_features), state.known.banned)
+    kept, _ = state.live.allowed(state.known)
     if state.explanation is None or state.explanation[0] != state.revision:
         told = state.supervision(state.rows)
         told.pop("unlabeled")
@@ -231,14 +231,13 @@ def stability(state: State) -> Message:
         raise ParameterError("there is no ranking whose stability could be measured.")
     if state.draws[0] != state.revision:
         state.draws = state.revision, []
-    draws, told, m = state.draws[1], state.supervision(state.rows), state.problem.n_features
-    kept = np.setdiff1d(np.arange(m), state.known.banned)
+    draws, told = state.draws[1], state.supervision(state.rows)
     if 2 * len(draws) < _MOST_DRAWS:
+        kept, problem = state.live.allowed(state.known)
         k = min(state.settings.n_features, len(kept))
-        problem = state.live.without(tuple(sorted(state.known.banned)))
         with warnings.catch_warnings(action="ignore"):  # the ranking on all rows has given them
             drawn = measured(state.settings.criterion(), problem, k=k, n_draws=2, random_state=len(draws), **told)
-        draws.append(np.zeros(m))
+        draws.append(np.zeros(state.problem.n_features))
         draws[-1][kept] = drawn.frequency
     done = 2 * len(draws)
     about = {"revision": state.revision, "n_draws": done, "finished": done >= _MOST_DRAWS}

@@ -168,9 +168,7 @@ class State:
         if rows is not None and len(rows) < self.given.n_samples:
             y = None if y is None else np.asarray(y)[rows]
             links = {kind: Pairs(pairs, self.given.n_samples)[rows].pairs for kind, pairs in links.items()}
-        if not any(len(pairs) for pairs in links.values() if pairs is not None):
-            links = {}
-        return {"y": y, "unlabeled": unlabeled, **links}
+        return {"y": y, "unlabeled": unlabeled, **(links if any(map(len, links.values())) else {})}
 
     def rank(self) -> Ranked:
         """The ranking for the current answers and settings.
@@ -185,8 +183,7 @@ class State:
     @property
     def pairs(self) -> dict[str, np.ndarray]:
         """All known pairs: ``must_link`` and ``cannot_link``, arrays of row numbers of shape (p, 2)."""
-        empty = {f"{link}_link": np.empty((0, 2), dtype=np.intp) for link in ("must", "cannot")}
-        return {**empty, **self.known.links()}  # type: ignore[dict-item]
+        return self.known.links()
 
     @property
     def labels(self) -> dict[int, str]:
