@@ -125,7 +125,7 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_014,
+    "cli": 1_011,
     "criteria": 1_433,
     "data": 3_395,
     "engine": 2_538,

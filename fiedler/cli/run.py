@@ -27,7 +27,7 @@ from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
 from ..version import __version__
 from ..words import direction
-from .scale import memory_for_data, placed
+from .scale import memory_for_data, with_workers
 from .screen import Screen
 
 USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
@@ -60,14 +60,18 @@ class Job:
         return [tables.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def fit(self, n_features: int | float | str | None) -> SpectralSelector:
-        """A selector with the method, or with its text if this says all of it, as messages call it then."""
+        """A selector with the method, or with its text if this says all of it, as messages call it then.
+
+        Without a number a set has as many features as it needs, and a ranking half of them.
+        """
         method, text = self.criterion, short_text(self.criterion)
         with suppress(ValueError):
             method = text if repr(as_criterion(text)) == repr(method) else method
         options = {name: self.options.get(name) for name in ("redundancy", "alpha", "screen")}
         options |= {"unlabeled": self.unlabeled, "include": self.included or None}
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
-        selector = SpectralSelector(method, n_features_to_select=n_features, **options)
+        wanted = n_features or ("auto" if self.criterion.is_set else None)
+        selector = SpectralSelector(method, n_features_to_select=wanted, **options)
         return selector.fit(self.problem, self.table.y, **self.pairs)
 
     def about(self) -> dict[str, Any]:
@@ -105,7 +109,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             )
             X = tables.fill_missing(table, options["impute"]) if options["impute"] else table.X
             tables.check_infinite(table)
-            problem = Problem.read(columns.Prepared(placed(X, options, screen), table.groups), table.feature_names)
+            if options.get("workers") or options.get("scheduler"):
+                X = with_workers(X, screen)
+            problem = Problem.read(columns.Prepared(X, table.groups), table.feature_names)
             scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
             files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
             read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]

@@ -95,12 +95,10 @@ def _join_cluster(stack: ExitStack, workers: int | None, address: str | None, li
         stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
 
 
-def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
-    """X where it will be worked on: with the workers, or here."""
+def with_workers(X: Any, screen: Screen) -> Any:
+    """X where the workers can read it, if it is in a file of blocks."""
     from ..data.source import Source
 
-    if not (options.get("workers") or options.get("scheduler")):
-        return X
     if not isinstance(X, Source):
         screen.note("this format is read as a whole, so --workers and --scheduler are not used; Zarr and HDF5 are not")
         return X

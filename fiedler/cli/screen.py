@@ -11,7 +11,6 @@ import re
 import shlex
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -199,17 +198,10 @@ class Screen:
         with self.progress(text) as move, Run(move, folder, fingerprint) as run:
             yield run
 
-    @contextmanager
-    def warnings_as_notes(self) -> Iterator[None]:
-        """Warnings meant for users as notes; those for developers not at all."""
-
-        def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-            if issubclass(category, (UserWarning, RuntimeWarning)):
-                self.note(in_flags(message))
-
-        with warnings.catch_warnings(action="always"):
-            warnings.showwarning = show
-            yield
+    def warned(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        """A warning meant for users as a note; one for developers is not shown."""
+        if issubclass(category, (UserWarning, RuntimeWarning)):
+            self.note(in_flags(message))
 
     def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
         """Columns as a table in a terminal, as CSV in a pipe."""

@@ -162,7 +162,7 @@ def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, w
 
 
 def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool) -> set[str]:
-    """What a criterion reads of y; an error if y does not fit, because hidden classes are -1, which is a target."""
+    """What a criterion requires; an error if y does not fit it: hidden classes are -1 and would be read as targets."""
     reads = criterion.reads - ({"pairs"} if has_pairs else set())
     what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
