@@ -20,7 +20,6 @@ from ..criteria import Sensitivity
 from ..evaluate.compare import Comparison
 from ..evaluate.stability import Stability
 from ..evaluate.tests import Significance
-from ..methods import Variance
 from ..problem import Problem
 from ..selector import SpectralSelector, by_feature
 from ..selector import feature_names as names_of
@@ -114,10 +113,6 @@ class Case:
     def screened(self) -> Problem:
         """The problem of the columns that were scored, from which graphs are built."""
         return self.problem.take_columns(self.kept)
-
-    @cached_property
-    def variance(self) -> np.ndarray:
-        return quiet(lambda: Variance().score(self.problem))
 
     @property
     def is_sensitive(self) -> bool:

@@ -276,7 +276,8 @@ def _check_scores(case: Case) -> None:
     if isinstance(case.criterion, Variance) or scored.sum() < 5:
         return
     mine = mean_ranks(scores[scored], case.criterion.greater_is_better)
-    rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
+    variance = quiet(lambda: Variance().score(case.problem))
+    rho = float(correlations(np.array([mine, mean_ranks(variance[scored], True)]))[0, 1])
     if rho >= (NEARLY_VARIANCE if case.is_sensitive else _ANY_NEARLY_VARIANCE):
         way_out = ", or choose a smaller bandwidth" if case.is_sensitive else " first"
         near = f"The ranking nearly equals that by variance (rank correlation {rho:.3f})"
