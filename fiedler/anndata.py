@@ -132,7 +132,12 @@ def select_genes(
     selector.include = fixed_columns(selector.include, adata.var_names, adata.n_vars)
     known = None if target is None else _column(adata, target, "target").to_numpy(dtype=object)
     given, placed = _on_graph(as_criterion(selector.criterion), adata, graph)
-    _check_target(placed, target)
+    if target is None and placed.reads:
+        reads = " and ".join(sorted(placed.reads))
+        raise ValueError(f"{placed!r} reads {reads}; name a column of obs as target.")
+    if target is not None and not placed.uses:
+        others = "use 'subset', 'sselect' or 'fisher' for classes, 'subset' or 'sls' for numbers"
+        raise ValueError(f"target={target!r}, but {placed!r} reads no labels; {others}.")
     problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
     problem = problem.scaled(check_scale(selector.scale or "keep"))
     if batch_key is None:
@@ -163,18 +168,6 @@ def _column(adata: Any, key: str, parameter: str) -> Any:
     if key not in adata.obs.columns:
         raise _unknown(parameter, key, adata.obs.columns, "columns of obs")
     return adata.obs[key]
-
-
-def _check_target(criterion: Criterion, target: str | None) -> None:
-    if target is None and criterion.reads:
-        raise ValueError(
-            f"{criterion!r} reads {' and '.join(sorted(criterion.reads))}; name a column of obs as target."
-        )
-    if target is not None and not criterion.uses:
-        raise ValueError(
-            f"target={target!r}, but {criterion!r} reads no labels; use 'subset', 'sselect' or 'fisher' for classes, "
-            "'subset' or 'sls' for numbers."
-        )
 
 
 def _unknown(parameter: str, key: str, known: Any, what: str) -> ValueError:
@@ -227,10 +220,8 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
         placed.set_params(graph=Precomputed())
     same = {recipe.key for recipe in placed.recipes()} == {recipe.key for recipe in criterion.recipes()}
     if same or placed.reads != criterion.reads:
-        raise ValueError(
-            f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace; use 'laplacian', "
-            "'subset' or 'sselect', or use Precomputed() in a formula."
-        )
+        none = f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace"
+        raise ValueError(f"{none}; use 'laplacian', 'subset' or 'sselect', or use Precomputed() in a formula.")
     return given, placed
 
 
@@ -263,10 +254,9 @@ def _in_batches(
     """Select in every batch; then order by number of batches, by median rank, and by position."""
     wanted, key = selector.n_features_to_select, batches.name
     if significance or not isinstance(wanted, int):
-        raise ValueError(
-            f"batch_key={key!r} has no p-values and needs a number of genes: a test in one batch does not apply to "
-            "the others. Call select_genes on adata[rows] of every batch instead."
-        )
+        why = "a test in one batch does not apply to the others"
+        needs = f"batch_key={key!r} has no p-values and needs a number of genes: {why}"
+        raise ValueError(f"{needs}. Call select_genes on adata[rows] of every batch instead.")
     if batches.isna().any():
         raise ValueError(f"batch_key={key!r} has {int(batches.isna().sum())} missing values; every cell needs a batch.")
     seen = Distinct(batches.tolist())  # 1 and "1" are different batches

@@ -142,7 +142,7 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(clock, capsys):
             move(done, 100)
             clock[0] += 6.0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "comparing: 20 %, about 50 s left"
+    assert lines[0] == "comparing, step 1: 20 %, about 50 s left in this step"
     assert len(lines) == 5  # every ten seconds at most
     with screen.Screen(quiet=True).progress("comparing") as move:
         assert move is None
@@ -170,11 +170,11 @@ def test_the_time_left_is_that_of_what_remains(clock, capsys):
         move(60, 100)  # kept by an earlier run
         clock[0] += 50.0
         move(70, 100)
-    assert capsys.readouterr().err == "comparing: 70 %, about 2 min left\n"
+    assert capsys.readouterr().err == "comparing, step 1: 70 %, about 2 min left in this step\n"
 
 
 def test_progress_in_steps_says_which(clock, capsys):
-    with screen.Screen().progress("ranking", in_steps=True) as move:
+    with screen.Screen().progress("ranking") as move:
         for total in (2, 4):
             for done in range(total + 1):
                 move(done, total, "blocks")

@@ -18,6 +18,7 @@ import os
 import re
 import shlex
 import sys
+import warnings
 from importlib.util import find_spec
 from typing import Any
 
@@ -45,7 +46,8 @@ class Examples(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         ctx.obj = Screen(ctx.params.get("quiet", False))
-        with ctx.obj.warnings_as_notes():
+        with warnings.catch_warnings(action="always"):
+            warnings.showwarning = ctx.obj.warned
             return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -358,7 +360,7 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     with scale.resources(options, screen):
         job = run.load(data, options, screen)
         with scale.running(job, screen, "selecting"):
-            selector = job.fit(options["top"] or ("auto" if job.criterion.is_set else None))
+            selector = job.fit(options["top"])
     with screen.working(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
@@ -408,7 +410,7 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
     if out:
         screen.done(f"wrote {out}")
     if options["report"]:
-        first = job.fit("auto" if job.criterion.is_set else max(result.settings["n_features"]))
+        first = job.fit(None if job.criterion.is_set else max(result.settings["n_features"]))
         _report(options["report"], job, first, screen, comparison=result)
 
 
@@ -427,7 +429,7 @@ def report(screen: Screen, /, data: str, **options: Any) -> None:
     with scale.resources(options, screen):
         job = run.load(data, options, screen)
         with screen.watching("ranking"):
-            selector = job.fit(options["top"] or ("auto" if job.criterion.is_set else None))
+            selector = job.fit(options["top"])
         _report(options["out"], job, selector, screen)
 
 

@@ -27,7 +27,7 @@ from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
 from ..version import __version__
 from ..words import direction
-from .scale import memory_for_data, placed
+from .scale import memory_for_data, with_workers
 from .screen import Screen
 
 USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
@@ -49,20 +49,29 @@ class Job:
     criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
+    def told(self) -> dict[str, Any]:
+        """What evaluations are told: labels, pairs, and the seed of their draws."""
+        return {"y": self.table.y, "unlabeled": self.unlabeled, "random_state": self.options["seed"], **self.pairs}
+
+    @property
     def included(self) -> list[int]:
         """Column numbers of the features that are selected in any case."""
         names = list(map(str, self.table.feature_names))
         return [tables.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def fit(self, n_features: int | float | str | None) -> SpectralSelector:
-        """A selector with the method, or with its text if this says all of it, as messages call it then."""
+        """A selector with the method, or with its text if this says all of it, as messages call it then.
+
+        Without a number a set has as many features as it needs, and a ranking half of them.
+        """
         method, text = self.criterion, short_text(self.criterion)
         with suppress(ValueError):
             method = text if repr(as_criterion(text)) == repr(method) else method
         options = {name: self.options.get(name) for name in ("redundancy", "alpha", "screen")}
         options |= {"unlabeled": self.unlabeled, "include": self.included or None}
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
-        selector = SpectralSelector(method, n_features_to_select=n_features, **options)
+        wanted = n_features or ("auto" if self.criterion.is_set else None)
+        selector = SpectralSelector(method, n_features_to_select=wanted, **options)
         return selector.fit(self.problem, self.table.y, **self.pairs)
 
     def about(self) -> dict[str, Any]:
@@ -80,9 +89,8 @@ class Job:
 
 def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     """Read the table, its labels and its pairs, and choose the method."""
-    for method in options.get(
-        "methods", (options.get("method"),)
-    ):  # one that cannot be is refused before a file is read
+    # A method that cannot be is refused before a file is read.
+    for method in options.get("methods", (options.get("method"),)):
         _ = method is not None and as_criterion(method).greater_is_better
     marker = options["unlabeled"]
     with memory.memory_limit(memory.allocation_limit()):
@@ -101,7 +109,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             )
             X = tables.fill_missing(table, options["impute"]) if options["impute"] else table.X
             tables.check_infinite(table)
-            problem = Problem.read(columns.Prepared(placed(X, options, screen), table.groups), table.feature_names)
+            if options.get("workers") or options.get("scheduler"):
+                X = with_workers(X, screen)
+            problem = Problem.read(columns.Prepared(X, table.groups), table.feature_names)
             scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
             files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
             read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
@@ -130,10 +140,8 @@ def _guess(data: tables.ReadOnce, options: dict[str, Any], screen: Screen) -> No
     from ..first_look import flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
-    with (
-        screen.watching(f"looking at {with_size(data)}"),
-        warnings.catch_warnings(action="ignore"),
-    ):  # what is to be said is said when the table is made
+    # What is to be said is said when the table is made.
+    with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings(action="ignore"):
         guesses = look(data, **layout).guesses
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
     if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:
@@ -221,9 +229,8 @@ def frequencies(job: Job, selector: SpectralSelector) -> Any:
     else:
         k = m // 2 if explained is None else m - 1  # never all features
         k = max(1, min(_FEW if explained is None else enough(explained)[0] or len(explained), k))
-    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
     with warnings.catch_warnings(action="ignore"):  # the fit on all rows has said what there is to say
-        return stability(job.criterion, job.problem, job.table.y, k=k, n_draws=job.options["stability"], **options)
+        return stability(job.criterion, job.problem, k=k, n_draws=job.options["stability"], **job.told)
 
 
 def tested(job: Job, screen: Screen) -> Any:
@@ -231,8 +238,7 @@ def tested(job: Job, screen: Screen) -> Any:
     from ..evaluate import significance
 
     alpha = job.options["alpha"] or ALPHA
-    options = {"unlabeled": job.unlabeled, "random_state": job.options["seed"], **job.pairs}
-    found = significance(job.criterion, job.problem, job.table.y, alpha=alpha, **options)
+    found = significance(job.criterion, job.problem, alpha=alpha, **job.told)
     real, m = found.n_significant(alpha), len(found.pvalues)
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
     return found
@@ -248,10 +254,10 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
         screen.note(f"methods are compared on {sample} (--seed); --rows {n} uses all")
     options = {name: given[name] for name in ("judge", "estimator", "standardize", "task")}
     options |= {"n_features": given["features"], "n_draws": given["draws"], "n_labels": given["shown"]}
-    options |= {"metrics": given["metrics"] or None, "most_rows": given["rows"], "random_state": given["seed"]}
-    options |= {"n_jobs": given["jobs"] or -1, "unlabeled": job.unlabeled, "resume_from": resume_from}
+    options |= {"metrics": given["metrics"] or None, "most_rows": given["rows"]}
+    options |= {"n_jobs": given["jobs"] or -1, "resume_from": resume_from}
     with screen.watching("comparing"):
-        return compare(given["methods"], job.problem, job.table.y, **options, **job.pairs)
+        return compare(given["methods"], job.problem, **options, **job.told)
 
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:

@@ -95,12 +95,10 @@ def _join_cluster(stack: ExitStack, workers: int | None, address: str | None, li
         stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
 
 
-def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
-    """X where it will be worked on: with the workers, or here."""
+def with_workers(X: Any, screen: Screen) -> Any:
+    """X where the workers can read it, if it is in a file of blocks."""
     from ..data.source import Source
 
-    if not (options.get("workers") or options.get("scheduler")):
-        return X
     if not isinstance(X, Source):
         screen.note("this format is read as a whole, so --workers and --scheduler are not used; Zarr and HDF5 are not")
         return X
@@ -113,14 +111,13 @@ def placed(X: Any, options: dict[str, Any], screen: Screen) -> Any:
 def running(job: Any, screen: Screen, text: str) -> Iterator[None]:
     """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
     from ..data.source import Source
-    from ..data.work import Run
 
     large = isinstance(job.problem.X, Source)
     if large and job.options.get("report"):
         raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
     folder = beside(job.options.get("out"), "blocks") if large else None
-    shown, kept = screen.progress(text, in_steps=True), _said_if_interrupted("blocks", folder, screen)
-    with shown as move, kept, Run(move, folder, _fingerprint(job) if large else "") as run:
+    shown = screen.watching(text, folder, _fingerprint(job) if large else "")
+    with _said_if_interrupted("blocks", folder, screen), shown as run:
         yield
     if run.n_reused:
         screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")

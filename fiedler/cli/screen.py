@@ -11,7 +11,6 @@ import re
 import shlex
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -138,10 +137,10 @@ class Screen:
             self._console = None
 
     @contextmanager
-    def progress(self, text: str, in_steps: bool = False) -> Iterator[Any]:
+    def progress(self, text: str) -> Iterator[Any]:
         """What shows ``move(done, total, what)``: a bar in a terminal, a line now and then elsewhere.
 
-        Work ``in_steps`` counts to its end several times; the number of times is not known in advance.
+        Work counts to its end in several steps; their number is not known in advance.
         """
         if self.quiet:
             yield None
@@ -164,9 +163,9 @@ class Screen:
                 task.fields["ends"] = None if unshown or left is None else now + left
             elif now - said >= _SECONDS_BETWEEN_LINES:
                 said = now
-                where = f", step {step}" * in_steps + f" ({what})" * bool(what)
-                ends = "" if left is None else f", {time_left(left)}" + " in this step" * in_steps
-                click.echo(f"{text}{where}: {int(100 * done / max(total, 1))} %{ends}", err=True)
+                where = f"step {step}" + f" ({what})" * bool(what)
+                ends = "" if left is None else f", {time_left(left)} in this step"
+                click.echo(f"{text}, {where}: {int(100 * done / max(total, 1))} %{ends}", err=True)
 
         if not sys.stderr.isatty():
             yield move
@@ -192,24 +191,17 @@ class Screen:
             self._console = None
 
     @contextmanager
-    def watching(self, text: str) -> Iterator[None]:
-        """Show the progress of everything that the library counts inside the block."""
+    def watching(self, text: str, folder: Any = None, fingerprint: str = "") -> Iterator[Any]:
+        """Show the progress of everything that the library counts inside the block; a folder keeps finished blocks."""
         from ..data.work import Run
 
-        with self.progress(text, in_steps=True) as move, Run(move):
-            yield
+        with self.progress(text) as move, Run(move, folder, fingerprint) as run:
+            yield run
 
-    @contextmanager
-    def warnings_as_notes(self) -> Iterator[None]:
-        """Warnings meant for users as notes; those for developers not at all."""
-
-        def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-            if issubclass(category, (UserWarning, RuntimeWarning)):
-                self.note(in_flags(message))
-
-        with warnings.catch_warnings(action="always"):
-            warnings.showwarning = show
-            yield
+    def warned(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        """A warning meant for users as a note; one for developers is not shown."""
+        if issubclass(category, (UserWarning, RuntimeWarning)):
+            self.note(in_flags(message))
 
     def table(self, columns: dict[str, Any], title: str = "", top: int | None = None) -> None:
         """Columns as a table in a terminal, as CSV in a pipe."""

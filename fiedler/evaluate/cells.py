@@ -37,7 +37,7 @@ CLUSTERS = ("clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi")  # me
 RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
 _TREE, _ALL_PAIRS = 15, 5000  # limits: columns for scikit-learn's tree search, rows for storing all distances
 _CELL = re.compile(r"(\.\d+\.part\.)?[0-9a-f]{32}\.json")  # a file of a cell, complete or not
-Task = tuple[str, int | None, Any]  # name of a method, draw, and the order if it is known
+Cell = tuple[str, int | None]  # name of a method, and the draw; None for its only ranking
 _FOLDS, _LABELS, _PAIRS, _RANDOM, _MODEL = range(5)  # purposes of the random seeds of a draw
 
 
@@ -181,9 +181,9 @@ def _hash(value: Any, what: str) -> str:
         raise ValueError(f"{needs}; use a function from a module, not a lambda.") from error
 
 
-def _work(plan: Plan, criterion: Any, task: Task, kept: Kept, file: str, at: int) -> tuple:
+def _work(plan: Plan, criterion: Any, cell: Cell, order: Any, kept: Kept, file: str) -> tuple[Cell, dict[str, Any]]:
     """One cell in a worker, on one thread so that sums do not vary; it is stored before it is returned."""
-    name, number, order = task
+    name, number = cell
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True, action="always") as caught:
             result = run_cell(plan, criterion, number, order)
@@ -192,7 +192,7 @@ def _work(plan: Plan, criterion: Any, task: Task, kept: Kept, file: str, at: int
         raise
     result |= {"method": name, "draw": number, "warnings": sorted({str(w.message) for w in caught})}
     kept.save(file, result)
-    return at, result
+    return cell, result
 
 
 def prepared_for(plan: Plan, criteria: list[Any]) -> Plan:
@@ -242,32 +242,31 @@ def run_cells(
             if progress is not None and n_cells:
                 progress(done, total)
 
-        def finish(tasks: list[Task]) -> dict[tuple[str, int | None], dict]:
+        def finish(orders: dict[Cell, Any]) -> dict[Cell, dict]:
             """The results of some cells, computed or read; what is the same for all of them is prepared once."""
             nonlocal plan
-            files = [f"{_hash([key, criteria[name], n], 'method')}.json" if key else "" for name, n, _ in tasks]
-            found: list[Any] = [kept.load(file) if file else None for file in files]
-            todo = [at for at in range(len(tasks)) if found[at] is None]
-            plan = prepared_for(plan, [criteria[tasks[at][0]] for at in todo])
+            names = {cell: _hash([key, criteria[cell[0]], cell[1]], "method") if key else "" for cell in orders}
+            found: dict[Cell, Any] = {cell: kept.load(f"{name}.json") for cell, name in names.items()}
+            todo = [cell for cell in orders if found[cell] is None]
+            plan = prepared_for(plan, [criteria[name] for name, _ in todo])
             work = joblib.delayed(_work)
-            jobs = [work(plan, criteria[tasks[at][0]], tasks[at], kept, files[at], at) for at in todo]
-            finished(len(tasks) - len(jobs))
+            jobs = [work(plan, criteria[cell[0]], cell, orders[cell], kept, f"{names[cell]}.json") for cell in todo]
+            finished(len(orders) - len(jobs))
             arriving = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(jobs)
             try:
-                for at, result in arriving:
-                    found[at] = result
+                for cell, result in arriving:
+                    found[cell] = result
                     finished()
             finally:
                 with warnings.catch_warnings(action="ignore"):  # joblib warns about cells that an interruption cancels
                     arriving.close()
-            return {task[:2]: result for task, result in zip(tasks, found, strict=True)}
+            return found
 
         # Rankings that read no labels are computed once; meanwhile the other cores run cells that do not need them.
-        tasks: list[Task] = [(name, None, None) for name in once]
-        tasks += [(name, number, None) for name in criteria if name not in once for number in range(draws[name])]
-        results = finish(tasks)
+        others = [(name, number) for name in criteria if name not in once for number in range(draws[name])]
+        results = finish(dict.fromkeys([*((name, None) for name in once), *others]))
         ranked = {name: results[name, None] for name in once}
-        tasks = [(name, number, ranked[name]["orders"][0]) for name in once for number in range(n_draws)]
-        for cell, result in finish(tasks).items():
+        again: list[Cell] = [(name, number) for name in once for number in range(n_draws)]
+        for cell, result in finish({cell: ranked[cell[0]]["orders"][0] for cell in again}).items():
             results[cell] = result | {name: ranked[cell[0]][name] for name in ("seconds", "warnings")}
     return {name: [results[name, number] for number in range(draws[name])] for name in criteria}

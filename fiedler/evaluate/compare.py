@@ -436,7 +436,7 @@ def label_budget(
             if progress is not None:
                 progress(before * total + done, len(budgets) * total)
 
-        chosen = {**options, f"n_{of}": budget, "progress": None if progress is None else tick}
+        chosen = {**options, f"n_{of}": budget, "progress": tick}
         found[budget] = compare(methods, problem, y, n_features=[n_features], **chosen)
     return LabelBudget(of, n_features, found)
 
@@ -460,10 +460,8 @@ def _named(methods: Any, plan: Plan) -> dict[str, Criterion | str]:
         raise ValueError(f"methods uses {min(taken)!r}, the name of a baseline; choose another name.")
     named = {str(name): as_criterion(method) for name, method in methods.items()}
     for name, criterion in named.items():
-        check_reads(criterion, plan.target, f"method {name!r}", bool(plan.pairs))
-    for name, criterion in named.items() if plan.n_labels == 0 else ():
-        reads = criterion.reads - ({"pairs"} if plan.pairs else set())
-        if reads:
+        reads = check_reads(criterion, plan.target, f"method {name!r}", bool(plan.pairs))
+        if reads and plan.n_labels == 0:
             message = f"n_labels=0 shows no labels, but {name!r} requires {' and '.join(sorted(reads))}; show some."
             raise ParameterError(message, parameter="n_labels", value=0)
     named.setdefault("variance", Variance())

@@ -161,8 +161,8 @@ def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, w
     return ranking
 
 
-def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool = False) -> None:
-    """Raise an error if y does not fit the criterion; hidden classes are -1 and would be read as targets."""
+def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs: bool) -> set[str]:
+    """What a criterion requires; an error if y does not fit it: hidden classes are -1 and would be read as targets."""
     reads = criterion.reads - ({"pairs"} if has_pairs else set())
     what = " and ".join(_KINDS[kind] for kind in sorted(reads))
     if reads and target is None:
@@ -175,6 +175,7 @@ def check_reads(criterion: Criterion, target: Target | None, who: str, has_pairs
         raise ValueError(f"{who} reads a real target, but y holds classes; leave it out, or {way_out}.")
     if reads & {"classes", "pairs"} and metric == "rmse":
         raise ValueError(f"{who} reads {what}, but y holds a real target; leave it out.")
+    return reads
 
 
 def sampled_rows(n: int, most: int, target: Target | None, pairs: Iterable[np.ndarray], seed: int) -> np.ndarray:

@@ -179,6 +179,22 @@ def neighborhood_jaccard(X: Any, features: Any, n_neighbors: int = 5) -> float:
     return shared_neighbors(inner_neighbors(X, n_neighbors), inner_neighbors(X[:, inside], n_neighbors))
 
 
+def mean_ranks(scores: np.ndarray, greater_is_better: bool, path: np.ndarray | None = None) -> np.ndarray:
+    """Ranks, 1 for the best; equal scores share their mean rank, and NaN is one group of ties at the end.
+
+    With the ``path`` of a set, the rank is the position in it; scores do not decide there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_ranks(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
+    array([2.5, 4. , 1. , 2.5])
+    """
+    if path is not None:
+        return np.argsort(path) + 1.0
+    return rankdata(np.unique(-scores if greater_is_better else scores, return_inverse=True)[1])
+
+
 def check_features(features: Any, n_columns: int) -> np.ndarray:
     """Distinct column numbers."""
     order = np.asarray(features)

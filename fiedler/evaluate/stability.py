@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..criteria import Criterion
 from ..data.work import counting
@@ -19,7 +18,7 @@ from ..validation import check_choice, check_integer
 from ..words import to_frame
 from .curves import check_sizes
 from .held_out import Target, checked_ranking, whole_seed
-from .measures import kendall_coefficient, top_k_overlap
+from .measures import kendall_coefficient, mean_ranks, top_k_overlap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,10 +143,8 @@ def stability(
             seen = problem if rows is None else problem.take_rows(rows)
             ranking = checked_ranking(criterion, seen.with_supervision(**shown), k, f" in draw {number}")
             all_orders.append(ranking.order)
-            signed = -ranking.scores if criterion.greater_is_better else ranking.scores
-            if ranking.shares is not None:  # in a set the rank is the position in the order, not given by the scores
-                signed = np.argsort(ranking.order)
-            all_ranks.append(rankdata(np.unique(signed, return_inverse=True)[1]))  # NaN is last, as one group of ties
+            path = None if ranking.shares is None else ranking.order
+            all_ranks.append(mean_ranks(ranking.scores, criterion.greater_is_better, path))
             count()
             if progress is not None:
                 progress(number + 1, n_draws)

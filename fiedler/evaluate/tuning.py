@@ -210,9 +210,8 @@ def tune(
         scores = [_held_out(candidate, problem, [k], target, *rules)[:, 0] for candidate in candidates]
         results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
         best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
-    names = sorted({name for choice in choices for name in choice})
     table = {}
-    for name in names:
+    for name in sorted({name for choice in choices for name in choice}):
         values = [choice.get(name) for choice in choices]
         plain = all(isinstance(value, (Real, str)) for value in values)
         table[name] = np.array(values) if plain else np.fromiter(values, dtype=object, count=len(values))

@@ -9,8 +9,9 @@ and turns pairs into classes:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,7 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
     if not isinstance(given, dict) or set(given) != {"kind", "subjects", "value"}:
         raise ParameterError("an answer has the fields kind, subjects and value.", parameter="answer", value=given)
     kind, subjects, value = given["kind"], given["subjects"], given["value"]
-    if kind not in ("pair", "label", "feature"):
-        raise ParameterError(f"kind must be pair, label or feature, got {kind!r}.", parameter="kind", value=kind)
+    check_one("kind", kind, ("pair", "label", "feature"))
     limit, what = (n_features, "feature") if kind == "feature" else (n_samples, "row")
     if not isinstance(subjects, list) or not subjects:
         raise ParameterError(f"give a list of {what} numbers, got {subjects!r}.", parameter=what, value=subjects)
@@ -55,20 +55,26 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
         raise ParameterError("a pair needs two different rows.", parameter="rows", value=subjects)
     if kind == "feature" and len(numbers) != 1:
         raise ParameterError("pin or ban one feature at a time.", parameter="feature", value=subjects)
-    allowed = {"pair": LINKS, "feature": ROLES}.get(kind)
-    if allowed is not None and value not in allowed:
-        raise ParameterError(f"value must be {' or '.join(allowed)}, got {value!r}.", parameter="value", value=value)
-    if kind == "label" and value is not None:
-        text, message = value.strip() if isinstance(value, str) else "", ""
+    if kind != "label":
+        check_one("value", value, LINKS if kind == "pair" else ROLES)
+    elif value is not None:
+        text, wrong = value.strip() if isinstance(value, str) else "", ""
         if not text or len(text) > LONGEST_LABEL or not text.isprintable():
-            message = f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it."
+            wrong = f"a label is printable text of 1 to {LONGEST_LABEL} characters, or null to remove it."
         elif text in MISSING:
             unknown = f"the label {text!r} means an unknown label in files"
-            message = f"{unknown}; choose another word, or null to remove a label."
-        if message:
-            raise ParameterError(message, parameter="label", value=value)
+            wrong = f"{unknown}; choose another word, or null to remove a label."
+        if wrong:
+            raise ParameterError(wrong, parameter="label", value=value)
         value = text
     return Answer(kind, numbers, value)
+
+
+def check_one(what: str, given: Any, allowed: Sequence[str]) -> None:
+    """Raise an error if a field of a message is not one of some words."""
+    if given not in allowed:
+        words = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise ParameterError(f"{what} must be {words}, got {given!r}.", parameter=what, value=given)
 
 
 def is_index(value: Any, length: int) -> bool:
@@ -87,35 +93,15 @@ def with_answer(answers: tuple[Answer, ...], new: Answer) -> tuple[Answer, ...]:
     return (*kept, new)
 
 
-class Contradiction(NamedTuple):
-    """Two statements that cannot both be true: the rows, a sentence, and the answers among them."""
-
-    rows: tuple[int, int]
-    text: str
-    answers: tuple[int, ...]
-
-
-class Given(NamedTuple):
-    """Labels and pairs that came with the data; ``unlabeled`` is as in :class:`fiedler.Supervision`."""
-
-    n_samples: int
-    y: Any = None
-    must_link: Any = None
-    cannot_link: Any = None
-    unlabeled: Any = -1
-
-
 class Known:
     """Everything that is known about the rows: labels and pairs of the data, and the answers in their order."""
 
-    def __init__(self, given: Given, answers: tuple[Answer, ...]):
+    def __init__(self, given: Supervision, answers: tuple[Answer, ...]):
         self.given, self._text = given, {}  # the labels of the data as text
-        if given.y is not None:
-            told = Supervision(given.n_samples, given.y, unlabeled=given.unlabeled)
-            for row, value in enumerate(np.asarray(told.y).tolist()):
-                if told.labelled[row]:
-                    whole = isinstance(value, float) and value.is_integer()
-                    self._text[row] = str(int(value) if whole else value)
+        rows = np.flatnonzero(given.labelled)
+        for row, value in zip(rows.tolist(), [] if given.y is None else given.y[rows].tolist(), strict=True):
+            whole = isinstance(value, float) and value.is_integer()
+            self._text[row] = str(int(value) if whole else value)
         self.labels = dict(self._text)  # row -> label as text
         self.pairs: dict[tuple[int, int], tuple[str, int | None]] = {}  # rows -> link, number of the answer
         self.labelled_by: dict[int, int] = {}  # row -> number of the answer
@@ -148,37 +134,34 @@ class Known:
             cells[row] = label
         return as_labels(cells), None
 
-    def links(self) -> dict[str, np.ndarray | None]:
-        """The pairs as arguments of ``SpectralSelector.fit``; empty without pairs."""
-        if not self.pairs:
-            return {}
+    def links(self) -> dict[str, np.ndarray]:
+        """The pairs as arguments of ``SpectralSelector.fit``: arrays of row numbers of shape (p, 2)."""
         chosen = {link: [rows for rows, (kind, _) in self.pairs.items() if kind == link] for link in LINKS}
         return {f"{link}_link": np.array(sorted(chosen[link]), dtype=np.intp).reshape(-1, 2) for link in LINKS}
 
-    def groups(self) -> list[list[int]]:
-        """Rows that belong together by must-link pairs, largest group first; other rows of pairs are groups of one."""
-        home = {row: [row] for rows in self.pairs for row in rows}
+    def groups(self) -> tuple[list[list[int]], dict[int, int], set[frozenset[int]]]:
+        """Groups of rows by must-link pairs, the number of the group of every row, and groups that a pair separates.
+
+        The largest group is first; other rows of pairs are groups of one.
+        """
+        together = {row: [row] for rows in self.pairs for row in rows}
         for (i, j), (link, _) in self.pairs.items():
-            if link == "must" and home[i] is not home[j]:
-                few, many = sorted((home[i], home[j]), key=len)
+            if link == "must" and together[i] is not together[j]:
+                few, many = sorted((together[i], together[j]), key=len)
                 many += few
-                home |= dict.fromkeys(few, many)
-        groups = {id(rows): sorted(rows) for rows in home.values()}
-        return sorted(groups.values(), key=lambda rows: (-len(rows), rows[0]))
-
-    def parted(self) -> tuple[list[list[int]], dict[int, int], set[frozenset[int]]]:
-        """The groups, the number of the group of every row, and groups that a cannot-link pair separates."""
-        groups = self.groups()
+                together |= dict.fromkeys(few, many)
+        different = {id(rows): sorted(rows) for rows in together.values()}
+        groups = sorted(different.values(), key=lambda rows: (-len(rows), rows[0]))
         home = {row: at for at, rows in enumerate(groups) for row in rows}
-        return (
-            groups,
-            home,
-            {frozenset((home[i], home[j])) for (i, j), (link, _) in self.pairs.items() if link != "must"},
-        )
+        apart = {frozenset((home[i], home[j])) for (i, j), (link, _) in self.pairs.items() if link != "must"}
+        return groups, home, apart
 
-    def contradictions(self) -> list[Contradiction]:
-        """Cannot-link pairs inside a group or a class, and different labels inside a group."""
-        groups, home, _ = self.parted()
+    def contradictions(self) -> list[dict[str, Any]]:
+        """Cannot-link pairs inside a group or a class, and different labels inside a group.
+
+        Two rows, a sentence about statements that cannot both be true, and the answers among these statements.
+        """
+        groups, home, _ = self.groups()
         found, labels = [], self.labels
         for rows in groups:
             named = [row for row in rows if row in labels]
@@ -192,9 +175,12 @@ class Known:
                 found.append((i, j, "are marked as different, but other pairs link them"))
             elif link == "cannot" and i in labels and labels[i] == labels.get(j):
                 found.append((i, j, f"are marked as different, but both have the label {labels[i]!r}"))
-        said = [{self.pairs.get((i, j), ("", None))[1], *map(self.labelled_by.get, (i, j))} for i, j, _ in found]
-        answers = [tuple(sorted(number for number in numbers if number is not None)) for numbers in said]
-        return [Contradiction((i, j), text, own) for (i, j, text), own in zip(found, answers, strict=True)]
+        contradictions = []
+        for i, j, text in found:
+            said = {self.pairs.get((i, j), ("", None))[1], self.labelled_by.get(i), self.labelled_by.get(j)}
+            answers = tuple(sorted(number for number in said if number is not None))
+            contradictions.append({"rows": (i, j), "text": text, "answers": answers})
+        return contradictions
 
     def closure(self) -> list[tuple[str, list[int]]]:
         """Groups that are all known to differ from each other, with a label each; empty for fewer than two.
@@ -204,7 +190,7 @@ class Known:
         """
         if not self.pairs:
             return []
-        groups, _, apart = self.parted()
+        groups, _, apart = self.groups()
         names = [{self.labels[row] for row in rows if row in self.labels} for rows in groups]
         chosen: list[int] = []
         for at, own in enumerate(names):

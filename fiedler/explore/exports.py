@@ -105,7 +105,7 @@ def command_text(state: State) -> str:
 def script_text(state: State) -> str:
     """A Python script that repeats the selection; answers are written into it."""
     origin, known, settings, names = state.origin, state.known, state.settings, state.feature_names
-    links, scale = known.links(), origin.options.get("scale")
+    links, scale = known.links() if known.pairs else {}, origin.options.get("scale")
     scaled = f".scaled({scale!r})" if scale not in (None, "none", "keep") else ""
     fill = bool(origin.data and origin.options.get("impute"))
     lines = [f'"""The selection of a session of fiedler explore (fiedler {__version__})."""', ""]
@@ -132,7 +132,7 @@ def script_text(state: State) -> str:
         lines.append(f"labels = {dict(sorted(known.labels.items()))!r}  # row number: label")
         lines.append(f"y = as_labels([labels.get(row) for row in range({known.given.n_samples})])")
     for kind, pairs in links.items():
-        lines.append(f"{kind} = np.array({np.asarray(pairs).tolist()!r}, dtype=int).reshape(-1, 2)")
+        lines.append(f"{kind} = np.array({pairs.tolist()!r}, dtype=int).reshape(-1, 2)")
     number = min(max(settings.n_features, len(known.pinned)), len(names) - len(known.banned))
     told = "".join(f", {kind}={kind}" for kind in links)
     lines += [

@@ -28,8 +28,9 @@ from ..methods import METHODS, SSelect
 from ..problem import Problem
 from ..selection.choice import Choice
 from ..selector import SpectralSelector, set_choice
+from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
-from .answers import Given, Known
+from .answers import Known
 
 MOST_NEIGHBORS = 100
 
@@ -154,14 +155,14 @@ class Live:
         y = np.full(n, None, dtype=object)
         y[:4] = ["a", "a", "b", "b"]
         with warnings.catch_warnings(action="ignore"), suppress(ValueError, TypeError):  # the first ranking tells them
-            self.fit_kept(settings, Known(Given(n), ()), {"y": y, "unlabeled": None})
+            self.fit_kept(settings, Known(Supervision(n), ()), {"y": y, "unlabeled": None})
 
     def fit(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> SpectralSelector:
         """A fitted selector over all features; pinned features come first in its order and banned ones last."""
         self.fitted = self.fit_kept(settings, known, supervision)
-        selector, banned = copy(self.fitted[0]), np.array(sorted(known.banned), dtype=np.intp)
-        if len(banned):
-            columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
+        selector = copy(self.fitted[0])
+        if known.banned:
+            columns, banned = self.allowed(known)[0], np.array(sorted(known.banned), dtype=np.intp)
             selector.include = None if selector.include is None else columns[selector.include].tolist()
             _give(selector, selector._choice.widened(columns, banned), selector.criterion_, self.problem)
         return selector
@@ -170,9 +171,7 @@ class Live:
         self, settings: Settings, known: Known, supervision: dict[str, Any]
     ) -> tuple[SpectralSelector, Problem]:
         """A selector fitted to the features that are not banned, and the problem of these features."""
-        banned = tuple(sorted(known.banned))
-        problem = self.without(banned)
-        columns = np.setdiff1d(np.arange(self.problem.n_features), banned)
+        columns, problem = self.allowed(known)
         included = np.searchsorted(columns, known.pinned).tolist()
         options: dict[str, Any] = {
             "n_features_to_select": min(max(settings.n_features, len(included)), problem.n_features),
@@ -183,21 +182,20 @@ class Live:
         criterion = settings.criterion()
         selector = SpectralSelector(criterion, **options)
         if "lam" in _movable(criterion):
-            return self._by_sum(selector, problem, banned, supervision), problem
+            return self._by_sum(selector, problem, tuple(sorted(known.banned)), supervision), problem
         told = {name: value for name, value in supervision.items() if name != "unlabeled"}
         # Mid-ranks and neighbour means are kept between answers if they fit: up to 4 GiB, or an eighth of the memory.
         with config_context(working_memory=max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))):
             return selector.fit(problem, **told), problem
 
-    def without(self, banned: tuple[int, ...]) -> Problem:
-        """The problem without some features."""
-        if len(banned) == self.problem.n_features:
+    def allowed(self, known: Known) -> tuple[np.ndarray, Problem]:
+        """Numbers of the features that are not banned, and the problem of these features."""
+        banned, features = tuple(sorted(known.banned)), np.arange(self.problem.n_features)
+        if len(banned) == len(features):
             raise ParameterError("every feature is banned; allow one again.", parameter="banned")
         if banned not in self._parts:
-            kept = np.ones(self.problem.n_features, dtype=bool)
-            kept[list(banned)] = False
-            self._parts = {(): self.problem, banned: self.problem.take_columns(kept)}
-        return self._parts[banned]
+            self._parts = {(): self.problem, banned: self.problem.take_columns(~np.isin(features, banned))}
+        return np.setdiff1d(features, banned), self._parts[banned]
 
     def _by_sum(
         self, selector: SpectralSelector, problem: Problem, banned: tuple[int, ...], told: dict[str, Any]

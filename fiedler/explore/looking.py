@@ -7,7 +7,6 @@ that chooses them was better than random rows on held-out data sets.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from ..methods import METHODS
 from ..plots.placing import aligned
 from ..problem import Problem
 from ..validation import is_sparse
-from .answers import Known
+from .answers import Known, check_one
 from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
 
@@ -35,8 +34,7 @@ _MOST_DRAWS, _CURVE_SIZES = 20, 12  # draws of the stability, points of a curve
 
 def layout(state: State, of: Any) -> Message:
     """Where the rows are drawn, by all features or by the selected ones."""
-    if of not in ("all", "chosen"):
-        raise ParameterError(f"of must be all or chosen, got {of!r}.", parameter="of", value=of)
+    check_one("of", of, ("all", "chosen"))
     places, chosen = state.places, state.ranked.selected
     if of == "chosen":
         if not len(chosen):
@@ -71,7 +69,7 @@ def methods(state: State) -> Message:
 def feature_reply(state: State, feature: Any) -> Message:
     """The values of one feature, why it is selected, and features like it."""
     state.parsed({"kind": "feature", "subjects": [feature], "value": "pinned"})
-    values = feature_values(state.live.problem, [feature])[:, 0]
+    values = _values(state.live.problem, np.array([feature]))[:, 0]
     return {
         "type": "feature",
         "feature": feature,
@@ -87,7 +85,7 @@ def _why(state: State, feature: int) -> str | None:
     if state.live.fitted is None or feature in state.known.banned:
         return None
     selector, problem = state.live.fitted
-    kept = np.setdiff1d(np.arange(state.problem.n_features), state.known.banned)
+    kept, _ = state.live.allowed(state.known)
     if state.explanation is None or state.explanation[0] != state.revision:
         told = state.supervision(state.rows)
         told.pop("unlabeled")
@@ -115,21 +113,16 @@ def _histograms(values: np.ndarray, labels: Message) -> Message:
     return about
 
 
-def feature_values(problem: Problem, features: Sequence[int]) -> np.ndarray:
-    """One value per row and feature, NaN if it is missing; a category is the number of its 0/1 column that is set."""
-    columns = [problem.columns_of(np.array([feature])) for feature in features]
-    inside = np.concatenate([*columns, np.empty(0, dtype=np.intp)]).astype(np.intp)
-    block = np.asarray(dense(take_columns(problem.X, inside)), dtype=np.float64)
-    if problem.known is not None:
-        block = np.where(problem.known[:, inside], block, np.nan)
-    values, start = np.full((problem.n_samples, len(columns)), np.nan), 0
-    for at, own in enumerate(columns):
-        part = block[:, start : start + len(own)]
-        start += len(own)
-        if len(own) == 1:
-            values[:, at] = part[:, 0]
-        elif len(own):
-            values[:, at] = np.where(np.isnan(part).any(axis=1), np.nan, np.argmax(np.nan_to_num(part), axis=1))
+def _values(problem: Problem, features: np.ndarray) -> np.ndarray:
+    """One value per row and feature, as the report draws them, but NaN if it is missing or the feature is not used."""
+    values = np.array(problem.feature_values(features), dtype=np.float64)
+    if problem.groups is None:
+        return values if problem.known is None else np.where(problem.known[:, features], values, np.nan)
+    for at, own in enumerate(map(problem.groups.columns, features.tolist())):
+        if not len(own):
+            values[:, at] = np.nan
+        elif problem.known is not None:
+            values[~problem.known[:, own].all(axis=1), at] = np.nan
     return values
 
 
@@ -172,21 +165,20 @@ def row_reply(state: State, row: Any) -> Message:
     part = state.live.problem.take_rows(np.array([place]))
     first = state.ranked.selected[:_VALUES] if len(state.ranked.order) else np.arange(min(_VALUES, part.n_features))
     drawn = (state.image is not None or state.axis is not None) and part.n_features <= _LONGEST_AXIS
-    values = significant(feature_values(part, first.tolist())[0])
+    values = significant(_values(part, first)[0])
     return {
         "type": "row",
         "row": row,
         "row_id": str(row) if state.row_ids is None else state.row_ids[row],
         "label": state.known.labels.get(row),
         "values": [[state.feature_names[j], value] for j, value in zip(first.tolist(), values, strict=True)],
-        "picture": significant(feature_values(part, range(part.n_features))[0], 4) if drawn else None,
+        "picture": significant(_values(part, np.arange(part.n_features))[0], 4) if drawn else None,
     }
 
 
 def ask(state: State, about: Any) -> Message:
     """A random row without a label, or the next pair."""
-    if about not in ("row", "pair"):
-        raise ParameterError(f"about must be row or pair, got {about!r}.", parameter="about", value=about)
+    check_one("about", about, ("row", "pair"))
     order = np.random.default_rng(0).permutation(state.rows).tolist()
     told = {*state.known.labels, *state.known.labelled_by}
     rows = [row for row in order if row not in told][:1] if about == "row" else _next_pair(state.known, order)
@@ -198,7 +190,7 @@ def _next_pair(known: Known, order: list[int]) -> list[int]:
 
     A row that was compared with some groups only is finished before the next row of the order is asked.
     """
-    groups, home, apart = known.parted()
+    groups, home, apart = known.groups()
     if not groups:
         return sorted(order[:2]) if len(order) > 1 else []
     lately = dict.fromkeys([row for rows in known.pairs for row in rows][::-1])  # pairs keep the order of the answers
@@ -239,14 +231,13 @@ def stability(state: State) -> Message:
         raise ParameterError("there is no ranking whose stability could be measured.")
     if state.draws[0] != state.revision:
         state.draws = state.revision, []
-    draws, told, m = state.draws[1], state.supervision(state.rows), state.problem.n_features
-    kept = np.setdiff1d(np.arange(m), state.known.banned)
+    draws, told = state.draws[1], state.supervision(state.rows)
     if 2 * len(draws) < _MOST_DRAWS:
+        kept, problem = state.live.allowed(state.known)
         k = min(state.settings.n_features, len(kept))
-        problem = state.live.without(tuple(sorted(state.known.banned)))
         with warnings.catch_warnings(action="ignore"):  # the ranking on all rows has given them
             drawn = measured(state.settings.criterion(), problem, k=k, n_draws=2, random_state=len(draws), **told)
-        draws.append(np.zeros(m))
+        draws.append(np.zeros(state.problem.n_features))
         draws[-1][kept] = drawn.frequency
     done = 2 * len(draws)
     about = {"revision": state.revision, "n_draws": done, "finished": done >= _MOST_DRAWS}

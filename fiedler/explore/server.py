@@ -28,7 +28,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ..errors import ParameterError
-from .session import Session
+from .session import Session, reply_to
 
 LARGEST_MESSAGE = 2**20  # bytes
 _IDLE, _NEVER_OPENED, _TICK, _PING = 60.0, 900.0, 0.2, 10.0  # seconds
@@ -59,7 +59,7 @@ class Host:
 
     def __init__(self, session: Session, port: int, save: Callable[[Session], None] | None = None, idle: float = _IDLE):
         self.session, self.port, self.idle = session, port, idle
-        self._save = save or (lambda session: None)
+        self._save = save
         self.token = secrets.token_urlsafe(32)
         self.address = f"http://127.0.0.1:{port}/{self.token}/"
         self.stopping = False
@@ -132,12 +132,7 @@ class Host:
 
     def handled(self, message: Any) -> str:
         """The reply as text; answers are on disk before it is sent."""
-        try:
-            reply = self.session.handle(message)
-            self._save(self.session)
-        except Exception as error:  # a defect, or a full disk: the page shows it and goes on
-            reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
-        return json.dumps(reply, allow_nan=False, ensure_ascii=False)
+        return json.dumps(reply_to(message, self.session, self._save), allow_nan=False, ensure_ascii=False)
 
     async def _events(self, request: Request) -> Response:
         return StreamingResponse(self.stream(), media_type="text/event-stream")

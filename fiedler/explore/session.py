@@ -24,7 +24,7 @@ from ..data.work import check_writable, whole
 from ..errors import ParameterError
 from ..version import __version__
 from . import exports, looking
-from .answers import Answer, Known, is_index, with_answer
+from .answers import Answer, Known, check_one, is_index, with_answer
 from .live import Settings
 from .state import Message, State, rounded, significant
 
@@ -115,12 +115,11 @@ class Session(State):
         asked = message if isinstance(message, dict) else {}
         kind = asked.get("type")
         try:
-            if not isinstance(message, dict) or not isinstance(kind, str) or kind not in HANDLERS:
+            if not isinstance(kind, str) or kind not in HANDLERS:
                 raise ParameterError(f"a message has a type: {', '.join(HANDLERS)}; got {kind!r}.", parameter="type")
             fields, handler = HANDLERS[kind]
-            given = {name: value for name, value in message.items() if name not in ("type", "id")}
-            missing, unknown = [f for f in fields if f not in given], sorted(set(given) - set(fields))
-            if (missing or unknown) and fields != ("*",):
+            given = {name: value for name, value in asked.items() if name not in ("type", "id")}
+            if set(given) != set(fields) and fields != ("*",):
                 wanted = ", ".join(fields) or "no fields"
                 raise ParameterError(f"the message {kind!r} has {wanted}; got {', '.join(given) or 'none'}.")
             reply = handler(self, *([given] if fields == ("*",) else map(given.get, fields)))
@@ -151,11 +150,9 @@ class Session(State):
         reply : dict
             What a page shows after every step.
         """
-        ranked, order, known = self.ranked, self.ranked.order, self.known
-        moved, places = None, np.full(self.problem.n_features, -1)
-        if self._before is not None and len(self._before) and len(order):
-            places[self._before] = np.arange(len(self._before))
-            moved = (places[order] - np.arange(len(order))).tolist()
+        ranked, order, known, moved = self.ranked, self.ranked.order, self.known, None
+        if self._before is not None and len(order):
+            moved = (np.argsort(self._before)[order] - np.arange(len(order))).tolist()
         same = ("n_selected", "greater_is_better", "is_set", "formula", "trouble")
         ranking = {name: getattr(ranked, name) for name in same} | {
             "order": order.tolist(),
@@ -174,7 +171,7 @@ class Session(State):
             "redo": len(self._future),
             "labels": self.map_labels(),
             "pairs": [[i, j, link, number] for (i, j), (link, number) in sorted(known.pairs.items())],
-            "contradictions": [found._asdict() for found in known.contradictions()],
+            "contradictions": known.contradictions(),
             "closure": [{"label": label, "rows": rows} for label, rows in known.closure()],
             "pinned": known.pinned,
             "banned": known.banned,
@@ -186,7 +183,7 @@ class Session(State):
     def _tell(self, rows: Any, value: Any, kind: str) -> Message:
         """A label of some rows, or the link of a pair."""
         answer = self.parsed({"kind": kind, "subjects": rows, "value": value})
-        if kind == "label" and answer.value is not None and self.reads_target:
+        if kind == "label" and answer.value is not None and self.given.task() == "target":
             try:
                 finite = math.isfinite(float(answer.value))
             except ValueError:
@@ -234,8 +231,7 @@ class Session(State):
         return self._say(answers)
 
     def _snapshot(self, slot: Any) -> Message:
-        if slot not in ("A", "B"):
-            raise ParameterError(f"slot must be A or B, got {slot!r}.", parameter="slot", value=slot)
+        check_one("slot", slot, ("A", "B"))
         if not len(self.ranked.order):
             raise ParameterError("there is no ranking to keep.")
         kept = {"selected": self.ranked.selected.tolist(), "formula": self.ranked.formula}
@@ -320,6 +316,18 @@ HANDLERS: dict[str, tuple[tuple[str, ...], Callable[..., Message]]] = {
     "final_status": ((), partial(looking.final, what="status")),
     "final_cancel": ((), partial(looking.final, what="cancel")),
 }
+
+
+def reply_to(message: Any, session: Session, save: Callable[[Session], None] | None) -> Message:
+    """The reply to a message of the page; answers are saved before it is sent."""
+    try:
+        reply = session.handle(message)
+        if save is not None:
+            save(session)
+    except Exception as error:  # a defect, or a full disk: the page shows it and goes on
+        reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
+        reply |= {"id": message["id"]} if isinstance(message, dict) and "id" in message else {}
+    return reply
 
 
 class SessionFile:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import check_scale
 from ..data.source import Source
 from ..errors import ParameterError
 from ..graphs import KNN
@@ -21,8 +22,8 @@ from ..problem import Problem
 from ..selector import SpectralSelector
 from ..supervision import Pairs, Supervision
 from ..syntax import as_criterion, parse, short_text
-from ..validation import check_choice, check_integer
-from .answers import Answer, Given, Known, parse_answer
+from ..validation import check_integer
+from .answers import Answer, Known, parse_answer
 from .live import Live, Ranked, Settings
 
 _MOST_CELLS = 2e7  # values of the rows that are ranked live
@@ -93,12 +94,10 @@ class State:
         self.problem = Problem.of(X, y, reuse=True, **told)
         self.problem.reuse = True  # also if X is a problem
         if scale is not None:
-            check_choice("scale", scale, ("standard", "minmax", "keep"))
-            self.problem = self.problem.scaled(scale)
+            self.problem = self.problem.scaled(check_scale(scale))
         self.scale = None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
-        found = self.problem.supervision
-        self.given = Given(n, found.y, found.must_link, found.cannot_link, unlabeled)
+        self.given = self.problem.supervision
         self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
         self.row_ids = None if row_ids is None else _names("row_ids", row_ids, None, n)
         self.has_unique_ids = self.row_ids is None or len(set(self.row_ids)) == n
@@ -111,6 +110,7 @@ class State:
                 raise ParameterError(f"{pixels}, but X has {m} features.", parameter="image", value=image)
         axis = None if self.image else axis_of(self.feature_names)
         self.axis = None if axis is None else axis.tolist()
+        self.known = Known(self.given, ())
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
         self.sampled = len(self.rows) < n
         shown = self.problem
@@ -136,7 +136,6 @@ class State:
         self.explanation: tuple[int, Any] | None = None
         self.draws: tuple[int, list[np.ndarray]] = (0, [])
         self.final: Any = None  # the ranking on all rows, and the revision that it belongs to
-        self.known = Known(self.given, ())
         self.ranked = self.rank()
 
     def _sample(self, most_rows: int) -> np.ndarray:
@@ -146,7 +145,7 @@ class State:
         if n <= most:
             return np.arange(n)
         first = np.zeros(n)
-        first[list(Known(self.given, ()).labels)] = 1.0
+        first[list(self.known.labels)] = 1.0
         for pairs in (self.given.must_link, self.given.cannot_link):
             if pairs is not None:
                 first[np.asarray(pairs).ravel()] = 2.0
@@ -165,14 +164,11 @@ class State:
         known : dict
             ``y``, ``unlabeled``, and ``must_link`` and ``cannot_link`` if there are pairs.
         """
-        y, unlabeled = self.known.y()
-        links = self.known.links()
+        (y, unlabeled), links = self.known.y(), self.known.links()
         if rows is not None and len(rows) < self.given.n_samples:
             y = None if y is None else np.asarray(y)[rows]
             links = {kind: Pairs(pairs, self.given.n_samples)[rows].pairs for kind, pairs in links.items()}
-        if not any(len(pairs) for pairs in links.values() if pairs is not None):
-            links = {}
-        return {"y": y, "unlabeled": unlabeled, **links}
+        return {"y": y, "unlabeled": unlabeled, **(links if any(map(len, links.values())) else {})}
 
     def rank(self) -> Ranked:
         """The ranking for the current answers and settings.
@@ -187,8 +183,7 @@ class State:
     @property
     def pairs(self) -> dict[str, np.ndarray]:
         """All known pairs: ``must_link`` and ``cannot_link``, arrays of row numbers of shape (p, 2)."""
-        empty = {f"{link}_link": np.empty((0, 2), dtype=np.intp) for link in ("must", "cannot")}
-        return {**empty, **self.known.links()}  # type: ignore[dict-item]
+        return self.known.links()
 
     @property
     def labels(self) -> dict[int, str]:
@@ -222,23 +217,16 @@ class State:
             targets), the number ``n_known``, and the rows ``own`` that the expert labelled.
         """
         y, unlabeled = self.known.y()
-        own = sorted(row for row in self.known.labelled_by if row in self.known.labels)
-        if y is None or not self.known.labels:
-            return {"kind": "none", "names": [], "values": [], "n_known": 0, "own": own}
-        told, n_known = Supervision(self.given.n_samples, y, unlabeled=unlabeled), len(self.known.labels)
-        if told.task() == "target":
+        told, labels = Supervision(self.given.n_samples, y, unlabeled=unlabeled), self.known.labels
+        kind, names, values = told.task() if labels else "none", list[str](), list[Any]()
+        if kind == "target":
             values = rounded(np.where(told.labelled, np.asarray(told.y, dtype=float), np.nan)[self.rows], 5)
-            return {"kind": "target", "names": [], "values": values, "n_known": n_known, "own": own}
-        names = sorted(set(self.known.labels.values()), key=_natural)
-        code = {name: at for at, name in enumerate(names)}
-        codes = [code.get(self.known.labels.get(int(row), ""), -1) for row in self.rows]
-        return {"kind": "classes", "names": names, "values": codes, "n_known": n_known, "own": own}
-
-    @property
-    def reads_target(self) -> bool:
-        """Whether the labels of the data are a real target."""
-        y = self.given.y
-        return y is not None and Supervision(self.given.n_samples, y, unlabeled=self.given.unlabeled).task() == "target"
+        elif kind == "classes":
+            names = sorted(set(labels.values()), key=_natural)
+            code = {name: at for at, name in enumerate(names)}
+            values = [code.get(labels.get(int(row), ""), -1) for row in self.rows]
+        own = sorted(row for row in self.known.labelled_by if row in labels)
+        return {"kind": kind, "names": names, "values": values, "n_known": len(labels), "own": own}
 
     def parsed(self, given: Message) -> Answer:
         """An answer, after a check that its rows or its feature exist.

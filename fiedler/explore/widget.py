@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..selector import SpectralSelector
-from .session import Session, SessionFile
+from .session import Session, SessionFile, reply_to
 
 try:
     import anywidget
@@ -72,20 +72,15 @@ class Explorer(anywidget.AnyWidget):
     def __init__(self, X: Any, y: Any = None, *, session: str | Path | None = None, **options: Any):
         super().__init__()
         self.state = Session(X, y, **options)
-        self._file = None if session is None else SessionFile(session)
-        if self._file is not None:
-            self._file.load(self.state)
+        self._save = None
+        if session is not None:
+            file = SessionFile(session)
+            file.load(self.state)
+            self._save = file.save
         self.on_msg(self._receive)
 
     def _receive(self, _: Any, message: Any, buffers: Any) -> None:
-        try:
-            reply = self.state.handle(message)
-            if self._file is not None:
-                self._file.save(self.state)
-        except Exception as error:  # the page waits for an answer, and shows this one
-            reply = {"type": "error", "of": None, "message": f"{type(error).__name__}: {error}"}
-            reply |= {"id": message.get("id")} if isinstance(message, dict) else {}
-        self.send(reply)
+        self.send(reply_to(message, self.state, self._save))
         self.version = self.state.version
 
     @property

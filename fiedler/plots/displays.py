@@ -182,7 +182,9 @@ class RankingDisplay(_Display):
         return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.bars_ = drawings.ranking_bars(ax, self.features, self.scores, self.n_selected, **style)
+        colours = ["C0" if place < self.n_selected else drawings.pale() for place in range(len(self.features))]
+        finite = np.where(np.isfinite(self.scores), self.scores, np.nan)
+        self.bars_ = drawings.named_bars(ax, self.features, finite, **({"color": colours} | style))
         ax.set(xlabel=self.label or f"score ({direction(self.greater_is_better)})", title=self.name or "")
 
 
@@ -269,7 +271,14 @@ class ExplanationDisplay(_Display):
         return cls(features=features, copies=copies, **bars).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.bars_ = drawings.steps_of_choice(ax, self.features, self.start, self.length, self.copies, **style)
+        start, length, paint = np.nan_to_num(self.start), np.nan_to_num(self.length), drawings.paint
+        self.bars_ = drawings.named_bars(ax, self.features, length, left=start, **style)
+        ax.axvline(0.0, linewidth=0.8, color=paint("rule"))
+        look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": paint("muted")}
+        for place, (n, end) in enumerate(zip(self.copies, np.nan_to_num(self.start + self.length), strict=True)):
+            if n:  # the number of near-duplicates behind the bar
+                words = f"+{n} near {'copy' if n == 1 else 'copies'}"
+                ax.annotate(words, (max(float(end), 0.0), place), (4, 0), **look, **drawings.small())
         ax.set(xlabel=self.label, title=self.title or "")
 
 
@@ -653,7 +662,7 @@ class AxisDisplay(_Display):
             raise ParameterError(message, parameter="axis", value=axis)
         problem = Problem.read(X, getattr(selector, "feature_names_in_", None)).with_supervision(y)
         codes, classes = (None, None) if y is None else problem.supervision.classes("AxisDisplay")
-        profiles = mean_profiles(problem, codes, 0 if classes is None else len(classes))
+        profiles = mean_profiles(problem, codes, classes)
         about: dict[str, Any] = {"label": f"score ({direction(selector.criterion_.greater_is_better)})"}
         about |= {"values": selector.scores_, "chosen": selector.order_[: int(selector.n_features_)]}
         if hasattr(selector, "gains_"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..words import number, printable
+from ..words import printable
 from .placing import regions
 
 if TYPE_CHECKING:
@@ -85,32 +85,6 @@ def named_bars(
     for bar, text in zip(bars, texts, strict=False):
         tell(bar, [text])
     list_names(ax, names, longest)
-    return bars
-
-
-def ranking_bars(ax: Axes, names: Sequence[str], scores: Any, n_selected: int, **style: Any) -> BarContainer:
-    """A bar for each feature, best first; features that are not selected are grey."""
-    colours = ["C0" if place < n_selected else pale() for place in range(len(names))]
-    return named_bars(ax, names, np.where(np.isfinite(scores), scores, np.nan), **({"color": colours} | style))
-
-
-def shares(ax: Axes, names: Sequence[str], values: np.ndarray, tell: Tell = untold) -> None:
-    """A bar for each share between 0 and 1, the largest first."""
-    named_bars(ax, names, values, [f"{printable(n, 60)}: {v:.1%}" for n, v in zip(names, values, strict=True)], tell)
-    ax.set_xlim(0.0, max(1.05 * float(values.max(initial=0.0)), 1e-3))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-
-
-def steps_of_choice(
-    ax: Axes, names: Sequence[str], start: np.ndarray, length: np.ndarray, copies: Sequence[int], **style: Any
-) -> BarContainer:
-    """A bar for each chosen feature, from ``start``; the number of its near-duplicates is written behind the bar."""
-    bars = named_bars(ax, names, np.nan_to_num(length), left=np.nan_to_num(start), **style)
-    ax.axvline(0.0, linewidth=0.8, color=paint("rule"))
-    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": paint("muted")} | small()
-    for place, (n, end) in enumerate(zip(copies, np.nan_to_num(start + length), strict=True)):
-        if n:
-            ax.annotate(f"+{n} near {'copy' if n == 1 else 'copies'}", (max(float(end), 0.0), place), (4, 0), **look)
     return bars
 
 
@@ -204,7 +178,7 @@ def method_curves(
     lines, words = {}, METRICS.get(metric, metric.replace("_", " "))
     sizes = sorted({size for name, curve in curves.items() if name != "all" for size in curve["n_features"]})
     for name, (colour, dashes) in curve_styles(curves).items():
-        curve = {key: np.array([number(value) for value in values]) for key, values in curves[name].items()}
+        curve = {key: np.array(values, dtype=float) for key, values in curves[name].items()}
         x, mean, low, high = (curve[key] for key in ("n_features", "mean", "low", "high"))
         look: dict[str, Any] = {"color": paint(colour), "linestyle": dashes, "linewidth": 1.6, "label": name} | style
         if name == "all":
@@ -359,7 +333,7 @@ def squares(ax: Axes, values: list[list[Any]], names: Sequence[str], tell: Tell 
     """A square for each pair of names; its opacity is the absolute value, its colour the sign."""
     from matplotlib.collections import PolyCollection
 
-    r, gap = np.array([[number(value) for value in row] for row in values]), 0.04
+    r, gap = np.array(values, dtype=float), 0.04
     n, short = len(names), [printable(name, 60) for name in names]
     corners = [(gap, gap), (1 - gap, gap), (1 - gap, 1 - gap), (gap, 1 - gap)]
     cells = [(i, j) for i in range(n) for j in range(n)]
@@ -384,11 +358,10 @@ def cell_numbers(ax: Axes, values: list[list[Any]], diagonal: bool = True, size:
     A number that is undefined is a dash.
     """
     look: dict[str, Any] = {"ha": "center", "va": "center"} | (small() if size is None else {"fontsize": size})
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            if diagonal or i != j:
-                text = "–" if np.isnan(number(value)) else f"{number(value):.2f}".replace("-", "−")
-                ax.text(j + 0.5, i + 0.5, text if diagonal else text.replace("0.", ".", 1), **look)
+    for (i, j), value in np.ndenumerate(np.array(values, dtype=float)):
+        if diagonal or i != j:
+            text = "–" if np.isnan(value) else f"{value:.2f}".replace("-", "−")
+            ax.text(j + 0.5, i + 0.5, text if diagonal else text.replace("0.", ".", 1), **look)
 
 
 def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPatch:

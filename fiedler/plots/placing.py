@@ -191,8 +191,9 @@ def axis_of(names: Sequence[str]) -> np.ndarray | None:
     return axis
 
 
-def mean_profiles(problem: Problem, codes: np.ndarray | None = None, n_classes: int = 0) -> np.ndarray:
-    """The mean of each column over all rows, or over the rows of each class."""
+def mean_profiles(problem: Problem, codes: np.ndarray | None, classes: Any) -> np.ndarray:
+    """The mean of each column over all rows, or over the rows of each class if there are some classes, but not many."""
+    n_classes = 0 if classes is None else len(classes)
     if codes is None or not 1 < n_classes <= MOST_CLASSES:
         codes, n_classes = np.zeros(problem.n_samples, dtype=np.intp), 1
     rows = np.flatnonzero(codes >= 0)

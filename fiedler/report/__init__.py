@@ -9,8 +9,7 @@ machine. The HTML file needs no network, runs only its own script, and shows eve
 - ``data``       the data, the run, missing values, warnings and notes
 - ``features``   the ranking as a table, redundancy; ``values`` are distributions and features along an axis
 - ``graph``      its properties, eigenvalues and picture
-- ``trust``      significance, stability, suggested numbers of features
-- ``methods``    comparison of methods, and the agreement between them
+- ``trust``      significance, stability, suggested numbers of features, comparison of methods, agreement between them
 - ``templates/`` holds the HTML
 
 The templates escape every value. Only the figures, which were serialised as XML, and the style sheet and script of the
@@ -53,8 +52,7 @@ from .case import Case, Section, check_sections, percent
 from .data import DATA, MISSING, NOTES, RUN, WARNINGS, check_ranking, data_words
 from .features import REDUNDANCY, features_section
 from .graph import GRAPH
-from .methods import AGREEMENT, COMPARISON
-from .trust import SIGNIFICANCE, STABILITY, SUGGESTIONS
+from .trust import AGREEMENT, COMPARISON, SIGNIFICANCE, STABILITY, SUGGESTIONS
 from .values import AXIS, DISTRIBUTIONS
 
 __all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]

@@ -14,14 +14,12 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Sensitivity
 from ..evaluate.compare import Comparison
 from ..evaluate.stability import Stability
 from ..evaluate.tests import Significance
-from ..methods import Variance
 from ..problem import Problem
 from ..selector import SpectralSelector, by_feature
 from ..selector import feature_names as names_of
@@ -116,10 +114,6 @@ class Case:
         """The problem of the columns that were scored, from which graphs are built."""
         return self.problem.take_columns(self.kept)
 
-    @cached_property
-    def variance(self) -> np.ndarray:
-        return quiet(lambda: Variance().score(self.problem))
-
     @property
     def is_sensitive(self) -> bool:
         """Whether the criterion is a sensitivity of eigenvalues."""
@@ -137,18 +131,6 @@ class Case:
 def quiet(function: Callable[[], _T]) -> _T:
     with warnings.catch_warnings(action="ignore"):  # fit has already given these warnings
         return function()
-
-
-def mean_ranks(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
-    """Ranks, 1 for the best; equal scores share their mean rank, and NaN is one group of ties at the end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_ranks(np.array([0.5, np.nan, 0.9, 0.5]), greater_is_better=True)
-    array([2.5, 4. , 1. , 2.5])
-    """
-    return rankdata(np.unique(-scores if greater_is_better else scores, return_inverse=True)[1])
 
 
 def correlations(rows: np.ndarray) -> np.ndarray:

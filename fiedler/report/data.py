@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import registry
 from ..engine.blocks import is_constant, map_columns
+from ..evaluate.measures import mean_ranks
 from ..evaluate.tests import ALPHA, missing_values
 from ..methods import METHODS, Method, Variance
 from ..plots import drawings
@@ -24,7 +25,7 @@ from ..syntax import short_text
 from ..validation import call_repr, is_sparse
 from ..version import __version__
 from ..words import direction, printable
-from .case import LONGEST_NAME, Case, Summary, built_in, correlations, mean_ranks, quiet, short, tile
+from .case import LONGEST_NAME, Case, Summary, built_in, correlations, quiet, short, tile
 from .features import REDUNDANT, compute_redundancy
 from .trust import stability_of
 
@@ -206,9 +207,12 @@ def _view_missing(s: Summary) -> Summary:
     named = ", ".join(printable(name, 40) for name in found["structured"])
     named += ", …" if found["n_structured"] > len(found["structured"]) else ""
     about = f"Share of missing values of the {len(found['features'])} features with the most of them."
-    with SvgFigure("missing", "Missing values", about, height=19 * len(found["features"]) + 60) as figure:
-        names = [printable(name, LONGEST_NAME) for name in found["features"]]
-        drawings.shares(figure.ax, names, np.asarray(found["share"], dtype=float), tell=figure.tell)
+    names, share = [printable(name, LONGEST_NAME) for name in found["features"]], found["share"]
+    with SvgFigure("missing", "Missing values", about, height=19 * len(names) + 60) as figure:
+        texts = [f"{printable(name, 60)}: {value:.1%}" for name, value in zip(names, share, strict=True)]
+        drawings.named_bars(figure.ax, names, share, texts, figure.tell)
+        figure.ax.set_xlim(0.0, max(1.05 * max(share, default=0.0), 1e-3))
+        figure.ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     return {"found": found, "named": named, "shares": figure}
 
 
@@ -272,7 +276,8 @@ def _check_scores(case: Case) -> None:
     if isinstance(case.criterion, Variance) or scored.sum() < 5:
         return
     mine = mean_ranks(scores[scored], case.criterion.greater_is_better)
-    rho = float(correlations(np.array([mine, mean_ranks(case.variance[scored], True)]))[0, 1])
+    variance = quiet(lambda: Variance().score(case.problem))
+    rho = float(correlations(np.array([mine, mean_ranks(variance[scored], True)]))[0, 1])
     if rho >= (NEARLY_VARIANCE if case.is_sensitive else _ANY_NEARLY_VARIANCE):
         way_out = ", or choose a smaller bandwidth" if case.is_sensitive else " first"
         near = f"The ranking nearly equals that by variance (rank correlation {rho:.3f})"

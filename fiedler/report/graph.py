@@ -18,7 +18,7 @@ from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..plots import drawings
 from ..plots.placing import aligned, place_graph, subgraph
 from ..plots.svg import SvgFigure
-from ..words import number, printable
+from ..words import printable
 from .case import Case, Summary, built_in, class_colours
 
 MOST_ROWS = 5000  # largest number of rows for which the report builds the graph again
@@ -39,12 +39,10 @@ def compute_graph(case: Case) -> Summary:
     for own, weights in built:
         # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should not be.
         if own.reads == "nothing" and weights.n_components > 1:
-            largest = f"the largest with {weights.component_sizes[0]} of {n} rows"
+            parts = f"{weights.n_components} components, the largest with {weights.component_sizes[0]} of {n} rows"
             perfect = "A feature that is constant on each component gets a perfect score"
             way_out = "Use more neighbours or a larger bandwidth to connect them"
-            case.warn(
-                "disconnected", f"{own!r} has {weights.n_components} components, {largest}. {perfect}. {way_out}."
-            )
+            case.warn("disconnected", f"{own!r} has {parts}. {perfect}. {way_out}.")
         if own.reads == "nothing" and weights.n_isolated:
             case.warn("isolated", f"{own!r} leaves {weights.n_isolated} of {n} rows without any neighbour.")
         if weights.recall is not None and weights.recall < 0.95:
@@ -202,26 +200,13 @@ def _view(s: Summary) -> Summary:
         picture = graph["embedding"]
         words = f"Rows placed by the first two eigenvectors of {graph['shown']}, coloured by their labels."
         view["embedding"] = _draw_embedding("embedding", words, picture, colours, graph.get("n_pieces", 1))
-        view["legend"] = _embedding_keys(picture, colours)
+        view["legend"] = _looks(picture, colours)[1]
     if few is not None:
         words = f"The same rows, placed by {graph['shown']} of the {few['n_features']} selected features only."
         view["chosen"] = _draw_embedding("chosen", words, picture | few, colours, few["n_pieces"])
     if len(graph.get("eigenvalues", [])) > 2:
         view["eigenvalues"] = _draw_eigenvalues(graph)
     return view
-
-
-def _embedding_keys(picture: Summary, colours: list[str]) -> list[tuple[str, str, str]]:
-    """The legend of the picture: text, colour and shape."""
-    if picture["label"] is None:
-        return []
-    unknown = any(label is None for label in picture["label"])
-    if picture["kind"] == "target":
-        return [("target, low to high", "C0", "ramp")] + [("unknown", "muted", "round")] * unknown
-    seen, names = sorted({label for label in picture["label"] if label is not None}), picture["classes"]
-    keys = [(printable(names[code], 30), colours[code], "round") for code in seen if colours[code] != "ink"]
-    keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
-    return keys + [("unlabelled", "muted", "round")] * unknown
 
 
 def _lines(s: Summary, top: int) -> list[str]:
@@ -245,12 +230,9 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
             ends, line = np.asarray(picture["edges"]).ravel(), [Path.MOVETO, Path.LINETO]
             path = Path(np.column_stack([x[ends], y[ends]]), np.tile(line, len(picture["edges"])))
             drawings.outline(ax, path, fill=False, edgecolor=drawings.paint("muted"), alpha=0.18, linewidth=0.5)
-        texts, paint, strength = zip(*_point_looks(picture, colours), strict=True)
-        faint, n_tied, size = (
-            np.array(paint) == "muted",
-            len(x) - picture.get("n_loose", 0),
-            24 if len(x) <= 300 else 13,
-        )
+        texts, paint, strength = zip(*_looks(picture, colours)[0], strict=True)
+        faint, size = np.array(paint) == "muted", 24 if len(x) <= 300 else 13
+        n_tied = len(x) - picture.get("n_loose", 0)
         tied = np.arange(len(x)) < n_tied
         for part in (np.flatnonzero(faint & tied), np.flatnonzero(~faint & tied)):  # labelled rows on top
             if len(part):
@@ -259,11 +241,9 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
                 dots = ax.scatter(x[part], y[part], s=big, c=shades, linewidths=0, zorder=3)
                 figure.tell(dots, [texts[at] for at in part])
         if n_tied < len(x):
-            look: Summary = {
-                "facecolors": drawings.paint("surface"),
-                "edgecolors": list(map(drawings.paint, paint[n_tied:])),
-            }
-            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, marker="D", linewidths=1.6, zorder=4, **look)
+            look: Summary = {"facecolors": drawings.paint("surface"), "marker": "D", "linewidths": 1.6, "zorder": 4}
+            edges = list(map(drawings.paint, paint[n_tied:]))
+            far = ax.scatter(x[n_tied:], y[n_tied:], s=30, edgecolors=edges, **look)
             figure.tell(far, [f"{text}; almost no weight to other rows" for text in texts[n_tied:]])
         ax.grid(False)
         ax.set_xticks([])
@@ -275,22 +255,26 @@ def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], 
     return figure
 
 
-def _point_looks(picture: Summary, colours: list[str]) -> list[tuple[str, str, float]]:
-    """Text, name of the colour and opacity of every point."""
+def _looks(picture: Summary, colours: list[str]) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, str]]]:
+    """Text, name of the colour and opacity of every point; and the legend: text, colour and shape."""
     rows, labels = picture["row"], picture["label"]
     if labels is None:
-        return [(f"row {row}", "C0", 0.75) for row in rows]
-    unknown, looks = (": target unknown", "muted", 0.25), []
+        return [(f"row {row}", "C0", 0.75) for row in rows], []
     if picture["kind"] == "classes":
-        unknown, names = (": unlabelled", "muted", 0.35), [f": {printable(name, 60)}" for name in picture["classes"]]
-        looks = [unknown if code is None else (names[code], colours[code], 0.85) for code in labels]
+        word, faint, names = "unlabelled", (": unlabelled", "muted", 0.35), picture["classes"]
+        looks = [(f": {printable(name, 60)}", colours[code], 0.85) for code, name in enumerate(names)]
+        known = [faint if code is None else looks[code] for code in labels]
+        seen = sorted({label for label in labels if label is not None})
+        keys = [(printable(names[code], 30), colours[code], "round") for code in seen if colours[code] != "ink"]
+        keys += [(f"{len(seen) - len(keys)} others", "ink", "round")] * (len(seen) > len(keys))
     else:
-        values = np.array([number(label) for label in labels])
+        word, faint, values = "unknown", (": target unknown", "muted", 0.25), np.array(labels, dtype=float)
         low, high = (np.nanmin(values), np.nanmax(values)) if np.any(~np.isnan(values)) else (0.0, 1.0)
-        share = 0.12 + 0.88 * np.nan_to_num((values - low) / ((high - low) or 1.0))
-        known = zip((f": target {value:.4g}" for value in values), ["C0"] * len(rows), share, strict=True)
-        looks = [unknown if label is None else look for label, look in zip(labels, known, strict=True)]
-    return [(f"row {row}{text}", paint, strength) for row, (text, paint, strength) in zip(rows, looks, strict=True)]
+        share = 0.12 + 0.88 * ((values - low) / ((high - low) or 1.0))
+        known = [faint if np.isnan(v) else (f": target {v:.4g}", "C0", s) for v, s in zip(values, share, strict=True)]
+        keys = [("target, low to high", "C0", "ramp")]
+    keys += [(word, "muted", "round")] * (None in labels)
+    return [(f"row {row}{text}", paint, opacity) for row, (text, paint, opacity) in zip(rows, known, strict=True)], keys
 
 
 def _draw_eigenvalues(graph: Summary) -> SvgFigure:

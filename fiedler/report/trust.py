@@ -1,21 +1,33 @@
-"""The sections on trust: is a feature real (p-values), is it selected again on other rows, and how many are enough?"""
+"""The sections on trust: is a feature real, is it chosen again, how many are enough, and what do other methods say?"""
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
+
 import numpy as np
 
+from ..criteria import Criterion
+from ..evaluate.compare import sample_words
+from ..evaluate.measures import mean_ranks
 from ..evaluate.stability import Stability
 from ..evaluate.stability import stability as measure_stability
 from ..evaluate.tuning import enough, suggest_n_features, turning_point
+from ..methods import METHODS
 from ..plots import drawings
+from ..plots.drawings import METRICS, curve_styles
 from ..plots.svg import SvgFigure
 from ..selection.choice import ALPHA, level
+from ..selection.ranking import rank
+from ..syntax import as_criterion, short_text
 from ..words import number, printable
-from .case import Case, Summary, built_in, percent, quiet, short, tile
+from .case import Case, Summary, built_in, correlations, percent, quiet, short, tile
 from .graph import compute_graph
 
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
 _DRAWN = 20  # number of features in the figures of the stability
+SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
+_BASELINES = {"all": "all features", "random": "random features"}
 
 
 # -------------------------------------------------------------------- is it real?
@@ -44,7 +56,7 @@ def _view_significance(s: Summary) -> Summary:
     about = f"p-values of {n} features in {len(counts)} bins; the line is expected for noise."
     with SvgFigure("pvalues", "p-values", about) as pvalues:
         drawings.pvalue_histogram(pvalues.ax, counts, tell=pvalues.tell)
-    effect, q = (np.array([number(value) for value in columns.get(key, ())]) for key in ("effect", "q"))
+    effect, q = (np.array(columns.get(key, ()), dtype=float) for key in ("effect", "q"))
     if not np.isfinite(effect).any():
         return {"pvalues": pvalues}
     about = f"Effects of {n} features, largest first; in colour those that are significant."
@@ -90,10 +102,8 @@ def _view_stability(s: Summary) -> Summary:
         return {}
     k, n_draws, view = drawn["k"], drawn["n_draws"], Summary()
     names, columns = s["features"]["feature"][:_DRAWN], s["features"]
-    often, low, median, high = (
-        [number(value) for value in columns[key][:_DRAWN]]
-        for key in ("frequency", "rank_low", "rank_median", "rank_high")
-    )
+    shown = ("frequency", "rank_low", "rank_median", "rank_high")
+    often, low, median, high = (np.array(columns[key][:_DRAWN], dtype=float) for key in shown)
     height = 19 * len(names) + 60
     if drawn["k"] < s["data"]["n_features"]:  # otherwise every draw selects every feature
         about = f"Share of {n_draws} draws in which a feature is among the first {k}, {len(names)} best."
@@ -158,7 +168,7 @@ def _view_suggestions(s: Summary) -> Summary:
     for item in s["suggestions"]:  # each suggested number of features with the rules that gave it
         if item["n_features"] is not None:
             cuts.setdefault(item["n_features"], []).append(item["rule"])
-    values = np.array([number(value) for value in columns["explained" if is_set else "score"]])
+    values = np.array(columns["explained" if is_set else "score"], dtype=float)
     n = int(np.isfinite(values).sum())
     if n < 2:
         return {}
@@ -186,3 +196,162 @@ def _lines_suggestions(s: Summary, top: int) -> list[str]:
 
 _parts = {"lines": _lines_suggestions, "label": "How many"}
 SUGGESTIONS = built_in("suggestions", "How many features?", _compute_suggestions, _view_suggestions, **_parts)
+
+
+# -------------------------------------------------------------------- a comparison
+
+
+def _view_comparison(s: Summary) -> Summary:
+    comparison = s["comparison"]
+    settings, methods = comparison["settings"], comparison["methods"]
+    metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
+    order, said, sizes = _order(comparison), _method_words(methods), settings["n_features"]
+    heads, figures, tables, cells = [], [], [], {name: list[str]() for name in order}
+    for metric, name in metrics:
+        heads += ["Mean rank" if len(metrics) == 1 else f"Rank, {name}", f"Best {name}"]
+        curves, rows = {method: about["curves"][metric] for method, about in methods.items()}, []
+        about = f"Mean {name} of {len(methods)} methods over {settings['n_draws']} draws, by number of features."
+        with SvgFigure(f"curve-{metric}", f"{name} by number of features", about, height=320) as figure:
+            drawings.method_curves(figure.ax, curves, metric, figure.tell)  # means with 95 % bands; baselines are grey
+        figures.append((f"{name[0].upper()}{name[1:]}", figure))
+        for method in order:
+            at, values = curves[method]["n_features"], curves[method]["mean"]
+            means = dict.fromkeys(sizes, values[0]) if method == "all" else dict(zip(at, values, strict=True))
+            rows.append((said[method], ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
+            numbers = [number(value) for value in values]
+            best = min(numbers) if metric == "rmse" else max(numbers)
+            best_words = f"{best:.4g}\u00a0at\u00a0{at[numbers.index(best)]:,}"
+            cells[method] += [f"{methods[method]['average_rank'][metric]:.2f}", best_words]
+        tables.append((f"Mean {name} by number of features", ["Method", *sizes], rows))
+    for name, about in methods.items():
+        cells[name].append("–" if about["criterion"] is None else f"{about['seconds']:.3f}")
+    styles = curve_styles(methods).items()
+    return {
+        "sample": sample_words(settings),
+        "curves": figures,
+        "legend": [(said[name], colour, "" if style == "-" else "dashed") for name, (colour, style) in styles],
+        "heads": ["Method", *heads, "Seconds"],
+        "rows": [(said[name], cells[name]) for name in order],
+        "tables": tables,
+    }
+
+
+def _order(comparison: Summary) -> list[str]:
+    """Methods and baselines by their mean rank, best first."""
+    methods, metric = comparison["methods"], comparison["settings"]["metrics"][0]
+    return sorted(methods, key=lambda name: methods[name]["average_rank"][metric])
+
+
+def _method_words(methods: Summary) -> dict[str, str]:
+    """The name of each method, and whether it is a baseline."""
+    base = {name: f"{_BASELINES.get(name, name)} (baseline)" for name, about in methods.items() if about["baseline"]}
+    return {name: name for name in methods} | base
+
+
+def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
+    """The best method; if it is a baseline, also the best method that is not a baseline."""
+    methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]
+    order = _order(s["comparison"])
+    full = _method_words(methods)[order[0]]
+    words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
+    place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
+    if place:
+        words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
+    return [tile("Best method", printable(full, 28), words, f"{full}, {words}")]
+
+
+def ordinal(place: int) -> str:
+    """A position as an ordinal number.
+
+    Examples
+    --------
+    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def _lines_comparison(s: Summary, top: int) -> list[str]:
+    lines = []
+    for metric, best in s["comparison"]["best"].items() if s["comparison"] else ():
+        ranks = {name: about["average_rank"][metric] for name, about in s["comparison"]["methods"].items()}
+        order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
+        lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
+    return lines
+
+
+_comparison: Summary = {"compute": lambda case: case.comparison and case.comparison.summary(), "view": _view_comparison}
+_comparison |= {"tiles": _tiles_comparison, "lines": _lines_comparison, "label": "Comparison"}
+COMPARISON = built_in("comparison", "Comparison of methods", **_comparison)
+
+
+# -------------------------------------------------------------------- agreement between methods
+
+
+def _compute_agreement(case: Case) -> Summary:
+    """Rank correlations and common features of the method and other methods on the same data."""
+    m, criterion, without_pairs = case.problem.n_features, case.criterion, case.problem.without_pairs()
+    if m < 3:
+        return {"note": "Agreement between methods needs at least three features."}
+    k, order = min(case.n_selected, m), case.selector.order_
+    ranks = mean_ranks(case.scores, criterion.greater_is_better, order if criterion.is_set else None)
+    found = {short_text(criterion): (ranks, order)}
+    for name, other in _others(case).items():
+        if repr(other) == repr(criterion) or name in found:
+            continue
+        problem = case.problem if "pairs" in other.uses else without_pairs
+        with warnings.catch_warnings(action="ignore"), suppress(ValueError, TypeError):  # y or pairs may be missing
+            ranking = rank(other, problem, k)
+            path = None if ranking.shares is None else ranking.order
+            found[name] = mean_ranks(ranking.scores, other.greater_is_better, path), ranking.order
+    if len(found) < 2:
+        return {"note": "No other method could be scored on these data."}
+    all_ranks, orders = zip(*found.values(), strict=True)
+    chosen = [set(order[:k].tolist()) for order in orders]
+    overlap = [[len(a & b) / k for b in chosen] for a in chosen]
+    return {"methods": list(found), "spearman": correlations(np.array(all_ranks)), "overlap": overlap, "k": k}
+
+
+def _others(case: Case) -> dict[str, Criterion]:
+    """The quick methods of the comparison, or a few methods with their default parameters."""
+    if case.comparison is not None:
+        found, compared = dict[str, Criterion](), case.comparison.summary()["methods"]
+        for name, formula in case.comparison.criteria.items():
+            for text in (name, formula) if formula and compared[name]["seconds"] < 5 else ():
+                with suppress(ValueError):
+                    found[name] = found.get(name) or as_criterion(text)
+        return found
+    names = ["variance"]
+    if np.prod(case.problem.X.shape) <= SLOW_CELLS:
+        names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
+        names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
+        names += ["constraint"] * case.problem.supervision.has_pairs
+    return {name: METHODS[name]() for name in names}
+
+
+def _view_agreement(s: Summary) -> Summary:
+    agreement = s["agreement"]
+    if "methods" not in agreement:
+        return {}
+    others = "the methods of the comparison" if s.get("comparison") else "other methods with their default parameters"
+    methods, view = agreement["methods"], Summary({"others": others})
+    titles = {"spearman": "Rank correlation (Spearman)", "overlap": f"Common among the first {agreement['k']}"}
+    pairs = [(i, j) for i in range(len(methods)) for j in range(i)]
+    named = [printable(name, 40) for name in methods]
+    for key, title in titles.items():  # a map with one number for every two methods
+        values = agreement[key]
+        about = "; ".join(f"{named[i]} and {named[j]}: {number(values[i][j]):.2f}" for i, j in pairs)
+        with SvgFigure(key, title, about, height=min(max(40 * len(methods) + 110, 230), 420)) as view[key]:
+            ax, middle = view[key].ax, np.arange(len(methods)) + 0.5
+            drawings.squares(ax, values, methods, tell=view[key].tell)
+            drawings.cell_numbers(ax, values)
+            ax.set_xticks(middle, [printable(name, 16) for name in methods])
+            ax.set_yticks(middle, [printable(name, 22) for name in methods])
+            if len(methods) > 4 or max(map(len, methods)) > 9:
+                for label in ax.get_xticklabels():
+                    label.set(rotation=32, ha="right", rotation_mode="anchor")
+    return view
+
+
+AGREEMENT = built_in("agreement", "Agreement between methods", _compute_agreement, _view_agreement, label="Agreement")

@@ -161,7 +161,7 @@ def _small_figure(section: Summary, about: Summary, legend: list[tuple[str, str]
             longest = max(2, _LEVEL_LETTERS // len(at))
             ax.set_xticks(at, [printable(about["levels"][place], longest) for place in at])
         if kind == "target":
-            target, x = (np.array([number(value) for value in part]) for part in (section["target"], about["x"]))
+            target, x = (np.array(part, dtype=float) for part in (section["target"], about["x"]))
             dots = drawings.points(ax, np.clip(x, low, high), target, 3.5, edgecolor="C0", alpha=0.5)
             words = f"{name}: correlation {number(about['correlation']):.2f} with the target"
             figure.tell(dots, [words])
@@ -231,9 +231,7 @@ def _compute_axis(case: Case) -> Summary | None:
     if axis is None:
         return None
     _, codes, classes = case.labels
-    n_classes = 0 if classes is None else len(classes)
-    profiles = mean_profiles(problem, codes if n_classes else None, n_classes)
-    gains = getattr(case.selector, "gains_", None)
+    profiles, gains = mean_profiles(problem, codes, classes), getattr(case.selector, "gains_", None)
     return {
         "axis": axis,
         "value": "score" if gains is None else "gain",
@@ -255,13 +253,12 @@ def _view_axis(s: Summary) -> Summary:
         span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         rows.append((span, [f"{len(part):,}"] * (not single) + [str(best)]))
     names, colours = about["classes"] or [], class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
-    values = np.array([number(value) for value in about["values"]])
+    values = np.array(about["values"], dtype=float)
     texts = [f"{axis[j]:g}: rank {at}, {about['value']} {short(float(values[j]))}" for j, at in rank.items()]
     words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {len(chosen)} of them selected."
     with SvgFigure("axis", "Features over their axis", words, height=380) as figure:
         above, below = figure.split(2, (3, 2))
-        profiles = np.array([[number(value) for value in profile] for profile in about["profiles"]])
-        drawings.profiles_over_axis(above, axis, profiles, colours, chosen)
+        drawings.profiles_over_axis(above, axis, np.array(about["profiles"], dtype=float), colours, chosen)
         drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell)
         below.set(xlabel="feature", ylabel=about["value"])
     legend = [(printable(name, 30), colour, "round") for name, colour in zip(names, colours, strict=False)]
