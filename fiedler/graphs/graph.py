@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from ..data.arrays import Block, as_csr, dense, take_rows
 from ..engine.compiled import as_block, kernels
 from ..engine.moments import group_moments, pooled_moments, sparse_centre, sparse_moments
+from ..engine.threads import batches
 from ..validation import is_sparse
 from ..words import html_table
 from .adjacency import adjacency, from_distances, symmetric
@@ -33,6 +34,7 @@ from .spectrum import SmallSpectrum, spectrum
 
 _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
 
+_FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
 _PAIRS_AT_ONCE = 2**24
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
@@ -433,6 +435,11 @@ class Graph:
             energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
             compiled.edge_energy(as_block(F), W.indptr, W.indices, W.data, energy)
             return energy
+        # In narrow blocks, so small that the allocator keeps their memory; a full W is read once.
+        step = F.shape[1] if self.is_full else max(_FEW, _SMALL // self.n_nodes)
+        return np.concatenate([self._product_energy(F[:, part]) for part in batches(F.shape[1], step)])
+
+    def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
         product = self.row_sums[:, None] * centred
         product -= self.dot(centred)
