@@ -17,7 +17,7 @@ import numpy as np
 
 import fiedler as fd
 from fiedler.problem import Problem
-from fiedler.selection.ranking import rank
+from fiedler.selection.choice import rank
 
 from . import selectors as other
 from .contenders import missing
@@ -50,7 +50,7 @@ def on_set(name: str, quick: bool = False) -> list[list]:
 
     def order(criterion: fd.Criterion, told: Problem, rng: np.random.Generator) -> np.ndarray:
         """Columns, best first; those without a score follow in random order."""
-        ranking = rank(criterion, told)
+        ranking = rank(criterion.resolved(), told)
         scored, unscored = np.split(ranking.order, [ranking.n_scored])
         return np.concatenate([scored, rng.permutation(unscored)]) if len(unscored) else scored
 
@@ -58,9 +58,9 @@ def on_set(name: str, quick: bool = False) -> list[list]:
         return orders | {f"{method} pruned": judge.pruned(found, LIMIT) for method, found in orders.items()}
 
     def path(told: Problem) -> np.ndarray:
-        return rank(fd.SmoothSubset(), told, most).order[:most]
+        return rank(fd.SmoothSubset().resolved(), told, most).order[:most]
 
-    variance = judge.pruned(rank(fd.Variance(), Problem.of(data.unscaled)).order, LIMIT)
+    variance = judge.pruned(rank(fd.Variance().resolved(), Problem.of(data.unscaled)).order, LIMIT)
     blind = {UNTOLD: path(problem), "variance pruned": variance}
     blind |= {"cur": other.cur(data.X, most)} if missing("CUR") is None else {}
     random = [data.rng(_RANDOM, draw).permutation(data.X.shape[1]) for draw in range(10 if quick else 30)]

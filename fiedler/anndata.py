@@ -23,8 +23,7 @@ from .data.arrays import anndata_matrix, check_scale, rows_of, validate_X
 from .data.columns import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
-from .selection.choice import Choice, choose
-from .selection.ranking import fixed_columns
+from .selection.choice import Choice, choose, fixed_columns
 from .selector import SpectralSelector
 from .significance.testing import discover
 from .syntax import as_criterion, short_text
@@ -231,7 +230,7 @@ def _on_graph(criterion: Criterion, adata: Any, graph: Any) -> tuple[Graph | Non
 def _chosen(criterion: Criterion, problem: Problem, selector: SpectralSelector) -> Choice:
     """The selected genes of one problem."""
     wanted = selector.n_features_to_select, selector.redundancy, selector.alpha, selector.threshold, selector.screen
-    return choose(criterion, problem, *wanted, selector.include)
+    return choose(criterion.resolved(), problem, *wanted, selector.include)
 
 
 def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelector, significance: bool) -> dict:
@@ -243,7 +242,7 @@ def _with_tests(criterion: Criterion, problem: Problem, selector: SpectralSelect
     if found.pvalues is not None:
         about |= {"pvalue": found.pvalues, "qvalue": found.qvalues, "effect": found.effects}
     elif significance:
-        tested = discover(criterion, problem)
+        tested = discover(criterion.resolved(), problem)
         about |= {"pvalue": tested.pvalues, "qvalue": tested.qvalues, "effect": tested.effect}
     return about
 

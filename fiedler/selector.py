@@ -18,9 +18,8 @@ from .data import arrays
 from .data.arrays import SCALES, as_source, is_container, opened, uneven_columns, with_text_names
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
-from .selection.choice import Choice, choose, level
+from .selection.choice import Choice, choose, fixed_features, level
 from .selection.explanation import Explanation, explained
-from .selection.ranking import fixed_features
 from .selection.redundancy import LIMIT, limit_of
 from .syntax import as_criterion, short_text
 from .words import direction, html_table

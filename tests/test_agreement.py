@@ -415,7 +415,7 @@ def test_more_features_than_are_kept_are_taken_with_a_word():
 
 def test_the_screen_fdr_keeps_what_is_significant_and_feeds_any_number():
     X, _ = planted(16)
-    tested = discover(LaplacianScore(), Problem.of(X))
+    tested = discover(LaplacianScore().resolved(), Problem.of(X))
     selector = SpectralSelector("laplacian", n_features_to_select=3, screen="fdr").fit(X)
     assert_array_equal(selector.kept_, tested.qvalues <= 0.1)
     assert_array_equal(selector.qvalues_, tested.qvalues)

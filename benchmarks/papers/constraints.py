@@ -18,10 +18,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 import fiedler as fd
 from fiedler import RBF, ConstraintScore, LaplacianScore
+from fiedler.criteria.order import rank_features
 from fiedler.datasets import constraint_toy
 from fiedler.evaluate import kendall_coefficient, rank_sums
 from fiedler.evaluate.held_out import whole_seed
-from fiedler.selection.ranking import rank_features
 
 from .. import data
 from ..pages import PRINTED, load, number, table

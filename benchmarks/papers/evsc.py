@@ -21,7 +21,7 @@ from fiedler import EVSC, RBF, SPEC, LaplacianScore, Variance
 from fiedler.evaluate import clustering_curve, good_against_bad, jaccard_curve
 from fiedler.evaluate.tuning import turning_point
 from fiedler.problem import Problem
-from fiedler.selection.ranking import rank
+from fiedler.selection.choice import rank
 
 from ..data import paper_set
 from ..pages import table
@@ -53,7 +53,7 @@ def ranking(name: str, method: str, draw: int = 0) -> tuple[np.ndarray, np.ndarr
     X, _ = data(name)
     if method == "random":
         return np.full(X.shape[1], np.nan), np.random.default_rng([0, draw]).permutation(X.shape[1])
-    return rank(_CRITERIA[METHODS.index(method)], Problem.of(X))[:2]
+    return rank(_CRITERIA[METHODS.index(method)].resolved(), Problem.of(X))[:2]
 
 
 def good_and_bad(name: str, method: str, draw: int, sizes: np.ndarray, repeats: int) -> np.ndarray:

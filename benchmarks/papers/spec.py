@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 import fiedler as fd
 from fiedler import SPEC, ClassGraph
-from fiedler.selection.ranking import rank_features
+from fiedler.criteria.order import rank_features
 
 from ..data import paper_set, paper_set_info
 from ..pages import number, table

@@ -17,8 +17,8 @@ from scipy.stats import spearmanr
 
 import fiedler as fd
 from fiedler.criteria.disagreement import best_cut, cut, cut_recipe
+from fiedler.criteria.order import rank_features
 from fiedler.evaluate.curves import spread
-from fiedler.selection.ranking import rank_features
 
 from ..data import paper_set
 from ..pages import number, table

@@ -20,7 +20,7 @@ from fiedler import Correlation, Criterion, LaplacianScore, Precomputed
 from fiedler.datasets import make_target_problem
 from fiedler.evaluate.held_out import folds, predicted, read_target, whole_seed
 from fiedler.problem import Problem
-from fiedler.selection.ranking import rank
+from fiedler.selection.choice import rank
 
 from .. import data
 from ..pages import number, table
@@ -153,12 +153,12 @@ def rankings(chosen: RegressionSet, Z: np.ndarray, train: np.ndarray, seed: list
         ("random", 0): np.random.default_rng([*seed, _RANDOM]).permutation(Z.shape[1]),
         ("variance", 0): np.argsort(-chosen.X[train].var(axis=0), kind="stable"),  # before the features are scaled
     }
-    made["LS", 0] = rank(CRITERIA["LS"](Z[train]), Problem.of(Z[train])).order
+    made["LS", 0] = rank(CRITERIA["LS"](Z[train]).resolved(), Problem.of(Z[train])).order
     for n_labels in chosen.n_labels:
         y, outputs = np.full(len(train), np.nan), chosen.y[train][shown[:n_labels]]
         y[shown[:n_labels]] = (outputs - outputs.mean()) / outputs.std()
         for method in PAPER[1:]:
-            made[method, n_labels] = rank(CRITERIA[method](Z[train]), Problem.of(Z[train], y)).order
+            made[method, n_labels] = rank(CRITERIA[method](Z[train]).resolved(), Problem.of(Z[train], y)).order
     return made
 
 
@@ -175,7 +175,7 @@ def hits(problem: int, method: str, numbers: Sequence[int]) -> int:
     count = 0
     for number_of_set in numbers:
         X, y, informative = make_target_problem(problem, 1000, random_state=whole_seed([0, problem, number_of_set]))
-        count += set(rank(METHODS[method], Problem.of(X, y)).order[: len(informative)]) == set(informative)
+        count += set(rank(METHODS[method].resolved(), Problem.of(X, y)).order[: len(informative)]) == set(informative)
     return count
 
 

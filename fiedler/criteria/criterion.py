@@ -413,10 +413,6 @@ class Resolved:
     accepts_missing: bool
     one_pass: bool
 
-    def resolved(self) -> Resolved:
-        """Itself, so that a function can take either form."""
-        return self
-
     def __repr__(self) -> str:
         return repr(self.criterion)
 

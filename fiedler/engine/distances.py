@@ -65,6 +65,7 @@ class Distances(ABC):
     _scale: np.ndarray | None = None  # factors that give the rows unit norm, under the cosine
     _lengths: np.ndarray | None = None  # ‖x_i‖² of integers under the cosine, where products of them are exact
     _keys: np.ndarray | None = None  # all of them, if they can be held
+    _budgets = 1  # memory budgets that the keys may take
     _double: Distances | None = None  # the same in double precision, after first use
 
     def __init__(self, X: Any, metric: str = "euclidean", single: bool | None = None):
@@ -96,6 +97,8 @@ class Distances(ABC):
             self._to_unit_norm(1.0 / np.sqrt(np.where(self.norms > 0, self.norms, 1.0)))
             self._norms, self.norms = 1.0 - self._empty, np.ones(self.n)
         self.exact = self._integer and (not self.single or bool(self.norms.max(initial=0.0) < self._exact_single))
+        # Whether the keys of all pairs fit into memory.
+        self.holds_keys = self.n**2 <= budget() * self._budgets * (_SINGLE_KEYS if self.single else 1)
         # The error of the key (i, j) is at most bound_i + bound_j.
         error = 0.0 if self.exact else rounding_error(self._terms, self._width, self.single) / 2.0
         self.bound = error * self._norms
@@ -106,9 +109,9 @@ class Distances(ABC):
     def _read(self, single: bool | None) -> None:
         """Prepare the rows and decide on the precision of the keys."""
 
-    @abstractmethod
     def _is_integer(self) -> bool:
         """Whether all values are integers."""
+        return is_integer(self._X)
 
     @abstractmethod
     def _measure(self) -> np.ndarray:
@@ -139,11 +142,6 @@ class Distances(ABC):
     def _terms(self) -> int:
         """Number of products in a key that may have a rounding error."""
         return self.m
-
-    @property
-    def holds_keys(self) -> bool:
-        """Whether the keys of all pairs fit into memory."""
-        return self.n**2 <= budget() * (_SINGLE_KEYS if self.single else 1)
 
     # ---------------------------------------------------------------- keys of all pairs
 
@@ -272,9 +270,6 @@ class DenseDistances(Distances):
         self.single = self.n**2 * self.m >= SINGLE_PAYS if single is None else single
         self.few_columns = self.m <= _FEW_COLUMNS and self.n >= _SOME_ROWS and self._metric == "euclidean"
 
-    def _is_integer(self) -> bool:
-        return is_integer(self._X)
-
     def _measure(self) -> np.ndarray:
         norms = np.zeros(self.n)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -388,9 +383,6 @@ class SparseDistances(Distances):
         cheaper = np.minimum(stored * STORED_COST, squares).sum() < _CHEAPER * STORED_COST * stored.sum()
         return bool(squares <= _SINGLE_KEYS * budget() and stored.sum() >= _MANY_PRODUCTS and cheaper)
 
-    def _is_integer(self) -> bool:
-        return is_integer(self._rows)
-
     def _measure(self) -> np.ndarray:
         return np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
 
@@ -462,11 +454,12 @@ class SourceDistances(Distances):
     """
 
     _centred = False
+    _budgets = 2  # the sum and one part must fit into memory next to a slab
     _whole: np.ndarray | None = None  # the Gram matrix, if it fits into memory
 
     def _read(self, single: bool | None) -> None:
         self.shared_work = 0.0
-        self._whole_fits = self.n**2 <= 2 * budget()  # the sum and one part must fit into memory next to a slab
+        self._whole_fits = self.n**2 <= self._budgets * budget()
 
     def _is_integer(self) -> bool:
         X = self._X
@@ -483,10 +476,6 @@ class SourceDistances(Distances):
 
     def _centre(self) -> None:
         self._centred = not self._X.sparse
-
-    @property
-    def holds_keys(self) -> bool:
-        return self._whole_fits
 
     @property
     def n_passes(self) -> int:

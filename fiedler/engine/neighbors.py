@@ -118,14 +118,6 @@ def _for_all_rows(found: np.ndarray, squared: np.ndarray, group: np.ndarray, k: 
     return top_member[group][keep].reshape(n, k), top_distance[group][keep].reshape(n, k)
 
 
-def search_name(X: Matrix, recall: float | None) -> str:
-    """The name of the search that :func:`find_neighbors` used, given its recall."""
-    if recall is None:
-        return "exact"
-    projected = isinstance(X, Source) and not X.sparse and X.shape[1] > SKETCH
-    return "projected" if projected else "approximate"
-
-
 def _find_in_source(distances: SourceDistances, k: int, algorithm: str) -> tuple[np.ndarray, np.ndarray, float | None]:
     """As find_neighbors, for a source: few rows are searched exactly, many rows by a sketch in float32.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from threading import Lock, local
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..data.work import counting, listening
 _WORTH_SHARING = 4e6  # for fewer scalar operations, starting threads costs more than it saves
 _WORTH_BLAS_THREADS = 3e8
 _DONE = object()
+_entering, _inside = Lock(), 0  # threads inside one_thread(), and the limit that the first of them has set
+_limit: Any = None
 
 
 @cache
@@ -35,54 +37,37 @@ def n_threads(operations: float = np.inf) -> int:
     return max(1, min([cores, *blas, *([int(stated)] if stated.isdigit() else [])]))
 
 
-class _OneBlasThread:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """A context in which BLAS uses one thread, also if several threads are inside at the same time.
 
-    Most builds of BLAS have one limit for the whole process. If several threads each set and restored it, the last one
-    could restore the limit of another. So the first thread that enters sets the limit, and the last thread that leaves
-    restores it. Builds with OpenMP have one limit per thread, and every thread sets its own.
+    Limits of OpenMP belong to a thread. All others belong to the process: the first thread that enters sets the limit
+    and the last thread that leaves removes it.
     """
-
-    def __init__(self) -> None:
-        self._lock, self._inside, self._own = Lock(), 0, local()
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        if _limits_are_per_thread():
-            self._own.limits = [*getattr(self._own, "limits", []), _controller().limit(limits=1, user_api="blas")]
-            return
-        with self._lock:
-            if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
-                _let_any_thread_set_limits()
-            self._inside += 1
-
-    def __exit__(self, *_: Any) -> None:
-        if _limits_are_per_thread():
-            self._own.limits.pop().restore_original_limits()
-            return
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-                _let_any_thread_set_limits()
-
-
-@cache
-def _limits_are_per_thread() -> bool:
-    found = [lib for lib in _controller().info() if lib["user_api"] == "blas"]
-    return bool(found) and all(lib.get("threading_layer") == "openmp" for lib in found)
-
-
-def _let_any_thread_set_limits() -> None:
-    """Work around threadpoolctl 3.8, which ignores limits of other threads while the first thread has one."""
-    for lib in _controller().lib_controllers:
-        release = getattr(lib, "clear_controlling_thread", None)
-        if release is not None:
-            release(force=True)
-
-
-_ONE = _OneBlasThread()
+    global _inside, _limit
+    libraries = _controller().lib_controllers
+    blas = [lib for lib in libraries if lib.user_api == "blas"]
+    if blas and all(getattr(lib, "threading_layer", None) == "openmp" for lib in blas):
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+        return
+    # threadpoolctl 3.8 ignores limits of other threads while the first thread has one, until it is told to forget it.
+    forget = [lib.clear_controlling_thread for lib in libraries if hasattr(lib, "clear_controlling_thread")]
+    with _entering:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+            for release in forget:
+                release(force=True)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _entering:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
+                for release in forget:
+                    release(force=True)
 
 
 def batches(length: int, size: int) -> list[slice]:
@@ -92,7 +77,7 @@ def batches(length: int, size: int) -> list[slice]:
 
 def one_blas_thread(operations: float) -> AbstractContextManager:
     """A context in which BLAS uses one thread for small jobs; for large jobs it does nothing."""
-    return _ONE if operations < _WORTH_BLAS_THREADS else nullcontext()
+    return one_thread() if operations < _WORTH_BLAS_THREADS else nullcontext()
 
 
 def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: float, what: str = "") -> None:
@@ -132,7 +117,7 @@ def for_each(function: Callable[[Any], Any], items: Iterable[Any], operations: f
                 left = iter(())
             raise
 
-    with _ONE, ThreadPoolExecutor(threads - 1) as pool:
+    with one_thread(), ThreadPoolExecutor(threads - 1) as pool:
         others = [pool.submit(work) for _ in range(threads - 1)]
         work()
         for other in others:

@@ -26,7 +26,7 @@ from ..criteria.order import check_scored
 from ..data.work import Kept, counting
 from ..engine.distances import row_distances
 from ..problem import Problem
-from ..selection.ranking import rank
+from ..selection.choice import rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import software
@@ -145,7 +145,7 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.random_state, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
-    ranking = rank(criterion, plan.problem.with_supervision(y, **pairs), most)
+    ranking = rank(criterion.resolved(), plan.problem.with_supervision(y, **pairs), most)
     order, scored = ranking.order, ranking.n_scored
     check_scored(criterion, ranking.scores, most if plan.unscored == "raise" else 1, f" in draw {number}")
     return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]

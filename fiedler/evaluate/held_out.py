@@ -28,7 +28,7 @@ from ..criteria import Criterion
 from ..criteria.order import check_scored
 from ..errors import ParameterError
 from ..problem import Problem
-from ..selection.ranking import Ranking, rank
+from ..selection.choice import Ranking, rank
 from ..supervision import Supervision
 from ..validation import check_integer
 from ..words import did_you_mean
@@ -156,7 +156,7 @@ def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> 
 
 def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
     """A ranking in which at least ``at_least`` features have a score."""
-    ranking = rank(criterion, problem, at_least)
+    ranking = rank(criterion.resolved(), problem, at_least)
     check_scored(criterion, ranking.scores, at_least, where)
     return ranking
 

@@ -108,7 +108,7 @@ def significance(
     criterion = as_criterion(criterion)
     problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
     options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction, "alpha": alpha}
-    found = discover(criterion, problem, **options, n_permutations=n_permutations, random_state=random_state)
+    found = discover(criterion.resolved(), problem, **options, n_permutations=n_permutations, random_state=random_state)
     return _named(found, problem)
 
 
@@ -279,6 +279,6 @@ def missing_values(X: Any, *, groups: Any = None) -> MissingValues:
     _, once = np.unique(a * n + b, return_index=True)  # an edge that both ends name counts once
     graph = Graph.from_edges(a[once], b[once], np.exp(-squared / (2.0 * width**2))[once], n)
     with warnings.catch_warnings(action="ignore"):  # an indicator has few different values; the counts show how few
-        tested = discover(LaplacianScore(Precomputed(graph)), Problem(present[:, holed].astype(np.float64)))
+        tested = discover(LaplacianScore(Precomputed(graph)).resolved(), Problem(present[:, holed].astype(np.float64)))
     pvalues[holed], qvalues[holed] = tested.pvalues, tested.qvalues
     return MissingValues((~present).sum(axis=0), pvalues, qvalues, n, int(present.all(axis=1).sum()), columns)

@@ -430,6 +430,8 @@ class Graph:
         energy : ndarray of shape (b,)
             One per column.
         """
+        if is_sparse(F) and self.csr is not None:
+            return self._sparse_energy(F)
         F, compiled = dense(F), kernels(self.work)
         if compiled is not None:
             energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
@@ -438,6 +440,9 @@ class Graph:
         # In narrow blocks, so small that the allocator keeps their memory; a full W is read once.
         step = F.shape[1] if self.is_full else max(_FEW, _SMALL // self.n_nodes)
         return np.concatenate([self._product_energy(F[:, part]) for part in batches(F.shape[1], step)])
+
+    def _sparse_energy(self, F: sp.csc_array) -> np.ndarray:
+        raise self._lacks("edges")
 
     def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
@@ -727,9 +732,7 @@ class CsrGraph(Graph):
         inside = self._W[nodes][:, nodes]
         return lambda x: inside @ x
 
-    def energy(self, F: Block) -> np.ndarray:
-        if not is_sparse(F):
-            return super().energy(F)
+    def _sparse_energy(self, F: sp.csc_array) -> np.ndarray:
         energy, compiled = np.zeros(F.shape[1]), kernels(self.work)
         if compiled is not None:
             W, column = self._W, np.zeros(self.n_nodes)

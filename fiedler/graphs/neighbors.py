@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..data.source import Source
 from ..engine.agreement import Agreed, agreeing
 from ..engine.approximate import leading_components
-from ..engine.neighbors import find_neighbors, search_name, undirected
+from ..engine.distances import SKETCH
+from ..engine.neighbors import find_neighbors, undirected
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_positive
 from .adjacency import safe_bandwidth, warn_underflow
@@ -109,7 +111,9 @@ class KNN(Recipe):
                 UserWarning,
                 stacklevel=2,
             )
-        how: dict[str, Any] = {"recall": recall, "neighbors": search_name(X, recall)}
+        how: dict[str, Any] = {"recall": recall, "neighbors": "exact" if recall is None else "approximate"}
+        if recall is not None and isinstance(X, Source) and not X.sparse and X.shape[1] > SKETCH:
+            how["neighbors"] = "projected"
         i, j, first = undirected(found)
         squared = squared.ravel()[first]
         if self.weight == "binary":

@@ -23,7 +23,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..criteria import Criterion, Rayleigh
+from ..criteria import Rayleigh
 from ..criteria.criterion import Resolved
 from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
 from ..data.arrays import Block
@@ -125,7 +125,7 @@ class Significance:
 
 
 def discover(
-    criterion: Criterion | Resolved,
+    resolved: Resolved,
     problem: Problem,
     *,
     n_folds: int = 10,
@@ -143,7 +143,6 @@ def discover(
     if n_permutations is not None:
         check_integer("n_permutations", n_permutations, 19)  # with fewer permutations no p-value reaches 0.05
     problem.check_plain("p-values")
-    resolved = criterion.resolved()
     resolved.check(problem)
     null = resolved.formula.null()
     builder, orders = _test_of(resolved, null, n_permutations)
