@@ -201,7 +201,8 @@ def ranked(path: str, method: str, labels: str, memory: str, workers: str = "") 
     options = {"memory": int(memory), "workers": int(workers) if workers else None}
     screen, criterion = Screen(quiet=True), as_criterion(method)
     with scale.resources(options, screen):
-        source = scale.placed(open_source(path), options, screen)
+        source = open_source(path)
+        source = scale.with_workers(source, screen) if workers else source
         start = time.perf_counter()
         scores = criterion.evaluate(source, **supervision(labels, len(source)))
         taken = time.perf_counter() - start
