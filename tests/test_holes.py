@@ -99,17 +99,6 @@ def test_rare_and_common_columns_are_filled_alike(monkeypatch):
         np.testing.assert_allclose(filled(X, ~np.isnan(X)), expected, rtol=1e-12)
 
 
-def test_compiled_and_plain_distances_agree(monkeypatch):
-    pytest.importorskip("numba")
-    X = with_holes(80, 6, 0.3)
-    monkeypatch.setattr(holes, "kernels", lambda work: None)
-    plain = filled(X, ~np.isnan(X))
-    from fiedler.engine.compiled import load
-
-    monkeypatch.setattr(holes, "kernels", lambda work: load())
-    np.testing.assert_allclose(filled(X, ~np.isnan(X)), plain, rtol=1e-13)
-
-
 def test_few_candidates_fall_back_to_all_rows(monkeypatch):
     X = with_holes(300, 6, 0.2)
     X[:280, 0] = np.nan

@@ -49,7 +49,7 @@ from ..graphs.anchors import SUMMED
 from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
-from .nulls import FeatureOrders, LabelOrders, Null, null_of_formula, null_of_sum
+from .nulls import FeatureOrders, LabelOrders, Null, Quotient, null_of_formula
 
 
 class Traits(NamedTuple):
@@ -328,7 +328,7 @@ class Criterion(BaseEstimator):
         for value in parameters(self).values():
             if isinstance(value, (Criterion, Recipe)):
                 yield from value.walk()
-            elif holds_graph(value):
+            elif not isinstance(value, (Real, str, type(None))) and holds_graph(value):
                 yield from as_recipe(value).walk()
 
     def __add__(self, other: Any) -> Criterion:
@@ -596,7 +596,11 @@ class Sum(Pair):
         for one, other in ((self.left, self.right), (self.right, self.left)):
             if isinstance(other, Scaled) and other.factor == 0:
                 return one.null()
-        return null_of_sum(self.left.null(), self.right.null())
+        both = self.left.null(), self.right.null()
+        labels = next((part for part in both if isinstance(part, LabelOrders)), None)
+        graph = next((part for part in both if isinstance(part, Quotient) and part.other is None), None)
+        same = labels is not None and graph is not None and labels.graph.key == graph.graph.key
+        return labels if same else null_of_formula(*both)  # type: ignore[return-value]
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         left, right = self.left, self.right

@@ -84,16 +84,6 @@ class NoTest:
 Null: TypeAlias = Quotient | LabelOrders | FeatureOrders | NoTest
 
 
-def null_of_sum(left: Null, right: Null) -> Null:
-    """The null description of the sum of two scores."""
-    both = (left, right)
-    labels = next((part for part in both if isinstance(part, LabelOrders)), None)
-    graph = next((part for part in both if isinstance(part, Quotient) and part.other is None), None)
-    if labels is not None and graph is not None and labels.graph.key == graph.graph.key:
-        return labels
-    return null_of_formula(left, right)
-
-
 def null_of_formula(left: Null, right: Null) -> Null:
     """The null description of any other formula of two scores."""
     missing = [part for part in (left, right) if isinstance(part, NoTest)]

@@ -54,22 +54,20 @@ def good_enough(scores: np.ndarray, greater_is_better: bool, threshold: Any) -> 
     >>> good_enough(np.array([0.5, np.nan, 0.1, 0.9]), greater_is_better=False, threshold="mean")
     array([ True, False,  True, False])
     """
-    limit = _limit(scores[np.isfinite(scores)], threshold)
-    return scores >= limit if greater_is_better else scores <= limit
-
-
-def _limit(finite: np.ndarray, threshold: Any) -> float:
     if isinstance(threshold, Real) and not isinstance(threshold, bool) and not np.isnan(float(threshold)):
-        return float(threshold)
-    factor, _, word = str(threshold).rpartition("*")
-    try:
-        statistic: Any = {"mean": np.mean, "median": np.median}[word.strip()]
-        share = float(factor) if factor else 1.0
-    except (KeyError, ValueError):
-        raise ValueError(
-            f"threshold must be a score, 'mean', 'median' or a multiple such as '1.25*mean', got {threshold!r}."
-        ) from None
-    return share * float(statistic(finite)) if len(finite) else np.nan
+        limit = float(threshold)
+    else:
+        factor, _, word = str(threshold).rpartition("*")
+        try:
+            statistic: Any = {"mean": np.mean, "median": np.median}[word.strip()]
+            share = float(factor) if factor else 1.0
+        except (KeyError, ValueError):
+            raise ValueError(
+                f"threshold must be a score, 'mean', 'median' or a multiple such as '1.25*mean', got {threshold!r}."
+            ) from None
+        finite = scores[np.isfinite(scores)]
+        limit = share * float(statistic(finite)) if len(finite) else np.nan
+    return scores >= limit if greater_is_better else scores <= limit
 
 
 def importances(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:

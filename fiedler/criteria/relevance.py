@@ -40,7 +40,6 @@ from .missing import r2_deviation
 _NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
 _GAPS = 2000  # up to this number of targets, all gaps between them are used
-_CELLS = 2**22  # number of values in one piece of a block
 
 
 class Relevance(Criterion):
@@ -130,14 +129,8 @@ class Parts(NamedTuple):
         return Scorer(rows, self.of_block, self.finish, n=self.n, compares=self.relative)
 
     def of_block(self, F: Block, columns: slice | None) -> np.ndarray:
-        """The parts of a block, computed in pieces that fit into the cache."""
-        width, first = max(1, _CELLS // F.shape[0]), 0 if columns is None else columns.start
-        pieces = []
-        for start in range(0, F.shape[1], width):
-            piece = F[:, start : start + width]
-            where = None if columns is None else slice(first + start, first + start + piece.shape[1])
-            pieces.append(self.of(self.views.at(piece, where)))
-        return np.hstack(pieces)
+        """The parts of a block."""
+        return self.of(self.views.at(F, columns))
 
     def finish(self, parts: np.ndarray, among: Features) -> np.ndarray:
         peak = float(np.nanmax(among.values[-1], initial=0.0)) or 1.0 if self.relative else 1.0

@@ -23,24 +23,8 @@ from .threads import batches, for_each, n_threads
 _CACHE = 2**17  # number of float64 values that fit into the cache of a core
 _MANY_ROWS = 2**15  # with more rows no block fits into the cache: columns are read in place, or few are copied
 _COPIED = 2**20  # number of float64 values that are then copied at a time
-_FEW = 8  # number of rows that show for most columns that they are not constant
 _HASHED, _SPREAD = 2**18, np.int64(0x1E3779B97F4A7C15)  # values that are hashed at a time; an odd number, bits all over
 _NEARLY = 1e-10  # values with a smaller relative difference may be equal up to the order of summation
-
-
-def column_spans(X: np.ndarray | sp.csc_array, cost: float = 1.0) -> list[slice]:
-    """Blocks of all columns, limited by the cache and by scikit-learn's ``working_memory``; at least one per thread.
-
-    A score uses up to eight arrays of the size of a block in every thread.
-    """
-    n, m = X.shape
-    threads = n_threads(cost * n * m)
-    affordable = working_bytes() / (8 * 8 * max(n, 1) * threads)
-    # The cost of sparse blocks depends on their stored values, so only memory limits them; dense blocks fit the cache.
-    best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
-    if n > _MANY_ROWS and not is_sparse(X):
-        best = 512 if X.dtype == np.float64 and X.flags.c_contiguous else max(4, _COPIED // n)
-    return batches(m, int(max(1, min(best, affordable, -(-m // threads)))))
 
 
 def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
@@ -48,9 +32,9 @@ def read_block(X: np.ndarray | sp.csc_array, columns: slice) -> Block:
 
     It is read without a copy from a C-ordered float64 X with many rows, or if it holds all columns.
     """
-    if is_sparse(X) or not (len(X) > _MANY_ROWS or columns == slice(0, X.shape[1])):
+    if is_sparse(X) or X.dtype != np.float64 or not X.flags.c_contiguous:
         return take_columns(X, columns)
-    if X.dtype != np.float64 or not X.flags.c_contiguous:
+    if len(X) <= _MANY_ROWS and columns != slice(0, X.shape[1]):
         return take_columns(X, columns)
     block = X[:, columns]
     block.flags.writeable = False
@@ -62,12 +46,22 @@ def map_columns(
 ) -> np.ndarray:
     """The results of ``function(block)`` for all blocks, on all allowed cores: one or several values per column.
 
+    Blocks are limited by the cache and by scikit-learn's ``working_memory``; there is at least one per thread.
     ``cost`` is the number of operations per value of X; it decides whether threads are used. With ``numbered`` the
     function also gets the slice of columns if X is in memory.
     """
     if isinstance(X, Source):
         return np.concatenate(X.map(partial(map_columns, function, cost=cost)), axis=-1)
-    spans = column_spans(X, cost)
+    n, m = X.shape
+    threads = n_threads(cost * n * m)
+    affordable = working_bytes() / (
+        8 * 8 * max(n, 1) * threads
+    )  # a score uses up to eight arrays of the size of a block
+    # The cost of sparse blocks depends on their stored values, so only memory limits them; dense blocks fit the cache.
+    best = 4096 if is_sparse(X) else min(512, max(64, _CACHE // max(n, 1)))
+    if n > _MANY_ROWS and not is_sparse(X):
+        best = 512 if X.dtype == np.float64 and X.flags.c_contiguous else max(4, _COPIED // n)
+    spans = batches(m, int(max(1, min(best, affordable, -(-m // threads)))))
     values: list[Any] = [None] * len(spans)
 
     def work(place: int) -> None:
@@ -75,7 +69,7 @@ def map_columns(
             block = read_block(X, spans[place])
             values[place] = function(block, spans[place]) if numbered else function(block)
 
-    for_each(work, range(len(spans)), cost * X.shape[0] * X.shape[1], "features")
+    for_each(work, range(len(spans)), cost * n * m, "features")
     return values[0] if len(values) == 1 else np.concatenate(values, axis=-1)
 
 
@@ -144,14 +138,8 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
             starts, data = F.indptr[some], F.data[: F.indptr[-1]]
             largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
         return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))
-    # Few columns are constant: a few rows exclude most of them, and only the rest is read completely.
-    some = F[np.flatnonzero(rows)[:_FEW]]
-    still = (some == some[0]).all(axis=0)
-    left = np.flatnonzero(still)
-    if len(left):
-        values = F[:, left] if rows.all() else F[np.ix_(rows, left)]
-        still[left] = values.max(axis=0) == values.min(axis=0)
-    return still
+    values = F if rows.all() else F[rows]
+    return values.max(axis=0) == values.min(axis=0)
 
 
 # -------------------------------------------------------------------- equal columns, equal rows

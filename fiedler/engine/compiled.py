@@ -36,8 +36,8 @@ def load() -> Any:
         averages: {"contract"},
         chebyshev: {"contract"},
     }
-    exact: list[Any] = [edge_energy, moments, sparse_edge_energy, known_squared_distances, sparse_pair_squares]
-    exact += [sparse_pair_products, sparse_gram, within_reach, squared_products, choose_sparse]
+    exact: list[Any] = [edge_energy, moments, sparse_edge_energy, sparse_pair_squares]
+    exact += [sparse_pair_products, sparse_gram, squared_products, choose_sparse]
     njit = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
     return SimpleNamespace(**{f.__name__: njit(fastmath=free.get(f, False))(f) for f in [*exact, *free]})
 
@@ -108,20 +108,6 @@ def pair_squared_distances(F: A, width: int, i: A, j: A, squared: A) -> None:
                 difference = a[c] - b[c]
                 total += difference * difference
             squared[p] += total
-
-
-def known_squared_distances(C: A, known: A, features: A, i: A, j: A, squared: A, common: A) -> None:
-    """For pairs of rows: Σ (c_i - c_j)² over the columns that both know, and the number of features that both know."""
-    for p in range(len(i)):
-        a, b, total, count = i[p], j[p], 0.0, 0.0
-        for c in range(C.shape[1]):
-            if known[a, c] and known[b, c]:
-                difference = C[a, c] - C[b, c]
-                total += difference * difference
-        for c in range(features.shape[1]):
-            if features[a, c] and features[b, c]:
-                count += 1.0
-        squared[p], common[p] = total, count
 
 
 def sparse_pair_squares(indptr: A, indices: A, data: A, group: A, i: A, j: A, scratch: A, squared: A) -> None:
@@ -206,40 +192,6 @@ def squared_products(
                 total += product[j] * product[j]
                 product[j] = 0.0
         squares[c] = total
-
-
-def within_reach(key: A, a: A, b: A, k: int, exact: bool, smallest: A, found: A, count: A) -> None:
-    """Columns that may be among the k smallest keys of each row if the error of key_ij is at most a_i + b_j.
-
-    With exact keys these are the k smallest, with ties by index. ``smallest`` is scratch memory of length k. ``count``
-    is the number of such columns, even if ``found`` has too few columns to store them.
-    """
-    for i in range(key.shape[0]):
-        smallest[:] = np.inf  # the k smallest upper bounds so far, ascending
-        for j in range(key.shape[1]):
-            upper = key[i, j] + b[j]
-            if upper < smallest[k - 1]:
-                p = k - 1
-                while p > 0 and smallest[p - 1] > upper:
-                    smallest[p] = smallest[p - 1]
-                    p -= 1
-                smallest[p] = upper
-        limit = smallest[k - 1] + a[i] + a[i]
-        free = k  # how many of the keys equal to the limit are still wanted
-        if exact:
-            for p in range(k):
-                free -= smallest[p] < limit
-        c = 0
-        for j in range(key.shape[1]):
-            reached = key[i, j] - b[j] <= limit
-            if exact and reached and key[i, j] == limit:
-                free -= 1
-                reached = free >= 0
-            if reached:
-                if c < found.shape[1]:
-                    found[i, c] = j
-                c += 1
-        count[i] = c
 
 
 def choose_sparse(

@@ -40,8 +40,6 @@ _ILL_CONDITIONED = 1e-5
 _NEVER_SHARED = 1e6  # number of multiplications up to which BLAS keeps to one thread by itself
 _FEW_COLUMNS, _SOME_ROWS = 64, 2000  # limits of columns and rows for which a k-d tree may be faster
 _IN_CACHE = 2**16  # number of values processed at a time
-_EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
-_FAR = 0.25  # and its share of the rows' squares from which centring spares digits
 _MANY_PRODUCTS = 1e8  # number of products of stored values from which some columns may be filled in,
 _CHEAPER = 0.8  # if this saves a fifth of them
 SKETCH = 256  # number of columns of the random projection in which candidates are searched
@@ -264,7 +262,6 @@ class DenseDistances(Distances):
     """Distances between the rows of an ndarray."""
 
     _mean: np.ndarray | None = None
-    _kept: list[np.ndarray] | None = None
 
     def _read(self, single: bool | None) -> None:
         self.single = self.n**2 * self.m >= SINGLE_PAYS if single is None else single
@@ -280,13 +277,8 @@ class DenseDistances(Distances):
         return norms
 
     def _centre(self) -> None:
-        some = self._X[:: _EVERY if self.single else 1]
         with np.errstate(over="ignore", invalid="ignore"):
-            self._mean = some.mean(axis=0, dtype=np.float64)
-            if self.single:  # the products need a point among the rows only if the rows are far from 0
-                squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
-                if len(some) * float(self._mean @ self._mean) < _FAR * squares:
-                    self._mean = None
+            self._mean = self._X.mean(axis=0, dtype=np.float64)
 
     def _values(self, rows: slice, part: slice) -> np.ndarray:
         values = self._X[rows, part]
@@ -328,11 +320,8 @@ class DenseDistances(Distances):
                     return piece @ piece.T
                 room: np.ndarray = np.empty((self.n, self._width))
                 return products.sum_of_grams((self._piece(part, room) for part in parts), self.n)
-        pieces = iter(self._kept or (self._piece(part) for part in parts))
-        if self._kept is None and self.n * self.m * (4 if self.single else 8) <= 8 * budget():
-            self._kept = list(pieces)
-            pieces = iter(self._kept)
-        return reduce(lambda gram, product: np.add(gram, product, out=gram), (p[rows] @ p.T for p in pieces))
+        grams = (piece[rows] @ piece.T for piece in map(self._piece, parts))
+        return reduce(lambda total, gram: np.add(total, gram, out=total), grams)
 
     def _differences(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         squared, compiled = np.zeros(len(i)), kernels(float(len(i)) * self.m)
@@ -605,7 +594,7 @@ def _dense_without(every: DenseDistances, folds: list[np.ndarray], number: int, 
     keys -= (squares / 2.0).astype(np.float32)
     mean = None if every._mean is None else np.delete(every._mean, columns)
     norms = np.maximum(every._norms - squares, 0.0)
-    return _rest_of(every, rest, _keys=keys, _mean=mean, _norms=norms, _kept=None)
+    return _rest_of(every, rest, _keys=keys, _mean=mean, _norms=norms)
 
 
 def _sparse_without(

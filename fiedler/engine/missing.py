@@ -20,10 +20,9 @@ import numpy as np
 
 from ..data.columns import LEAST_KNOWN, Groups
 from ..errors import ParameterError
-from .compiled import kernels
 from .products import budget
 from .smallest import closest, closest_in_rows, tie_levels, within_reach
-from .threads import for_each
+from .threads import batches, for_each
 
 NEAREST = 5  # rows whose mean fills a hole
 _SINGLE_PAYS = 1e9  # from this number of multiplications on, candidates are found in single precision
@@ -122,7 +121,7 @@ class _Table:
                 key = np.where(common > 0.0, key / np.maximum(common, 1.0), np.inf).astype(dtype)
             key[np.arange(len(here)), here] = np.inf
             error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(least, 1.0)
-            place, near = within_reach(key, np.full(len(here), error), np.zeros(self.n), k, False, len(rows))
+            place, near = within_reach(key, np.full(len(here), error), np.zeros(self.n), k, False)
             met = np.isfinite(key[place, near])
             place, near = place[met], near[met]
             use(here, place, near)
@@ -206,15 +205,10 @@ class _Table:
     def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Mean squared difference over the features that both rows know, for pairs (i, j); inf if there are none."""
         squared, common = np.zeros(len(i)), np.zeros(len(i))
-        compiled = kernels(3.0 * len(i) * self.p)
-        if compiled is not None:
-            compiled.known_squared_distances(self.centred, self.known, self.features, i, j, squared, common)
-        else:
-            step = max(1, 2**18 // max(self.p, 1))
-            for start in range(0, len(i), step):
-                a, b = i[start : start + step], j[start : start + step]
-                difference = np.where(self.known[a] & self.known[b], self.centred[a] - self.centred[b], 0.0)
-                squared[start : start + step] = np.einsum("ij,ij->i", difference, difference)
-                common[start : start + step] = (self.features[a] & self.features[b]).sum(axis=1)
+        for part in batches(len(i), max(1, 2**18 // max(self.p, 1))):
+            a, b = i[part], j[part]
+            difference = np.where(self.known[a] & self.known[b], self.centred[a] - self.centred[b], 0.0)
+            squared[part] = np.einsum("ij,ij->i", difference, difference)
+            common[part] = (self.features[a] & self.features[b]).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(common > 0, squared / np.maximum(common, 1.0), np.inf)

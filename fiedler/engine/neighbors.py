@@ -202,7 +202,7 @@ def _candidates(
         if few.all():
             local, column = np.nonzero(np.isfinite(part))
         else:
-            local, column = within_reach(part, a, b[columns], k, distances.exact, distances.n)
+            local, column = within_reach(part, a, b[columns], k, distances.exact)
             if few.any():
                 rest = ~few[local]
                 more = np.nonzero(np.isfinite(part) & few[:, None])

@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import kernels
 from .threads import batches
 
 TIED = 2.0**-40  # distances with a smaller relative difference are ties
 _GROUP = 8  # columns that share a minimum
-_AT_ONCE = 2**17  # number of keys processed at a time without the compiler; arrays of flags for them need no new memory
+_AT_ONCE = 2**17  # number of keys processed at a time; arrays of flags for them need no new memory
 
 
-def within_reach(
-    key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool, n_rows: int | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def within_reach(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
     """(row, column) of the entries that may be among the k smallest of their row if their error is at most a_i + b_j.
 
-    Exact keys have no error, and equal ones go to the smaller column. ``n_rows`` is the total number of rows if this is
-    one block of them.
+    Exact keys have no error, and give the k smallest, with ties by index. Few rows are looked at together, so that all
+    arrays stay in the cache.
     """
-    compiled = kernels(8.0 * (n_rows or len(key)) * key.shape[1])
-    if compiled is not None:
-        found, count = np.empty((len(key), 4 * k + 32), dtype=np.intp), np.empty(len(key), dtype=np.intp)
-        compiled.within_reach(key, a, b, k, exact, np.empty(k), found, count)
-        if count.max(initial=0) <= found.shape[1]:
-            local, place = np.nonzero(np.arange(found.shape[1]) < count[:, None])
-            return local, found[local, place]
     parts = batches(max(len(key), 1), max(1, _AT_ONCE // max(key.shape[1], 1)))
-    found_in = [_in_numpy(key[part], a[part], b, k, exact) for part in parts]
-    if len(parts) == 1:
-        return found_in[0]
-    rows = [row + part.start for part, (row, _) in zip(parts, found_in, strict=True)]
-    return np.concatenate(rows), np.concatenate([column for _, column in found_in])
-
-
-def _in_numpy(key: np.ndarray, a: np.ndarray, b: np.ndarray, k: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
-    """As within_reach, for few rows at a time, so that all arrays stay in the cache."""
+    if len(parts) > 1:
+        found_in = [within_reach(key[part], a[part], b, k, exact) for part in parts]
+        rows = [row + part.start for part, (row, _) in zip(parts, found_in, strict=True)]
+        return np.concatenate(rows), np.concatenate([column for _, column in found_in])
     (n, width), a, b = key.shape, a.astype(key.dtype), b.astype(key.dtype)
     size = width // _GROUP
     if size < 2 * k:

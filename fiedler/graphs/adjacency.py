@@ -26,26 +26,33 @@ _RULES = ("max", "min", "mean")
 _ROUNDING = 1e-10  # the two directions of an edge may differ by this share of the largest weight
 
 
-def is_foreign(graph: Any) -> bool:
-    """Whether this is a graph of another library.
+def library_of(graph: Any) -> str | None:
+    """The library whose graph this is, by what the object offers; None for matrices and for anything else.
 
     Examples
     --------
-    >>> from fiedler.graphs.adjacency import is_foreign
-    >>> is_foreign([[0, 1], [1, 0]])
-    False
+    >>> from fiedler.graphs.adjacency import library_of
+    >>> library_of([[0, 1], [1, 0]]) is None
+    True
     """
-    return _is_pysal(graph) or _is_igraph(graph) or _is_networkx(graph)
+    if is_sparse(graph):
+        return None
+    if hasattr(graph, "n") and is_sparse(getattr(graph, "sparse", None)):
+        return "libpysal"
+    if hasattr(graph, "get_edgelist") and hasattr(graph, "vcount"):
+        return "igraph"
+    return "networkx" if all(hasattr(graph, name) for name in ("is_multigraph", "nodes", "edges")) else None
 
 
 def adjacency(graph: Any) -> SquareMatrix:
     """The square matrix of a graph in float64; explicitly stored zeros of a sparse matrix are kept."""
-    if _is_pysal(graph):
+    library = library_of(graph)
+    if library == "libpysal":
         graph = graph.sparse
-    if _is_igraph(graph):
+    if library == "igraph":
         weights = graph.es["weight"] if "weight" in graph.es.attributes() else np.ones(graph.ecount())
         return _from_edges(graph.get_edgelist(), weights, graph.vcount(), graph.is_directed())
-    if _is_networkx(graph):
+    if library == "networkx":
         return _of_networkx(graph)
     if not is_sparse(graph):
         graph = np.asarray(graph)
@@ -119,21 +126,6 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
 def _width(usual: float, stated: float | None) -> float:
     """δ as given, or the usual distance; 1 if all distances are 0."""
     return (usual or 1.0) if stated is None else float(stated)
-
-
-# -------------------------------------------------------------------- by what they offer
-
-
-def _is_pysal(graph: Any) -> bool:
-    return not is_sparse(graph) and hasattr(graph, "n") and is_sparse(getattr(graph, "sparse", None))
-
-
-def _is_igraph(graph: Any) -> bool:
-    return hasattr(graph, "get_edgelist") and hasattr(graph, "vcount")
-
-
-def _is_networkx(graph: Any) -> bool:
-    return hasattr(graph, "is_multigraph") and hasattr(graph, "nodes") and hasattr(graph, "edges")
 
 
 def _of_networkx(graph: Any) -> sp.csr_array:

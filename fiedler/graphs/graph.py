@@ -35,7 +35,6 @@ from .spectrum import SmallSpectrum, spectrum
 _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory at a time
 
 _FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
-_PAIRS_AT_ONCE = 2**24
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
 
@@ -430,8 +429,6 @@ class Graph:
         energy : ndarray of shape (b,)
             One per column.
         """
-        if is_sparse(F) and self.csr is not None:
-            return self._sparse_energy(F)
         F, compiled = dense(F), kernels(self.work)
         if compiled is not None:
             energy, W = np.zeros(F.shape[1]), self._upper if self.csr is None else self.csr
@@ -440,9 +437,6 @@ class Graph:
         # In narrow blocks, so small that the allocator keeps their memory; a full W is read once.
         step = F.shape[1] if self.is_full else max(_FEW, _SMALL // self.n_nodes)
         return np.concatenate([self._product_energy(F[:, part]) for part in batches(F.shape[1], step)])
-
-    def _sparse_energy(self, F: sp.csc_array) -> np.ndarray:
-        raise self._lacks("edges")
 
     def _product_energy(self, F: np.ndarray) -> np.ndarray:
         centred = self.centre(F)
@@ -592,7 +586,7 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of edges, self loops not counted."""
-        return len(self.edges[0])
+        return int(self._upper.nnz)
 
     @property
     def rows(self) -> np.ndarray:
@@ -710,10 +704,6 @@ class CsrGraph(Graph):
     def upper(self) -> sp.csr_array:
         return sp.csr_array(sp.triu(self._W, 1, format="csr"))
 
-    @cached_property
-    def n_edges(self) -> int:
-        return int(self._W.nnz - np.count_nonzero(self._W.diagonal())) // 2
-
     def _pattern(self) -> sp.csr_array:
         return self._W
 
@@ -732,7 +722,10 @@ class CsrGraph(Graph):
         inside = self._W[nodes][:, nodes]
         return lambda x: inside @ x
 
-    def _sparse_energy(self, F: sp.csc_array) -> np.ndarray:
+    def energy(self, F: Block) -> np.ndarray:
+        """As the base class; the zeros of sparse columns are never filled in."""
+        if not is_sparse(F):
+            return super().energy(F)
         energy, compiled = np.zeros(F.shape[1]), kernels(self.work)
         if compiled is not None:
             W, column = self._W, np.zeros(self.n_nodes)
@@ -893,15 +886,9 @@ class FactoredGraph(Graph):
 
     @cached_property
     def n_edges(self) -> int:
-        if self.n_groups is None:
-            own = self.core if self.diagonal else self.core.diagonal()
-            sizes = np.bincount(self.Z.indices[self.Z.data != 0], minlength=len(own)).astype(np.float64)
-            across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
-            return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())
-        count, step = 0, max(1, _PAIRS_AT_ONCE // max(self.n_nodes, 1))
-        for start in range(0, self.n_nodes, step):
-            rows = np.arange(start, min(start + step, self.n_nodes))
-            W = self._without_loops(rows)
-            W.eliminate_zeros()
-            count += int(W.nnz - np.count_nonzero(W[np.arange(len(rows)), rows] != 0))
-        return count // 2
+        if self.n_groups is not None:
+            return super().n_edges
+        own = self.core if self.diagonal else self.core.diagonal()
+        sizes = np.bincount(self.Z.indices[self.Z.data != 0], minlength=len(own)).astype(np.float64)
+        across = 0.0 if self.diagonal else (np.triu(self.core != 0, 1) * np.outer(sizes, sizes)).sum()
+        return int(across + ((own != 0) * sizes * (sizes - 1) / 2).sum())

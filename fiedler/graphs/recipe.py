@@ -23,7 +23,7 @@ from ..data.source import Source
 from ..errors import ParameterError
 from ..problem import Problem, Same
 from ..validation import call_repr, check_integer, is_sparse, parameters
-from .adjacency import adjacency, is_foreign
+from .adjacency import adjacency, library_of
 from .graph import Graph
 
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix allowed: 2 GiB in float64
@@ -309,4 +309,4 @@ def holds_graph(value: Any) -> bool:
     bool
         True for a Graph, a matrix, and a graph of another library.
     """
-    return isinstance(value, (Graph, np.ndarray)) or is_sparse(value) or is_foreign(value)
+    return isinstance(value, (Graph, np.ndarray)) or is_sparse(value) or library_of(value) is not None

@@ -299,8 +299,14 @@ class Within(Recipe):
         if self.n_neighbors != 0:
             k = check_integer("n_neighbors", self.n_neighbors, 1)
             near_i, near_j, _ = problem.graph(KNN(k, "binary", algorithm="exact")).edges
-            free = ~_is_pair(problem.supervision, near_i, near_j)
-            near_i, near_j = near_i[free], near_j[free]
+            known = problem.supervision
+            if known.has_pairs:
+                pairs = np.concatenate([known.must_link, known.cannot_link])
+                paired = np.isin(near_i * n + near_j, pairs[:, 0] * n + pairs[:, 1])
+            else:
+                codes = known.classes("Within")[0]
+                paired = (codes[near_i] >= 0) & (codes[near_j] >= 0)
+            near_i, near_j = near_i[~paired], near_j[~paired]
         weights = np.r_[self.gamma * w, np.ones(len(near_i))]
         return Graph.from_edges(np.r_[i, near_i], np.r_[j, near_j], weights, n)
 
@@ -334,12 +340,3 @@ def _no_pairs(reader: str, known: Supervision) -> ValueError:
         f"{reader} {problem}; pass must_link and cannot_link as row numbers of shape (p, 2), or class labels that "
     )
     return ParameterError(f"{message}imply them.", parameter=("must_link", "cannot_link"))
-
-
-def _is_pair(known: Supervision, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Which of the edges (i < j) are must-link or cannot-link pairs, given or implied by two class labels."""
-    if not known.has_pairs:
-        codes = known.classes("Within")[0]
-        return (codes[i] >= 0) & (codes[j] >= 0)
-    pairs = np.concatenate([known.must_link, known.cannot_link])
-    return np.isin(i * known.n_samples + j, pairs[:, 0] * known.n_samples + pairs[:, 1])

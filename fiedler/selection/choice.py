@@ -442,7 +442,16 @@ def fixed_columns(include: Any, names: Any, n_features: int) -> np.ndarray:
     known = None if names is None else [str(name) for name in names]
     columns = list[int]()
     for which in include:
-        column = _named(which, known) if isinstance(which, str) else _numbered(which, n_features)
+        if isinstance(which, str):
+            column = _named(which, known)
+        elif isinstance(which, (bool, np.bool_)) or not isinstance(which, (int, np.integer)):
+            message = f"include must hold names or column numbers, got {which!r} of type {type(which).__name__}."
+            raise ParameterTypeError(message, parameter="include", value=which)
+        elif not -n_features <= which < n_features:
+            message = f"include={int(which)}, but the {n_features} features of X are numbered from 0."
+            raise ParameterError(message, parameter="include", value=which)
+        else:
+            column = int(which) % n_features
         if column in columns:
             name = column if known is None else known[column]
             raise ParameterError(f"include names the feature {name!r} twice.", parameter="include", value=name)
@@ -460,13 +469,3 @@ def _named(which: str, names: list[str] | None) -> int:
         hint = "give its column number instead." if which in names else did_you_mean(which, names).strip()
         message = f"include={which!r}, but X has {found} of that name; {hint}".rstrip("; ")
     raise ParameterError(message, parameter="include", value=which)
-
-
-def _numbered(which: Any, n_features: int) -> int:
-    if isinstance(which, (bool, np.bool_)) or not isinstance(which, (int, np.integer)):
-        message = f"include must hold names or column numbers, got {which!r} of type {type(which).__name__}."
-        raise ParameterTypeError(message, parameter="include", value=which)
-    if not -n_features <= which < n_features:
-        message = f"include={int(which)}, but the {n_features} features of X are numbered from 0."
-        raise ParameterError(message, parameter="include", value=which)
-    return int(which) % n_features

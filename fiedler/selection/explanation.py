@@ -265,15 +265,11 @@ class Explanation:
             copies.setdefault(int(self.resembles[j]), []).append(j)
         return copies
 
-    def _competes(self, j: int) -> bool:
-        screened = self.kept is not None and not self.kept[j]
-        unreal = self.qvalues is not None and not self.qvalues[j] <= self.alpha
-        return not (screened or unreal or np.isnan(self.scores[j]))
-
     def _beaten_by(self, j: int) -> int:
         """Column number of the feature that beats feature j, or -1."""
-        chosen = self.chosen
-        if not len(chosen) or not self._competes(j) or self._ranks[j] <= self.n_chosen:
+        chosen, screened = self.chosen, self.kept is not None and not self.kept[j]
+        unreal = self.qvalues is not None and not self.qvalues[j] <= self.alpha
+        if not len(chosen) or screened or unreal or np.isnan(self.scores[j]) or self._ranks[j] <= self.n_chosen:
             return -1
         if self.resembles[j] >= 0 and not abs(self.correlation[j]) <= self.limit:
             return int(self.resembles[j])
