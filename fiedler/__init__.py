@@ -67,14 +67,15 @@ _HOME = {
     "supervision": ["Pairs", "Supervision", "pairs_from_labels"],
     "version": ["show_versions"],
 }
+_ROOMS = ("anndata", "datasets", "evaluate", "explore", "io", "sources", "syntax")  # attributes, as users write them
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "explore":  # a room that can be called
-        return import_module(".explore", __name__)
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(f".{_MODULE[name]}", __name__), name)

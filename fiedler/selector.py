@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
@@ -324,6 +325,22 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         columns = np.flatnonzero(self.support_)
         return X[:, columns] if container or source is None or source.lazy else source[:, columns]
 
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the selected columns back to their places; all other columns are 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            What ``transform`` returned; missing values stay missing.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features_in_)
+            The columns at their places.
+        """
+        with config_context(assume_finite=True):
+            return super().inverse_transform(X)
+
     def explain(
         self,
         X: Any = None,
@@ -463,7 +480,8 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         try:
             criterion = vars(self).get("_resolved") or as_criterion(self.criterion).resolved()
             tags.target_tags.required = bool(criterion.reads)
-            tags.input_tags.allow_nan = criterion.accepts_missing
+            tested = self.n_features_to_select == "fdr" or self.screen is not None  # which missing values would bias
+            tags.input_tags.allow_nan = criterion.accepts_missing and not tested
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False
         return tags

@@ -148,7 +148,7 @@ class Supervision:
                 )
 
     @property
-    def _missing(self) -> np.ndarray:
+    def missing(self) -> np.ndarray:
         """Mask of the rows whose label is missing; rows with the label ``unlabeled`` are not included."""
         if self._seen is not None:
             return self._seen.where(_is_missing)
@@ -171,7 +171,7 @@ class Supervision:
         """Mask of the rows whose label is known."""
         if self.y is None:
             return np.zeros(self.n_samples, dtype=bool)
-        known = ~self._missing
+        known = ~self.missing
         if self.unlabeled is not None and not _looks_continuous(self.y):
             # A marker of another type than the labels (the default -1 with strings) marks nothing.
             if self._seen is not None:
@@ -186,7 +186,7 @@ class Supervision:
         y = self.y
         if y is None or self.unlabeled != -1 or y.dtype.kind not in "if" or _looks_continuous(y):
             return False
-        return set(np.unique(y[~self._missing]).tolist()) == {-1, 1}
+        return set(np.unique(y[~self.missing]).tolist()) == {-1, 1}
 
     def task(self, stated: str = "auto") -> str:
         """Whether y holds "classes" or a "target", as stated or by a rule.
@@ -212,7 +212,7 @@ class Supervision:
             return "target"
         if self.y.dtype.kind == "O":
             return "classes"
-        numbers = np.asarray(self.y[~self._missing], dtype=np.float64)
+        numbers = np.asarray(self.y[~self.missing], dtype=np.float64)
         if isinstance(self.unlabeled, (int, float)):
             numbers = numbers[numbers != self.unlabeled]
         different = np.unique(numbers)
@@ -245,7 +245,7 @@ class Supervision:
                 "(sls, ssls, correlation), or bin y into classes."
             )
         if y.dtype.kind == "f":
-            y = np.where(self._missing, 0, y).astype(np.int64)
+            y = np.where(self.missing, 0, y).astype(np.int64)
         if self.ambiguous:
             raise ParameterError(
                 "y holds only -1 and 1: is -1 a class or an unknown label? Pass unlabeled=None if both are classes, "
@@ -291,7 +291,7 @@ class Supervision:
         """
         y = self._require_y(reader, "a real-valued target")
         try:
-            target = np.where(self._missing, np.nan, y).astype(np.float64)
+            target = np.where(self.missing, np.nan, y).astype(np.float64)
         except (TypeError, ValueError):
             value = next(v for v in y if isinstance(v, str) and v)
             raise ValueError(
@@ -388,19 +388,18 @@ def pairs_from_labels(
             f"n_pairs={n_pairs} needs {wanted[0]} must-link and {wanted[1]} cannot-link pairs, but the "
             f"{len(rows)} labelled rows have {available[0]} and {available[1]}; use fewer pairs or label more rows."
         )
-    must, cannot = _draw_few(rows, codes, wanted, rng) if len(rows) <= 1500 else _draw_many(rows, codes, wanted, rng)
+    if len(rows) > 1500:  # too many pairs to list
+        must, cannot = _draw_many(rows, codes, wanted, rng)
+    else:
+        i, j = (rows[ends] for ends in np.triu_indices(len(rows), 1))
+        differ = codes[i] != codes[j]
+        drawn = [rng.choice(np.flatnonzero(differ == kind), wanted[kind], replace=False) for kind in (0, 1)]
+        must, cannot = (np.column_stack([i[d], j[d]]) for d in drawn)
     return np.unique(must, axis=0), np.unique(cannot, axis=0)
 
 
-def _draw_few(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any) -> list[np.ndarray]:
-    i, j = (rows[ends] for ends in np.triu_indices(len(rows), 1))
-    differ = codes[i] != codes[j]
-    drawn = [rng.choice(np.flatnonzero(differ == kind), wanted[kind], replace=False) for kind in (0, 1)]
-    return [np.column_stack([i[d], j[d]]) for d in drawn]
-
-
 def _draw_many(rows: np.ndarray, codes: np.ndarray, wanted: np.ndarray, rng: Any) -> list[np.ndarray]:
-    """As :func:`_draw_few`, by rejection sampling, if there are too many pairs to list."""
+    """Pairs by rejection sampling."""
     drawn: tuple[dict, dict] = ({}, {})
     while any(len(d) < w for d, w in zip(drawn, wanted, strict=True)):
         a, b = rng.randint(len(rows), size=(2, 64 + 8 * int(wanted.sum())))

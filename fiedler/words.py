@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """``"did you mean 'x'? "``, or an empty string if no known name is similar.
 
     Examples
@@ -99,13 +99,10 @@ def printable(text: Any, longest: int | None = None) -> str:
     """
     text = str(text)
     if not text.isprintable():
-        text = "".join(" " if c.isspace() else "�" if _harmful(c) else c for c in text)
+        # Controls, lone surrogates, unassigned code points, and what reorders the text around it.
+        harmful = {c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Cn") or c in _REORDERING}
+        text = "".join(" " if c.isspace() else "�" if c in harmful else c for c in text)
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _harmful(character: str) -> bool:
-    """Whether a character is a control, a lone surrogate, an unassigned code point, or reorders the text around it."""
-    return unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _REORDERING
 
 
 _REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -33,7 +33,6 @@ from fiedler import (
 from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
 from fiedler.data.arrays import holes_of
 from fiedler.data.columns import Groups
-from fiedler.engine import missing as holes
 from fiedler.engine.missing import filled, known_neighbors
 from fiedler.evaluate import accuracy_curve, compare, missing_values, neighborhood_jaccard, stability
 from fiedler.syntax import as_criterion

@@ -222,7 +222,7 @@ def test_a_category_is_included_as_one_feature(criterion, rng):
 
 def test_a_group_is_included_by_its_name_or_by_a_column(rng):
     frame = pd.DataFrame(rng.normal(size=(40, 5)), columns=list("abcde"))
-    for include in ("band", "d", [3, "band"]):
+    for include in ("band", "d", 3):
         selector = SpectralSelector(n_features_to_select=2, include=include).fit(frame, groups={"band": ["b", "d"]})
         assert selector.support_[[1, 3]].all()
         assert selector.order_[:2].tolist() == [1, 3]

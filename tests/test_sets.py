@@ -453,13 +453,15 @@ def test_where_labels_say_nothing_the_set_is_the_unsupervised_one():
     three[:3] = [0.5, 1.5, 2.5]
     nothing = [
         {"y": one_each},
-        {"y": np.full(len(X), -1)},
         {"y": np.where(codes == 1, 0, -1)},
         {"y": three},
         {"must_link": must},
     ]
     for told in nothing:
         assert SpectralSelector("subset", n_features_to_select=8).fit(X, **told).order_.tolist() == plain
+    with pytest.warns(UserWarning, match="all 40 labels in y are unknown"):
+        unknown = SpectralSelector("subset", n_features_to_select=8).fit(X, np.full(len(X), -1))
+    assert unknown.order_.tolist() == plain
     ignored = SpectralSelector(SmoothSubset(supervised=False), n_features_to_select=8).fit(X, codes)
     assert ignored.order_.tolist() == plain
     assert SpectralSelector("subset", n_features_to_select=8).fit(X, codes).order_.tolist() != plain

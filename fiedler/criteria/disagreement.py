@@ -136,7 +136,9 @@ def best_by_cut(
     """Cuts of the first k features of each candidate, and the number of the best candidate (:func:`best_cut`)."""
     cuts, without_pairs = [], problem.without_pairs()
     for candidate in candidates:
-        scores = candidate.score(problem if "pairs" in candidate.reads else without_pairs)
+        resolved, seen = candidate.resolved(), problem if "pairs" in candidate.reads else without_pairs
+        resolved.check(seen)
+        scores = resolved.score(seen)
         check_scored(candidate, scores, k)
         best = rank_features(scores, candidate.greater_is_better)[:k]
         cuts.append(cut(problem.X[:, problem.columns_of(best)], graph))

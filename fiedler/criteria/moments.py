@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Block, take_rows
-from ..engine.moments import sparse_moments
+from ..engine.moments import sparse_moments, without_units
 from ..graphs import ClassGraph
 from ..problem import Problem
 from ..validation import is_sparse
@@ -86,11 +86,11 @@ class Correlation(Criterion):
     def scorer(self, problem: Problem) -> Scorer:
         target = problem.supervision.target("Correlation")
         labelled = ~np.isnan(target)
-        rows, y = np.flatnonzero(labelled), target[labelled] - target[labelled].mean()
+        rows, y = np.flatnonzero(labelled), without_units(target[labelled] - target[labelled].mean())
         y /= np.linalg.norm(y) or np.nan
 
         def correlation(F: Any, columns: Any) -> np.ndarray:
-            C = centred(take_rows(F, rows))
+            C = without_units(centred(take_rows(F, rows)))
             return np.minimum(np.abs(y @ C) / np.linalg.norm(C, axis=0), 1.0)
 
         if problem.groups is None and problem.known is None:

@@ -88,6 +88,8 @@ class Regressed(Criterion):
             wanted = check_integer("n_nonzero", self.n_nonzero, 1)
         check_in_memory(problem, repr(self))
         graph = problem.graph(as_recipe(self.graph))
+        if not graph.active.any():
+            raise ParameterError(f"{self!r} needs a graph with at least one edge.", parameter="graph", value=self.graph)
         k = number_of_clusters(graph, problem.supervision, self.n_clusters)
         values, vectors = graph.spectrum(k + 2)
         if len(values) > k + 1 and abs(values[k + 1] - values[k]) <= 1e-9:
@@ -161,17 +163,13 @@ def lasso_coefficients(C: np.ndarray, y: np.ndarray, n_nonzero: int) -> np.ndarr
 def group_lasso(C: np.ndarray, Y: np.ndarray, n_nonzero: int) -> tuple[np.ndarray, float]:
     """Coefficients of shape (m, k) at the first λ where at least n_nonzero rows are not 0, and this λ."""
     with one_blas_thread(0.0):  # a second thread slows many small products down
-        return _path(C, Y, n_nonzero)
-
-
-def _path(C: np.ndarray, Y: np.ndarray, n_nonzero: int) -> tuple[np.ndarray, float]:
-    B = C.T @ Y
-    most = float(np.sqrt(np.einsum("jk,jk->j", B, B).max(initial=0.0)))
-    A, lam = np.zeros_like(B), most
-    while most and lam > _LEAST * most and np.count_nonzero(A.any(axis=1)) < n_nonzero:
-        lam *= _FALL
-        A = _minimum(C, Y, B, A, lam)
-    return A, lam
+        B = C.T @ Y
+        most = float(np.sqrt(np.einsum("jk,jk->j", B, B).max(initial=0.0)))
+        A, lam = np.zeros_like(B), most
+        while most and lam > _LEAST * most and np.count_nonzero(A.any(axis=1)) < n_nonzero:
+            lam *= _FALL
+            A = _minimum(C, Y, B, A, lam)
+        return A, lam
 
 
 def _minimum(C: np.ndarray, Y: np.ndarray, B: np.ndarray, start: np.ndarray, lam: float) -> np.ndarray:

@@ -18,6 +18,7 @@ per class, one kind of pair, or fewer than four targets.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from ..data.arrays import Block, dense, take_rows
 from ..data.memory import working_bytes
 from ..engine.blocks import map_columns
 from ..engine.moments import sparse_moments
+from ..errors import ParameterWarning
 from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..graphs.supervised import nearest_labelled
 from ..problem import Problem
@@ -89,12 +91,17 @@ class Relevance(Criterion):
 
     def _decided_by(self, known: Supervision) -> str | None:
         """The supervision in use: classes, a target or pairs; None if it carries no information."""
+        if known.task(self.task) == "target":
+            return "target" if np.sum(~known.missing) >= _FEWEST_TARGETS else None
         labelled = int(np.sum(known.labelled))
         if not labelled:
             both = all(links is not None and len(links) for links in (known.must_link, known.cannot_link))
+            if known.y is not None and not known.has_pairs:
+                message = (
+                    f"all {known.n_samples} labels in y are unknown (unlabeled={known.unlabeled!r}): y is not used."
+                )
+                warnings.warn(ParameterWarning(message, parameter="y"), stacklevel=2)
             return "pairs" if both else None
-        if known.task(self.task) == "target":
-            return "target" if labelled >= _FEWEST_TARGETS else None
         if len(set(np.asarray(known.y)[known.labelled].tolist())) < 2 and not known.ambiguous:
             return None
         return "classes" if labelled > len(known.classes("Relevance")[1]) else None
@@ -137,11 +144,12 @@ class Parts(NamedTuple):
         return (parts[:-1].sum(axis=0) + parts[-1] / peak) / self.n + self.floor
 
 
-class View:
+class View(NamedTuple):
     """One block of columns on some rows: values up to an offset, mid-ranks among all rows, and neighbour means."""
 
-    def __init__(self, raw: np.ndarray, ranks: Callable[[], np.ndarray], smoothed: Callable[[], np.ndarray]):
-        self.raw, self.ranks, self.smoothed = raw, ranks, smoothed
+    raw: np.ndarray
+    ranks: Callable[[], np.ndarray]
+    smoothed: Callable[[], np.ndarray]
 
 
 class Views:
@@ -300,12 +308,9 @@ def _column_means(F: Block) -> np.ndarray:
 
 
 def _mid_ranks(F: Block, rows: np.ndarray) -> np.ndarray:
-    """Mid-ranks of some rows among all."""
-    return _sparse_mid_ranks(F, rows) if is_sparse(F) else rankdata(F, axis=0)[rows]
-
-
-def _sparse_mid_ranks(F: sp.csc_array, rows: np.ndarray) -> np.ndarray:
-    """Mid-ranks of some rows among all; the zeros of a column share one rank."""
+    """Mid-ranks of some rows among all; the zeros of a sparse column share one rank."""
+    if not is_sparse(F):
+        return rankdata(F, axis=0)[rows]
     F = F.copy()
     F.eliminate_zeros()
     n, m = F.shape

@@ -145,8 +145,11 @@ class _Table:
             row, column = which[part], columns[part]
             found, lacking = self._means(listed[row], column)
             for at in np.flatnonzero(lacking):  # too few candidates know the column: all rows are asked
-                everyone = np.delete(np.arange(self.n), rows[row[at]])
-                found[at] = self._nearest_means(int(rows[row[at]]), everyone, column[at : at + 1])[0]
+                others = np.delete(np.arange(self.n), rows[row[at]])
+                squared = self.between(np.full(len(others), rows[row[at]]), others)
+                order = np.lexsort((others, tie_levels(squared, np.zeros_like(others))))
+                near = others[order][np.isfinite(squared[order])]
+                found[at] = self._means(near[None], column[at : at + 1])[0][0]
             self.result[rows[row], column] = found
 
     def _means(self, near: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,12 +168,6 @@ class _Table:
         highest = np.where(taken, values, -np.inf).max(axis=1, initial=-np.inf)
         # Equal values have exactly their value as mean, whatever the rounding.
         return np.where(count > 0, np.clip(mean, lowest, highest), mean), count < NEAREST
-
-    def _nearest_means(self, row: int, others: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        squared = self.between(np.full(len(others), row), others)
-        order = np.lexsort((others, tie_levels(squared, np.zeros_like(others))))
-        near = others[order][np.isfinite(squared[order])]
-        return self._means(np.repeat(near[None], len(columns), axis=0), columns)[0]
 
     def nearest(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(i, j, D²) where j is one of the k nearest rows of i; a row that shares no column with others has fewer."""

@@ -103,8 +103,8 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
         raise ValueError("W holds negative, infinite or missing distances; they must be finite and non-negative.")
     n = D.shape[0]
     if not is_sparse(D):
-        usual = float(D.sum() - np.trace(D)) / max(n * (n - 1), 1)
-        width = _width(usual, bandwidth)
+        usual = float(D.sum() - np.trace(D)) / max(n * (n - 1), 1)  # 0 if all distances are 0
+        width = (usual or 1.0) if bandwidth is None else float(bandwidth)
         W = np.exp(D**2 / (-2.0 * width**2))
         np.fill_diagonal(W, 0.0)
         return W, width
@@ -113,7 +113,7 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
     i, j, d = entries.row[off].astype(np.int64), entries.col[off].astype(np.int64), entries.data[off]
     once = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)[1]
     usual = float(d[once].sum()) / max(len(once), 1)
-    width = _width(usual, bandwidth)
+    width = (usual or 1.0) if bandwidth is None else float(bandwidth)
     nearest = np.full(n, np.inf)
     np.minimum.at(nearest, np.r_[i, j], np.r_[d, d] ** 2)
     near = nearest[np.isfinite(nearest)]
@@ -121,11 +121,6 @@ def from_distances(D: SquareMatrix, bandwidth: float | None) -> tuple[SquareMatr
     if lost:
         warn_underflow(lost, "bandwidth", width, safe_bandwidth(usual, near))
     return sp.csr_array((np.exp(d**2 / (-2.0 * width**2)), (i, j)), shape=(n, n)), width
-
-
-def _width(usual: float, stated: float | None) -> float:
-    """δ as given, or the usual distance; 1 if all distances are 0."""
-    return (usual or 1.0) if stated is None else float(stated)
 
 
 def _of_networkx(graph: Any) -> sp.csr_array:

@@ -98,10 +98,10 @@ class KNN(Recipe):
                 stacklevel=2,
             )
             return problem.graph(Anchors())
-        if self.n_components is None:
-            X, known = problem.X, partial(problem.distances, self.metric)
-        else:
-            number, known = check_integer("n_components", self.n_components, 1), None
+        most = min(problem.n_samples - 1, problem.X.shape[1])  # components that have the distances of X
+        number = most if self.n_components is None else check_integer("n_components", self.n_components, 1)
+        X, known = problem.X, partial(problem.distances, self.metric) if number >= most else None
+        if known is None:
             X = problem.keep(("components", number), lambda: leading_components(problem.X, number))
         found, squared, recall = find_neighbors(X, k, self.metric, self.algorithm, known)
         if recall is not None and recall < _POOR_RECALL:

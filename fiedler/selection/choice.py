@@ -84,6 +84,7 @@ def rank(
     Features outside the mask ``among`` come after all features inside it. The features ``first`` come before all
     others, in their order; a set is chosen given these.
     """
+    resolved.check(problem)
     if resolved.sets is not None:
         most = problem.n_features if n_features is None else n_features
         ranking = Ranking(*forward(resolved.sets, problem, most, share, among, first=first))
@@ -207,7 +208,7 @@ def choose(
         return _chosen(resolved, problem, wanted, size, redundancy, rate, threshold, fixed)
     through = screened(screen, resolved, problem, rate, fixed)
     columns, tested = np.flatnonzero(through.kept), through.tested
-    if tested is not None and wanted == "fdr":  # all that are kept have passed
+    if tested is not None and wanted == "fdr" and (tested.qvalues <= rate).any():  # all that are kept have passed
         wanted = "auto" if resolved.is_set else len(columns)
     # A number refers to all columns; a share and None refer to those that are kept.
     stated = isinstance(wanted, (int, np.integer))
@@ -218,7 +219,7 @@ def choose(
     found: dict[str, Any] = {"kept": through.kept}
     if tested is not None:
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
-    if stated and wanted > len(columns) == choice.n_chosen:
+    if stated and threshold is None and wanted > len(columns) == choice.n_chosen:
         found["n_chosen"] = int(wanted)
         _warn(
             f"n_features_to_select={wanted}, but the screen keeps {len(columns)} of {m} columns; the other "
@@ -261,7 +262,13 @@ def _chosen(
         ranking = rank(resolved, problem, most, share, first=first)
         path = len(ranking.shares.gained) if ranking.shares is not None else 0
         n, last = max(1, path) if size is None else size, ranking.n_scored
-        if ranking.shares is not None and (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
+        if ranking.shares is not None and ranking.n_scored and not np.nanmax(ranking.scores) > 0.0:
+            _warn(
+                f"no feature explains anything: the kernel of {resolved!r} is 0 for every column, so features are "
+                "taken in column order. Use fewer neighbours, or more rows.",
+                n,
+            )
+        elif ranking.shares is not None and (ranking.shares.added[ranking.order[path:n]] < 0.0).any():
             _warn(
                 f"only the first {path} of the {n} selected features add to what the set explains; every further "
                 "feature lowers it. The others follow, those that lower it least first. Lower n_features_to_select.",
@@ -378,8 +385,7 @@ def noise_remark(X: Matrix, screen: str) -> str | None:
         return None
     n, m = X.shape
     rows, columns = (np.linspace(0, size - 1, min(size, _SAMPLE)).astype(np.intp) for size in (n, m))
-    part = X[:, columns]
-    alone = share_alone(sp.csc_array(part.tocsr()[rows]) if is_sparse(part) else part[rows])
+    alone = share_alone(sp.csc_array(X[:, columns].tocsr()[rows]) if is_sparse(X) else X[np.ix_(rows, columns)])
     if alone <= _MOST:
         return None
     share = "nearly all" if alone > _NEARLY_ALL else f"about {alone:.0%} of the"
@@ -426,8 +432,12 @@ def fixed_features(include: Any, column_names: Any, problem: Problem) -> np.ndar
     include = [include] if isinstance(include, (str, int, np.integer)) else include
     if isinstance(include, Iterable):
         include = [first.get(each, each) if isinstance(each, str) else each for each in include]
-    columns = fixed_columns(include, column_names, len(groups.of_input))
-    return np.array(list(dict.fromkeys(groups.of_input[columns].tolist())), dtype=np.intp)
+    features = groups.of_input[fixed_columns(include, column_names, len(groups.of_input))]
+    named, times = np.unique(features, return_counts=True)
+    if (times > 1).any():
+        name = np.asarray(groups.names, dtype=object)[named[np.argmax(times)]]
+        raise ParameterError(f"include names the feature {name!r} twice.", parameter="include", value=name)
+    return features
 
 
 def fixed_columns(include: Any, names: Any, n_features: int) -> np.ndarray:

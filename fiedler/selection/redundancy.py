@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ..data.arrays import Matrix, take_columns
 from ..data.columns import Groups
 from ..data.memory import working_bytes
-from ..engine.moments import shifted, sparse_moments
+from ..engine.moments import shifted, sparse_moments, without_units
 from ..errors import ParameterError
 from ..problem import Problem
 from ..sets.centred import Centre
@@ -180,7 +180,7 @@ class _Held:
             return _Unit(np.hstack(found), np.cumsum([0, *(C.shape[1] for C in found)])[:-1])
         block = take_columns(self.X, features)
         if not is_sparse(block):
-            C = self._centre(block)
+            C = without_units(self._centre(block))
             length = np.linalg.norm(C, axis=0)
             return _Unit(C / np.where(length > 0, length, 1.0))
         block = shifted(block, self._ones)

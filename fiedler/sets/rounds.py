@@ -169,14 +169,12 @@ class _Rounds:
         better = np.flatnonzero(when < NEVER)
         if len(better):
             first = when.min()
-            return self.base + int(first), self._foremost(better[when[better] == first], excess)
+            better = better[when[better] == first]  # and those that are nearly as good at any step
+            near = np.argpartition(-excess, min(self.n_pool, len(excess)) - 1)[: self.n_pool]
+            best_first = better[np.argsort(-excess[better], kind="stable")][: self.n_pool]
+            return self.base + int(first), np.union1d(best_first, near[excess[near] > 0.0])
         self.num, self.den, self.base = num, den, len(self.steps)
         return None, better
-
-    def _foremost(self, better: np.ndarray, excess: np.ndarray) -> np.ndarray:
-        """The best columns among those that are better at the first wrong step or nearly as good at any step."""
-        near = np.argpartition(-excess, min(self.n_pool, len(excess)) - 1)[: self.n_pool]
-        return np.union1d(better[np.argsort(-excess[better], kind="stable")][: self.n_pool], near[excess[near] > 0.0])
 
     def _left(self) -> np.ndarray:
         """den at ``base``, and 0 for columns found to have no residual."""

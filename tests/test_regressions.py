@@ -1,0 +1,133 @@
+"""Wrong answers that users met. Each test failed before the answer was corrected."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import fiedler
+from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Relevance, SpectralSelector
+from fiedler.evaluate import compare, label_budget, tune, tune_lambda
+from fiedler.words import did_you_mean
+
+
+@pytest.fixture
+def noise(rng):
+    return rng.normal(size=(120, 30))
+
+
+# -------------------------------------------------------------------- selection
+
+
+@pytest.mark.parametrize("criterion", ["laplacian", "subset"])
+def test_a_screen_by_significance_and_fdr_select_none_of_pure_noise(noise, criterion):
+    selector = SpectralSelector(criterion, n_features_to_select="fdr", screen="fdr", alpha=0.01)
+    with pytest.warns(UserWarning, match="keeps every column|no feature is selected"):
+        selector.fit(noise)
+    assert selector.n_features_ == 0
+
+
+def test_a_threshold_with_a_screen_selects_no_column_that_was_dropped(rng):
+    y = np.repeat([0, 1, 2], 40)
+    X = np.hstack([y[:, None] + 0.3 * rng.normal(size=(120, 6)), rng.normal(size=(120, 20))])
+    selector = SpectralSelector("laplacian", n_features_to_select=12, screen="agreement", threshold=2.0).fit(X)
+    assert selector.kept_[selector.support_].all()
+
+
+def test_a_group_that_is_named_twice_is_an_error(noise):
+    groups = np.arange(30) // 2
+    selector = SpectralSelector("laplacian", n_features_to_select=4, include=[0, 1])
+    with pytest.raises(ValueError, match="twice"):
+        selector.fit(noise, groups=groups)
+    frame = pd.DataFrame(noise[:, :5], columns=list("abcde"))
+    with pytest.raises(ValueError, match="include names the feature 'band' twice"):
+        selector.set_params(include=[3, "band"]).fit(frame, groups={"band": ["b", "d"]})
+
+
+def test_a_kernel_that_is_zero_is_said(rng):
+    with pytest.warns(UserWarning, match="no feature explains"):
+        SpectralSelector("subset", n_features_to_select=2).fit(rng.normal(size=(6, 4)))
+
+
+def test_a_selector_that_refuses_missing_values_has_no_tag_that_allows_them():
+    allowed = lambda **settings: SpectralSelector("laplacian", **settings).__sklearn_tags__().input_tags.allow_nan  # noqa: E731
+    assert allowed()
+    assert not allowed(n_features_to_select="fdr")
+    assert not allowed(screen="agreement")
+
+
+def test_inverse_transform_takes_what_fit_took(noise):
+    X = noise.copy()
+    X[3, 0] = np.nan
+    selector = SpectralSelector("laplacian", n_features_to_select=30).fit(X)
+    np.testing.assert_array_equal(selector.inverse_transform(selector.transform(X)), X)
+
+
+# -------------------------------------------------------------------- scores
+
+
+@pytest.mark.parametrize(("unit", "of_target"), [(1e-170, 1.0), (1e155, 1.0), (1.0, 1e160), (1.0, 1e-170)])
+def test_a_correlation_does_not_depend_on_units(noise, unit, of_target):
+    y = noise[:, 0] + noise[:, 1]
+    expected = Correlation().evaluate(noise, y)
+    np.testing.assert_allclose(Correlation().evaluate(noise * unit, y * of_target), expected, rtol=1e-12)
+
+
+def test_minus_one_in_a_stated_target_is_a_number(noise):
+    y = np.round(3 * noise[:, 0]).astype(int)
+    expected = Relevance(task="target").evaluate(noise, y + 100)
+    np.testing.assert_allclose(Relevance(task="target").evaluate(noise, y), expected, rtol=1e-12)
+    few = np.full(120, np.nan)
+    few[:6] = [-1, -1, -1, 0, 1, 2]
+    assert np.ptp(Relevance(task="target").evaluate(noise, few)) > 0
+
+
+def test_all_components_give_the_neighbours_of_x(rng):
+    X = rng.normal(size=(60, 4)).round(1)
+    for ours, plain in zip(KNN(5, n_components=4).build(X).edges, KNN(5).build(X).edges, strict=True):
+        np.testing.assert_array_equal(ours, plain)
+
+
+def test_mcfs_on_a_graph_without_edges_is_an_error(noise):
+    graph = Graph.of(sp.csr_array((120, 120)))
+    with pytest.raises(ValueError, match="edge"):
+        MCFS(Precomputed()).evaluate(noise, graph=graph)
+
+
+# -------------------------------------------------------------------- evaluation refuses what a fit refuses
+
+
+@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+def test_evaluation_refuses_what_a_fit_refuses(rng):
+    y = np.repeat([0, 1], 30)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd")).assign(
+        kind=pd.Categorical(["u", "v", "w"] * 20)
+    )
+    refused = [
+        lambda: SpectralSelector("sselect").fit(frame, y),
+        lambda: compare(["sselect"], frame, y, n_features=[2]),
+        lambda: tune("sselect", {"lam": [0.1, 0.5]}, frame, y, n_features=2),
+        lambda: tune_lambda(frame, y, n_features=2),
+        lambda: label_budget(["sselect"], frame, y, budgets=[4], n_features=2),
+    ]
+    for call in refused:
+        with pytest.raises(ValueError, match="several columns"), np.errstate(all="ignore"):
+            call()
+
+
+# -------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize("room", ["anndata", "evaluate", "sources", "io", "datasets"])
+def test_rooms_are_attributes(room):
+    assert getattr(fiedler, room).__name__ == f"fiedler.{room}"
+
+
+def test_a_name_that_resembles_nothing_gets_no_suggestion():
+    assert did_you_mean("foo", ["alcohol", "malic_acid", "flavanoids"]) == ""
+    assert "alcohol" in did_you_mean("alcool", ["alcohol", "malic_acid"])
+
+
+def test_labels_that_are_all_unknown_are_said(noise):
+    with pytest.warns(UserWarning, match="unknown"):
+        SpectralSelector("subset", n_features_to_select=3).fit(noise, np.full(120, -1))
