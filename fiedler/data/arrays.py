@@ -213,19 +213,14 @@ def as_source(X: Any) -> Source | None:
 
 def _text_column(X: Any) -> tuple[int, Any] | None:
     """The first column that cannot be read as numbers, with its first invalid value."""
-    columns = getattr(X, "columns", None)
-    if columns is not None:
-        cells = [np.asarray(X[c], dtype=object) for c in columns]
-    else:
-        cells = list(np.asarray(X, dtype=object).T) if not is_sparse(X) and np.ndim(X) == 2 else []
-    for j, column in enumerate(cells):
+    if is_sparse(X) or np.ndim(X) != 2:
+        return None
+    for j, column in enumerate(np.asarray(X, dtype=object).T):
         for value in column:
-            if isinstance(value, complex):
-                return None  # scikit-learn has a clear message for complex data
             try:
                 float(value)
             except (TypeError, ValueError):
-                return j, value
+                return None if isinstance(value, complex) else (j, value)  # scikit-learn has a message for complex data
     return None
 
 

@@ -41,7 +41,6 @@ from ..errors import Mentions
 
 Listener = Callable[[float, int, str], Any]
 Value = np.ndarray | tuple  # an array or a tuple of arrays
-_LONGEST_NAME = 255  # bytes, on the usual file systems
 # Names of files that this module writes.
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")
 _START = b'{"fingerprint"'  # the first bytes of a manifest
@@ -320,10 +319,8 @@ class OutputExistsError(Mentions, FileExistsError):
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A temporary path next to ``path`` that replaces it on success and is removed on failure."""
-    prefix, name = f".{os.getpid()}.part.", path.name
-    while len(os.fsencode(prefix + name)) > _LONGEST_NAME:
-        name = name[1:]  # the suffix stays, because writers read it
-    temporary = path.with_name(prefix + name)
+    # The suffix stays, because writers read it; file systems allow names of about 255 bytes.
+    temporary = path.with_name(f".{os.getpid()}.part.{path.name[-50:]}")
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
