@@ -114,10 +114,10 @@ class BoundedLines:
 
     def __init__(self, file: Any, path: Path, kept: float = 0):
         self._file, self._path, self._kept, self._read, self._next = file, path, kept, 0, _COUNTED
-        self._limit, self._size = allocation_limit(), path.stat().st_size
+        self._limit = allocation_limit()
         self._longest = int(self._limit / _LINE_COST)
         # The count is not entered, because a reader may leave a file early, and no other loop counts meanwhile.
-        self._count = counting("bytes", self._size)
+        self._count = counting("bytes", path.stat().st_size)
 
     def readline(self) -> Any:
         """The next line, or an empty line at the end."""
@@ -129,23 +129,19 @@ class BoundedLines:
             check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
         if not line or self._read >= self._next:
             self._next = self._read + _COUNTED
-            self._tell(self._position() if line else self._size)
+            self._tell()
         return line
 
     def read(self, size: int) -> Any:
         """``size`` bytes or characters, or fewer at the end."""
-        before, piece = self._position(), self._file.read(size)
-        self._tell(before if piece else self._size)  # the caller has yet to process this piece
-        return piece
+        self._tell()  # the caller has yet to process the next piece
+        return self._file.read(size)
 
-    def _position(self) -> int:
-        """The position in the stored file, which may be behind a decoder and a decompressor."""
+    def _tell(self) -> None:
+        """Report the position in the stored file, which may be behind a decoder and a decompressor."""
         stored = getattr(self._file, "buffer", self._file)
-        return int(getattr(stored, "fileobj", stored).tell())
-
-    def _tell(self, position: int) -> None:
         self._count.reach(0)  # reported once, before any other position
-        self._count.reach(position)
+        self._count.reach(int(getattr(stored, "fileobj", stored).tell()))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.readline, type(self._file.read(0))())

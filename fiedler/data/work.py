@@ -27,7 +27,6 @@ import os
 import re
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -120,11 +119,9 @@ class Kept:
             path = self.folder / name  # type: ignore[operator]  # no folder is an error like others
             if path.suffix == ".json":
                 return json.loads(path.read_text(encoding="utf-8"))
-            with open(path, "rb") as file:
-                loaded = np.load(file, allow_pickle=False)
-                values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[part] for part in loaded.files)
-                file.seek(-4, os.SEEK_END)
-                return values if file.read(4) == _mark(values) else None
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+                values = tuple(stored[part] for part in stored.files)
+            return values if path.suffix == ".npz" else values[0]
         except Exception:  # any damaged result can be computed again
             return None
 
@@ -136,9 +133,8 @@ class Kept:
             if name.endswith(".json"):
                 file.write(json.dumps(value).encode())
             else:
-                np.savez(file, *value) if isinstance(value, tuple) else np.save(file, value, allow_pickle=False)
-                file.seek(0, os.SEEK_END)
-                file.write(_mark(value))
+                # An archive has a checksum of every array.
+                np.savez(file, *(value if isinstance(value, tuple) else (value,)))
             file.flush()
             os.fsync(file.fileno())
 
@@ -268,17 +264,6 @@ _current: ContextVar[Run | None] = ContextVar("fiedler_run", default=None)
 def current_run() -> Run:
     """The active run, or one without storage and progress."""
     return _current.get() or Run()
-
-
-def _mark(values: Value) -> bytes:
-    """A checksum of four bytes for shape, type and values of a stored result."""
-    mark = 0
-    for array in values if isinstance(values, tuple) else (values,):
-        array = np.asarray(array)
-        mark = zlib.crc32(f"{array.shape} {array.dtype.str}".encode(), mark)
-        ordered = array if array.flags.c_contiguous else array.T if array.flags.f_contiguous else array.copy()
-        mark = zlib.crc32(ordered.reshape(-1).view(np.uint8).data, mark)
-    return mark.to_bytes(4, "little")
 
 
 def _check_ours(folder: Path) -> None:
