@@ -38,8 +38,8 @@ MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free 
 LEAST_KNOWN = 5  # a column with fewer known values is left out
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
 _NAMED = 5  # columns named in a note
-_ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
+_ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?Z?")
+_DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
 
 
@@ -224,13 +224,11 @@ def _days(value: Any) -> float | None:
     if isinstance(value, timedelta):
         return value.total_seconds() / _DAY
     if isinstance(value, str):
-        dotted = _DOTTED.fullmatch(value.strip())
-        value = value.strip() if dotted is None else f"{dotted[3]}-{dotted[2]}-{dotted[1]}"
-        if not _ISO.fullmatch(value):
+        found = _ISO.fullmatch(_DOTTED.sub(r"\3-\2-\1", value.strip()))
+        if found is None:
             return None
-        year, month, day, *clock = re.split(r"[-/ T:Z]", value.rstrip("Z"))
-        seconds = sum(float(part) * unit for part, unit in zip(clock, (3600, 60, 1), strict=False))
-        return (date(int(year), int(month), int(day)) - date(1970, 1, 1)).days + seconds / _DAY
+        seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups()[3:], (3600, 60, 1), strict=True))
+        return (date(*map(int, found.groups()[:3])) - date(1970, 1, 1)).days + seconds / _DAY
     if isinstance(value, datetime):
         return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds() / _DAY
     if isinstance(value, date):
@@ -477,9 +475,7 @@ def _places(group: Any, members: Any, n_columns: int, names: Any) -> list[int]:
         a_number = isinstance(member, (int, np.integer)) and not isinstance(member, bool) and 0 <= member < n_columns
         if member not in known and not a_number:
             hint = did_you_mean(str(member), map(str, known), 0.6)
-            message = (
-                f"groups: {group!r} names the column {member!r}, which X does not have; {hint}use names of columns"
-            )
-            message += f" or numbers from 0 to {n_columns - 1}."
+            wrong = f"groups: {group!r} names the column {member!r}, which X does not have"
+            message = f"{wrong}; {hint}use names of columns or numbers from 0 to {n_columns - 1}."
             raise ParameterError(message, parameter="groups", value=member)
     return [int(known.get(member, member)) for member in members]

@@ -281,12 +281,10 @@ def read_table(
         places = sorted([*found.layout["features"], *left_out]) if left_out else []
         if left_out and len(given) == len(places):
             given = [name for name, place in zip(given, places, strict=True) if place not in left_out]
-        if len(given) != m:
-            raise ValueError(f"{names} has {len(given)} names for {m} features.")
         found.names = given
     found.names = [f"x{j}" for j in range(m)] if found.names is None else found.names
     if len(found.names) != m:
-        raise ValueError(f"{path} has {len(found.names)} feature names for {m} features.")
+        raise ValueError(f"{names or path} has {len(found.names)} names for {m} features.")
     if dropped and "left_out" not in found.layout:
         _leave_out(found, dropped, path)
     feature_names = _unique(found.names, path)

@@ -201,13 +201,12 @@ def _unknown(cell: Any, marker: str | None) -> bool:
 
 
 def _row_finder(row_ids: np.ndarray | None, n_samples: int) -> Any:
-    if row_ids is None:
-        return {str(i): i for i in range(n_samples)}.get
-    counts = Counter(row_ids.tolist())
-    repeated = next((row for row, count in counts.items() if count > 1), None)
-    if repeated is not None:
-        raise ValueError(f"row id {repeated!r} occurs {counts[repeated]} times, so it does not identify a row.")
-    return {row: i for i, row in enumerate(row_ids.tolist())}.get
+    rows = list(map(str, range(n_samples))) if row_ids is None else row_ids.tolist()
+    place = {row: i for i, row in enumerate(rows)}
+    if len(place) < len(rows):
+        repeated, count = Counter(rows).most_common(1)[0]
+        raise ValueError(f"row id {repeated!r} occurs {count} times, so it does not identify a row.")
+    return place.get
 
 
 def _no_row(cell: str, row_ids: np.ndarray | None, n_samples: int) -> str:
