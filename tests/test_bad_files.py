@@ -311,7 +311,9 @@ def test_files_that_are_not_there_or_of_no_use(tmp_path):
     )
     (tmp_path / "empty.zarr").mkdir()
     refused("empty.zarr is not a Zarr store", tmp_path / "empty.zarr")
-    refused("missing_chunks must be 'error' or 'fill', got 'zero'", tmp_path / "table.parquet", missing_chunks="zero")
+    refused(
+        "missing_chunks must be one of 'error', 'fill', got 'zero'", tmp_path / "table.parquet", missing_chunks="zero"
+    )
 
 
 def test_an_array_without_its_file_cannot_go_to_workers(X):

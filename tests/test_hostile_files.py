@@ -328,7 +328,7 @@ def test_links_that_lead_nowhere(tmp_path, h5py):
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["X"], file["b"] = h5py.SoftLink("/b"), h5py.SoftLink("/X")
     refused(tmp_path / "t.h5", r"t\.h5")
-    with pytest.raises(ValueError, match=r"t\.h5 needs one matrix named X; it holds"):
+    with pytest.raises(ValueError, match=r"t\.h5 cannot be read: \S+"):
         open_source(tmp_path / "t.h5")
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["X"] = X

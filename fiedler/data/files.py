@@ -33,10 +33,9 @@ def named_damage(path: str | os.PathLike, what: str = "", end: str = "") -> Iter
     """Errors of other libraries about a damaged file, of any kind, as one that names the file and what it is not."""
     try:
         yield
-    except (ImportError, PermissionError):
-        raise
     except Exception as error:
-        if str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error)):
+        named = str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error))
+        if named or isinstance(error, (ImportError, PermissionError)):
             raise
         why = first_line(error) or type(error).__name__
         if isinstance(error, MemoryError):

@@ -164,11 +164,11 @@ except Exception as error:
 
 def read_mat(request: Request) -> Contents:
     """X and Y of a MATLAB file in the layout of the ASU repository; version 7.3 is HDF5."""
+    from scipy.io.matlab import matfile_version
+
     path = request.path
     with named_damage(path, "a MATLAB file"):
-        with open(path, "rb") as file:
-            head = file.read(128)
-        if 2 in head[124:126] and head[126:] in (b"IM", b"MI"):
+        if matfile_version(str(path), appendmat=False)[0] == 2:
             return _read_mat73(request)
         with tempfile.TemporaryDirectory() as folder:
             arrays = _converted(path, Path(folder))
@@ -385,17 +385,17 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
             raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
         return found
     if has_x(store):
-        return store["X"]
+        return store["X"]  # a broken link is an error
     if sparse_layout(store) is not None:
         return store
     arrays = members(store)
-    return arrays[matrix_name(arrays, path, " Choose one with key.")]
+    return arrays[matrix_name(arrays, path, " Choose one with key= of open_source.")]
 
 
 def has_x(store: Any) -> bool:
     """Whether a store has an X; anndata may write an empty marker instead of X."""
     X = _get(store, "X")
-    return X is not None and X.attrs.get("encoding-type") != "null"
+    return "X" in store and (X is None or X.attrs.get("encoding-type") != "null")
 
 
 # -------------------------------------------------------------------- Zarr, HDF5, h5ad: read
@@ -421,15 +421,10 @@ def read_store(request: Request) -> Contents:
             return without_column(_matrix(request, None), request)
         if extra == "anndata" or (zarr and "obs" in store and "var" in store):
             return _read_anndata(store, request)
-        items = members(store)
         # Zarr has no standard type for text, so text is stored in attributes.
         arrays = dict(store.attrs) if zarr else {}
-        arrays |= {name: item for name, item in items.items() if hasattr(item, "dtype")}
-        sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
-        name = "X" if sparse else matrix_name(arrays, path)
-        X = _matrix(request, name)
-        arrays.pop(name, None)
-        found = of_arrays(arrays, request, load, X)
+        arrays |= {name: item for name, item in members(store).items() if hasattr(item, "dtype")}
+        found = of_arrays(arrays, request, load, _matrix(request, None))
         found.y = None if found.y is None else np.asarray(found.y)
         return found
 

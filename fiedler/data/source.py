@@ -132,10 +132,9 @@ class Source:
             check_size(self.label, declared, size)
         try:
             return self._read(rows, columns)
-        except ConnectionError:  # the cluster is gone; the block is not damaged
-            raise
         except Exception as error:
-            if str(error).startswith(f"{self.label}: "):  # it names the block already
+            # The cluster is gone and the block is not damaged, or the error names the block already.
+            if isinstance(error, ConnectionError) or str(error).startswith(f"{self.label}: "):
                 raise
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 

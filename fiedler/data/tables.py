@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import ParameterError
-from ..validation import is_sparse, require
+from ..validation import check_choice, is_sparse, require
 from ..words import did_you_mean, first_line
 from . import text
 from .columns import Column, Groups, Prepared, category_column, checked, encode, notes_on, read_column, sentences
@@ -502,9 +502,8 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
         raise ParameterError(message, parameter="how", way_out={way_out: ("impute", "median")})
     from sklearn.impute import SimpleImputer
 
-    strategy = {"median": "median", "mean": "mean", "zero": "constant"}.get(how)
-    if strategy is None:
-        raise ValueError(f"how must be 'median', 'mean' or 'zero', got {how!r}.")
+    check_choice("how", how, ("median", "mean", "zero"))
+    strategy = "constant" if how == "zero" else how
     X = sp.csc_array(table.X) if is_sparse(table.X) else table.X
     filled = SimpleImputer(strategy=strategy, fill_value=0, keep_empty_features=True).fit_transform(X)
     return filled if table.groups is None else np.where(table.groups.indicators, table.X, filled)
@@ -640,13 +639,13 @@ def read_arrow(request: Request) -> Contents:
     others = [j for j in (*odd, *codes) if j in codes or not request.numeric_only]
     texts = [j for j in (role.target, role.row_ids) if j is not None]
     kind, size = arrow_dtype([types[j] for j in numeric]), TEXT_BYTES * n_rows * (len(texts) + len(others))
+    held = n_rows * len(numeric) * np.dtype(kind).itemsize
     check_size(path, f"{n_rows} labels or ids", size)
     X: Any
-    if is_parquet(path) and n_rows * len(numeric) * np.dtype(kind).itemsize > request.memory:
+    if is_parquet(path) and held > request.memory:
         X = ParquetFile(path, [names[j] for j in numeric])
     else:
-        size += n_rows * len(numeric) * np.dtype(kind).itemsize
-        check_size(path, f"{n_rows} rows of {len(features)} features", size)
+        check_size(path, f"{n_rows} rows of {len(features)} features", size + held)
         X = np.empty((n_rows, len(numeric)), dtype=kind, order="F")
         with counting("columns", len(numeric)) as count:
             for start in range(0, len(numeric), _COLUMNS_AT_ONCE):
@@ -778,11 +777,9 @@ def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any
             cells.append(row.get(j, zero[j]))
         if i % 256 == 0:
             check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
-    features, notes = usable(request, names, role.features, bad)
-    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, features]
-    layout = {"features": features, "left_out": sorted([*role.dropped, *bad])}
-    y, row_ids = (None if j is None else texts[j] for j in (role.target, role.row_ids))
-    return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
+    numeric, _ = usable(request, names, role.features, bad)  # a sparse table has no categories
+    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, numeric]
+    return arrange(replace(request, kept=None, categories=[]), lambda _: Cells(X, numeric, texts, bad, names))
 
 
 # -------------------------------------------------------------------- Excel
@@ -800,27 +797,25 @@ def _read_sheet(request: Request) -> Cells:
     if not kept:
         raise ValueError(f"{path}: the sheet is empty.")
     width = max(len(row) for _, row in kept)
+    kept = [(line, row + [None] * (width - len(row))) for line, row in kept]
     if request.skip_rows is None:  # titles are rows of one cell above a row that fills at least half of the columns
         filled = (sum(_shown(cell).strip() != "" for cell in row) for _, row in kept[:11])
         titles, most = next(((at, count) for at, count in enumerate(filled) if count > 1), (0, 0))
         if titles and 2 * most >= width:
             kept, skip = kept[titles:], kept[titles][0] - 1
             notes.append(text.title_note(path, skip))
-    padded = lambda rows: ((line, row + [None] * (width - len(row))) for line, row in rows)  # noqa: E731
-    first, *others = ([_shown(cell) for cell in row] for _, row in padded(kept[:20]))
+    first, *others = ([_shown(cell) for cell in row] for _, row in kept[:20])
     first = [cell.strip() for cell in first]
-    if header is None and set(request.named) & set(first):
-        header = True
-    elif header is None:
-        header, note = text.guess_header(first, others)
+    if header is None:
+        header, note = text.guess_header(first, others, named=request.named)
         notes += [f"{path}: {note}"] * bool(note)
     if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
     if request.transpose:
-        found = _transposed(request, [[_shown(row[0]), *row[1:]] for _, row in padded(kept)], as_number, _shown)
+        found = _transposed(request, [[_shown(row[0]), *row[1:]] for _, row in kept], as_number, _shown)
     else:
         names = first if header else [f"x{j}" for j in range(width)]
-        gathered = partial(gather, path, lambda: padded(kept[header:]), as_number)
+        gathered = partial(gather, path, lambda: kept[header:], as_number)
         found = read_cells(request, names, gathered, shown=_shown)
     found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
     found.notes = notes

@@ -71,11 +71,7 @@ def existing(path: str | os.PathLike, folder: bool = False) -> Path:
         return path
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file.")
-    try:
-        siblings = [p.name for p in path.parent.iterdir()]
-    except OSError:
-        siblings = []
-    hint = did_you_mean(path.name, siblings, 0.7)
+    hint = did_you_mean(path.name, (sibling.name for sibling in path.parent.glob("*")), 0.7)
     raise FileNotFoundError(f"there is no file {path}" + (f"; {hint.rstrip()}" if hint else "."))
 
 
@@ -203,11 +199,9 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     notes += [_comma_note(path, comma)] if comma else []
-    if header is None and set(named) & set(first):
-        header = True
-    elif header is None:
+    if header is None:
         quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
-        header, note = guess_header(first, others, quoted, comma is not None)
+        header, note = guess_header(first, others, quoted, comma is not None, named)
         notes += [f"{path}: {note}"] * bool(note)
     if not header:
         first = [f"x{j}" for j in range(len(first))]
@@ -251,11 +245,16 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
 
 
 def guess_header(
-    first: list[str], others: list[list[str]], quoted: bool = False, decimal_comma: bool = False
+    first: list[str],
+    others: list[list[str]],
+    quoted: bool = False,
+    decimal_comma: bool = False,
+    named: Iterable[str] = (),
 ) -> tuple[bool, str]:
     """Whether the first line holds names, and a note; it is data if it holds numbers where the next lines do.
 
-    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes.
+    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes, or
+    with a column that the caller ``named``.
 
     Examples
     --------
@@ -266,7 +265,7 @@ def guess_header(
     """
     number = lambda cell: to_number(cell, decimal_comma) is not None  # noqa: E731
     like = {j for j, cell in enumerate(first) if any(map(str.isdigit, cell)) and number(cell)}
-    if not like or not others or len(others[0]) != len(first):
+    if not like or not others or len(others[0]) != len(first) or set(named) & set(first):
         return True, ""
     below = enumerate(zip(*others, strict=False))
     numeric = [j for j, cells in below if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))]
