@@ -482,7 +482,7 @@ def test_bad_files(data, folder):
     fails("leave them out with --drop b or --numeric-only", "rank", "typo.csv")
     fails("data.csv has no column 'knd'; did you mean 'kind'?", "rank", data, "--target", "knd")
     Path("x.npy").write_bytes(pickle.dumps([1, 2]))
-    fails("a pickle, which are never loaded", "rank", "x.npy")
+    fails("pickles are never loaded", "rank", "x.npy")
     Path("data.xyz").touch()
     fails("the format '.xyz' is unknown", "rank", "data.xyz")
 
