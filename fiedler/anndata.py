@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from .criteria import Criterion
 from .criteria.order import check_scored, ranks_of
-from .data.arrays import anndata_matrix, check_scale, rows_of, validate_X
+from .data.arrays import anndata_matrix, rows_of, validate_X
 from .data.columns import Distinct
 from .graphs import KNN, Graph, Precomputed
 from .problem import Problem
@@ -138,7 +138,7 @@ def select_genes(
         others = "use 'subset', 'sselect' or 'fisher' for classes, 'subset' or 'sls' for numbers"
         raise ValueError(f"target={target!r}, but {placed!r} reads no labels; {others}.")
     problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
-    problem = problem.scaled(check_scale(selector.scale or "keep"))
+    problem = problem.scaled(selector.scale or "keep")
     if batch_key is None:
         found = _with_tests(placed, problem, selector, significance)
     else:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data.arrays import uneven_columns
+from .data.arrays import dense, take_columns, uneven_columns
 from .data.columns import Column, checked, frame_columns, read_column
 from .data.formats import FORMATS, file_format, read_contents
 from .data.memory import allocation_limit, memory_limit, physical_bytes
@@ -231,9 +231,8 @@ def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
     large = columns is None and (isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS)
     if columns is None and not large:
         X, names = X.tocsc() if is_sparse(X) else X, contents.names or [f"x{j}" for j in range(X.shape[1])]
-        values = (X[:, [j]].toarray().ravel() if is_sparse(X) else X[:, j] for j in range(X.shape[1]))
-        numbers = (np.asarray(column, dtype=np.float64) for column in values)
-        columns = [checked(Column(name, "number", column)) for name, column in zip(names, numbers, strict=True)]
+        values = (dense(take_columns(X, [j])).ravel() for j in range(X.shape[1]))
+        columns = [checked(Column(name, "number", column)) for name, column in zip(names, values, strict=True)]
     if contents.row_ids is not None and columns is not None:
         columns = [read_column("", list(contents.row_ids)), *columns]
     columns = columns or []
@@ -252,12 +251,9 @@ def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
         header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
         comma = ", decimal commas" if dialect.decimal_comma else ""
         layout = f"{encoding} text with {_DELIMITERS[dialect.delimiter]}{comma}, {header}"
-    given = []
-    for name in ("sheet", "skip_rows", "layer"):
-        if options[name] is not None:
-            given += [f"--{name.replace('_', '-')}", shlex.quote(str(options[name]))]
-    if options["header"] is not None:
-        given.append("--header" if options["header"] else "--no-header")
+    stated = {name: options[name] for name in ("sheet", "skip_rows", "layer") if options[name] is not None}
+    given = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in stated.items()]
+    given += {None: [], True: ["--header"], False: ["--no-header"]}[options["header"]]
     flags = flags_of(guesses)
     command = ["fiedler rank", shlex.quote(str(path)), *given, *(["--auto"] if len(flags) > 2 * _FLAGS else flags)]
     return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, " ".join(command))
@@ -313,13 +309,14 @@ def _judged(
     first = lambda words: ", ".join(words[:3]) + ", ..." * (len(words) > 3)  # noqa: E731
     remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
     both = list(zip(columns, found, strict=True))
-    used = [column for column, line in both if line.role in ("feature", "copy")]
+    features = [(column, line.levels) for column, line in both if line.role in ("feature", "copy")]
+    used = [column for column, _ in features]
     odd = [column for column, line in both if line.role == "text" and _is_odd(column)]
     if odd:
         shown = first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
         remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
-    few = [c for c, line in both if line.role in ("feature", "copy") and 3 <= line.levels <= _CODES]
-    codes = [repr(str(c.name)) for c in few if c.kind == "number" and (np.floor(c.values) == c.values)[c.known].all()]
+    few = [column for column, count in features if column.kind == "number" and 3 <= count <= _CODES]
+    codes = [repr(str(c.name)) for c in few if (np.floor(c.values) == c.values)[c.known].all()]
     if codes:
         which = f"{len(codes)} column{'s' * (len(codes) > 1)} ({first(codes)})"
         remarks.append(f"few whole numbers in {which}: if they are codes without an order, use {ways['codes']}")

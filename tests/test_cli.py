@@ -479,10 +479,10 @@ def test_bad_files(data, folder):
     fails("ragged.csv: line 3 has 1 cells, but the header has 2", "rank", "ragged.csv")
     Path("typo.csv").write_text("a,b\n1,2\n3,4O\n5,6\n7,8O\n9,1\n")
     fails("typo.csv: line 3, column 'b': '4O' is not a number. Correct the cells", "rank", "typo.csv")
-    fails("leave it out with --drop b or --numeric-only", "rank", "typo.csv")
+    fails("leave them out with --drop b or --numeric-only", "rank", "typo.csv")
     fails("data.csv has no column 'knd'; did you mean 'kind'?", "rank", data, "--target", "knd")
     Path("x.npy").write_bytes(pickle.dumps([1, 2]))
-    fails("a pickle, which are never loaded", "rank", "x.npy")
+    fails("pickles are never loaded", "rank", "x.npy")
     Path("data.xyz").touch()
     fails("the format '.xyz' is unknown", "rank", "data.xyz")
 

@@ -165,7 +165,7 @@ def test_the_target_may_be_a_column_of_zarr_with_unknown_labels(folder, X, in_bl
 def test_a_missing_cell_is_named_by_its_column(folder, X, in_blocks):
     X[4, 33] = np.nan
     labelled_hdf5("data.h5", X)
-    fails("data.h5::X contains NaN in column 'gene33' (1 rows)", "rank", "data.h5", "--out", "r.csv")
+    fails("data.h5 contains NaN in column 'gene33' (1 rows)", "rank", "data.h5", "--out", "r.csv")
     assert [p.name for p in folder.iterdir()] == ["data.h5"]
     write_zarr(folder / "data.zarr", np.insert(X, 0, 1.0, axis=1), chunks=(N, 6))
     fails("contains NaN in column 'x34' (1 rows)", "rank", "data.zarr", "--target", 0, "-m", "variance")

@@ -121,7 +121,7 @@ def test_wrong_cells_are_shown_and_left_out(tmp_path):
     assert found.guesses["drop"] == ("the size",)
     failed = run("rank", tmp_path / "t.csv")
     assert failed.exit_code == 1
-    assert "leave it out with --drop 'the size' or --numeric-only" in failed.output
+    assert "leave them out with --drop 'the size' or --numeric-only" in failed.output
     assert run("rank", tmp_path / "t.csv", "--auto").exit_code == 0
 
 

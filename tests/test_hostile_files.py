@@ -35,8 +35,8 @@ def refused(path, message, error=ValueError, **options):
 def test_a_missing_zarr_chunk_is_missing_for_tables_too(tmp_path, rng, shards):
     write_zarr(tmp_path / "X.zarr", rng.normal(size=(30, 40)), chunks=(10, 10), shards=shards)
     (tmp_path / "X.zarr" / "c" / "1" / "1").unlink()
-    refused(tmp_path / "X.zarr", r"X\.zarr: the chunk of rows .* is missing; .*missing_chunks='fill'")
-    refused(tmp_path / "X.zarr", "the chunk of rows .* is missing", memory=1)
+    refused(tmp_path / "X.zarr", r"X\.zarr: the chunk .* is missing; .*missing_chunks='fill'")
+    refused(tmp_path / "X.zarr", "the chunk .* is missing", memory=1)
 
 
 @pytest.mark.parametrize("matrix", [X, sp.csr_array(X)], ids=["dense", "sparse"])
@@ -45,7 +45,7 @@ def test_a_missing_chunk_of_anndata_in_zarr(tmp_path, matrix):
     save_h5ad(tmp_path / "t.zarr", matrix)
     chunk = sorted(p for p in (tmp_path / "t.zarr" / "X").rglob("*") if p.name == "0" or p.name.startswith("0."))[-1]
     chunk.unlink() if chunk.is_file() else shutil.rmtree(chunk)
-    refused(tmp_path / "t.zarr", "the chunk of .* is missing")
+    refused(tmp_path / "t.zarr", "the chunk .* is missing")
 
 
 def test_a_corrupt_zarr_chunk_of_a_table(tmp_path, rng):
@@ -239,7 +239,7 @@ def test_a_complex_mat_file_has_no_matrix(tmp_path):
 
 MARKET = "%%MatrixMarket matrix coordinate real general\n3 3 "
 BAD_MARKET = {
-    "": "it is empty",
+    "": "it does not begin with a header",
     MARKET + "3\n1 1 1.5\n2 2 2.": "",
     MARKET + "2\n1 1 1.5\n2 2 2.5E-": "it is cut short",
     MARKET + "2\n1 1 1\0.5\n2 2 2.5\n": "is among its numbers",
@@ -259,7 +259,7 @@ def test_bad_matrix_market(tmp_path):
     for path in paths:
         message = [*BAD_MARKET.values()][int(path.name[0])]
         if path.suffix != ".gz" or not message:  # what is damaged in an archive is found by its sums
-            refused(path, rf"{path.name} is not Matrix Market: .*{message}")
+            refused(path, rf"{path.name} (is not Matrix Market: |declares a matrix of \d+ x).*{message}")
 
 
 def test_matrix_market_without_a_last_line_end(tmp_path):
@@ -328,7 +328,7 @@ def test_links_that_lead_nowhere(tmp_path, h5py):
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["X"], file["b"] = h5py.SoftLink("/b"), h5py.SoftLink("/X")
     refused(tmp_path / "t.h5", r"t\.h5")
-    with pytest.raises(ValueError, match=r"t\.h5: X is a broken or circular link"):
+    with pytest.raises(ValueError, match=r"t\.h5 cannot be read: \S+"):
         open_source(tmp_path / "t.h5")
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["X"] = X

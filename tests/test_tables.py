@@ -14,7 +14,7 @@ def test_missing_cells(write, reader):
         fill_missing(table)
     np.testing.assert_array_equal(fill_missing(table, "median"), [[1, 2], [2, 2], [3, 2]])
     np.testing.assert_array_equal(fill_missing(table, "zero"), [[1, 0], [0, 2], [3, 0]])
-    with pytest.raises(ValueError, match="how must be 'median', 'mean' or 'zero', got 'mode'"):
+    with pytest.raises(ValueError, match="how must be one of 'median', 'mean', 'zero', got 'mode'"):
         fill_missing(table, "mode")
 
 

@@ -213,19 +213,14 @@ def as_source(X: Any) -> Source | None:
 
 def _text_column(X: Any) -> tuple[int, Any] | None:
     """The first column that cannot be read as numbers, with its first invalid value."""
-    columns = getattr(X, "columns", None)
-    if columns is not None:
-        cells = [np.asarray(X[c], dtype=object) for c in columns]
-    else:
-        cells = list(np.asarray(X, dtype=object).T) if not is_sparse(X) and np.ndim(X) == 2 else []
-    for j, column in enumerate(cells):
+    if is_sparse(X) or np.ndim(X) != 2:
+        return None
+    for j, column in enumerate(np.asarray(X, dtype=object).T):
         for value in column:
-            if isinstance(value, complex):
-                return None  # scikit-learn has a clear message for complex data
             try:
                 float(value)
             except (TypeError, ValueError):
-                return j, value
+                return None if isinstance(value, complex) else (j, value)  # scikit-learn has a message for complex data
     return None
 
 
@@ -321,11 +316,11 @@ def uneven_columns(X: Any, factor: float = UNEVEN) -> Uneven | None:
         some = X.tocsc()[:, columns][rows] if is_sparse(X) else X[np.ix_(rows, columns)]
     if isinstance(some, np.ndarray) and _surely_even(some, factor):
         return None
-    found = _compared(_spreads(some, np.arange(len(columns))), columns, factor)
+    found = _compared(_spreads(some), columns, factor)
     if found is None or len(rows) == X.shape[0]:
         return found
     columns = np.array([j for j, _ in (*found.narrow, *found.wide)])
-    return _compared(_spreads(X, columns), columns, factor)
+    return _compared(_spreads((X.tocsc() if is_sparse(X) else X)[:, columns]), columns, factor)
 
 
 def warn_if_uneven(X: Any, names: Any, reader: str, way_out: dict[str, tuple[str, Any]]) -> None:
@@ -388,21 +383,16 @@ def _surely_even(X: np.ndarray, factor: float) -> bool:
         return bool(np.isfinite(ranges).all() and even)
 
 
-def _spreads(X: Any, columns: np.ndarray) -> np.ndarray:
+def _spreads(part: Any) -> np.ndarray:
     """The spread of some columns over their known values; 0 for a column that is constant but for rounding."""
-    parts = []
-    X = X.tocsc() if is_sparse(X) else X
+    values = np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+    known = ~np.isnan(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(columns), 64):
-            part = X[:, columns[start : start + 64]]
-            values = np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
-            known = ~np.isnan(values)
-            low = np.min(values, axis=0, where=known, initial=np.inf)
-            high = np.max(values, axis=0, where=known, initial=-np.inf)
-            values -= np.where(np.isfinite(low), low, 0.0)  # a large offset would cost digits
-            count = np.maximum(known.sum(axis=0), 1)
-            mean = np.sum(values, axis=0, where=known) / count
-            deviation = np.sqrt(np.sum((values - mean) ** 2, axis=0, where=known) / count)
-            varies = high - low > _ROUNDING * np.maximum(np.abs(high), np.abs(low))
-            parts.append(np.where(varies, np.maximum(deviation, (high - low) / 20.0), 0.0))
-    return np.concatenate(parts)
+        low = np.min(values, axis=0, where=known, initial=np.inf)
+        high = np.max(values, axis=0, where=known, initial=-np.inf)
+        values -= np.where(np.isfinite(low), low, 0.0)  # a large offset would cost digits
+        count = np.maximum(known.sum(axis=0), 1)
+        mean = np.sum(values, axis=0, where=known) / count
+        deviation = np.sqrt(np.sum((values - mean) ** 2, axis=0, where=known) / count)
+        varies = high - low > _ROUNDING * np.maximum(np.abs(high), np.abs(low))
+        return np.where(varies, np.maximum(deviation, (high - low) / 20.0), 0.0)

@@ -38,8 +38,8 @@ MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free 
 LEAST_KNOWN = 5  # a column with fewer known values is left out
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
 _NAMED = 5  # columns named in a note
-_ISO = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")  # day, month and year; with slashes their order is not known
+_ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?Z?")
+_DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
 
 
@@ -140,9 +140,8 @@ def is_mixed_frame(X: Any) -> bool:
 
 def frame_columns(X: Any) -> list[Column]:
     """The columns of a pandas or polars frame."""
-    if home(X) == "pandas":
-        return [_from_pandas(name, X.iloc[:, j]) for j, name in enumerate(X.columns)]
-    return [_from_polars(name, X.to_series(j)) for j, name in enumerate(X.columns)]
+    series = (lambda j: X.iloc[:, j]) if home(X) == "pandas" else X.to_series
+    return [_of_series(name, series(j)) for j, name in enumerate(X.columns)]
 
 
 def read_column(name: Any, cells: Sequence[Any]) -> Column:
@@ -203,31 +202,21 @@ def _dates(name: Any, days: np.ndarray) -> Column:
     return checked(Column(name, "date", days if np.isnan(days).all() else days - np.nanmin(days)))
 
 
-def _from_pandas(name: Any, series: Any) -> Column:
-    dtype = series.dtype
-    if hasattr(dtype, "categories"):
-        levels, codes = list(map(str, dtype.categories)), np.asarray(series.cat.codes, dtype=np.intp)
+def _of_series(name: Any, series: Any) -> Column:
+    """A column of a pandas or polars frame."""
+    if home(series) == "pandas" and hasattr(series.dtype, "categories"):
+        ordered, levels = series.dtype.ordered, list(map(str, series.dtype.categories))
+        codes = np.asarray(series.cat.codes, dtype=np.intp)
         present = np.unique(codes[codes >= 0]).tolist()
         # The distance between two ordered levels counts the levels between them, also those that do not occur.
-        order = list(range(len(levels))) if dtype.ordered else sorted(present, key=levels.__getitem__)
+        order = list(range(len(levels))) if ordered else sorted(present, key=levels.__getitem__)
         place = np.full(len(levels) + 1, np.nan)  # the code of a missing value is -1
         place[order] = np.arange(len(order))
-        kind = "ordered" if dtype.ordered else "category"
-        return checked(Column(name, kind, place[codes], [levels[code] for code in order]))
-    kind = getattr(dtype, "kind", "O")
-    if kind in "iuf":
-        return checked(Column(name, "number", series.to_numpy(dtype=np.float64, na_value=np.nan)))
-    if kind in "Mm" and not hasattr(dtype, "freq"):
-        return _dates(name, _stamps(series.to_numpy()))
-    return read_column(name, series.astype(object).tolist())
-
-
-def _from_polars(name: Any, series: Any) -> Column:
-    if series.dtype.is_numeric():
-        return checked(Column(name, "number", series.cast(float).to_numpy().astype(np.float64)))
-    if str(series.dtype).partition("(")[0] in ("Date", "Datetime", "Duration"):
-        return _dates(name, _stamps(series.to_numpy()))
-    return read_column(name, series.to_list())
+        return checked(Column(name, "ordered" if ordered else "category", place[codes], [levels[k] for k in order]))
+    values = series.to_numpy()
+    if values.dtype.kind in "iuf":
+        return checked(Column(name, "number", values.astype(np.float64)))
+    return _dates(name, _stamps(values)) if values.dtype.kind in "Mm" else read_column(name, list(series))
 
 
 def _days(value: Any) -> float | None:
@@ -235,13 +224,11 @@ def _days(value: Any) -> float | None:
     if isinstance(value, timedelta):
         return value.total_seconds() / _DAY
     if isinstance(value, str):
-        dotted = _DOTTED.fullmatch(value.strip())
-        value = value.strip() if dotted is None else f"{dotted[3]}-{dotted[2]}-{dotted[1]}"
-        if not _ISO.fullmatch(value):
+        found = _ISO.fullmatch(_DOTTED.sub(r"\3-\2-\1", value.strip()))
+        if found is None:
             return None
-        year, month, day, *clock = re.split(r"[-/ T:Z]", value.rstrip("Z"))
-        seconds = sum(float(part) * unit for part, unit in zip(clock, (3600, 60, 1), strict=False))
-        return (date(int(year), int(month), int(day)) - date(1970, 1, 1)).days + seconds / _DAY
+        seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups()[3:], (3600, 60, 1), strict=True))
+        return (date(*map(int, found.groups()[:3])) - date(1970, 1, 1)).days + seconds / _DAY
     if isinstance(value, datetime):
         return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds() / _DAY
     if isinstance(value, date):
@@ -251,8 +238,6 @@ def _days(value: Any) -> float | None:
 
 def _stamps(values: np.ndarray) -> np.ndarray:
     """Dates or durations in days; NaN for NaT."""
-    if values.dtype.kind not in "Mm":  # dates with a time zone
-        return np.array([np.nan if is_missing(value) else _days(value) for value in values], dtype=np.float64)
     days = values.astype(f"{values.dtype.str[1]}8[us]").astype(np.int64) / (_DAY * 1e6)
     return np.where(np.isnat(values), np.nan, days)
 
@@ -490,9 +475,7 @@ def _places(group: Any, members: Any, n_columns: int, names: Any) -> list[int]:
         a_number = isinstance(member, (int, np.integer)) and not isinstance(member, bool) and 0 <= member < n_columns
         if member not in known and not a_number:
             hint = did_you_mean(str(member), map(str, known), 0.6)
-            message = (
-                f"groups: {group!r} names the column {member!r}, which X does not have; {hint}use names of columns"
-            )
-            message += f" or numbers from 0 to {n_columns - 1}."
+            wrong = f"groups: {group!r} names the column {member!r}, which X does not have"
+            message = f"{wrong}; {hint}use names of columns or numbers from 0 to {n_columns - 1}."
             raise ParameterError(message, parameter="groups", value=member)
     return [int(known.get(member, member)) for member in members]

@@ -190,8 +190,13 @@ class _Block:
 
 def _finished(tasks: list[Task], shape: tuple[int, int]) -> Iterator[tuple[Span, Any]]:
     """Pairs (block, result) in the order of completion, from the active client or from threads."""
-    client = _client()
-    if client is not None:
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        client = None
+    if client is not None and client.status not in ("closed", "closing"):
         yield from _by_client(client, tasks, shape)
         return
     for task, block in tasks:
@@ -232,10 +237,8 @@ def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) ->
     """``result()``, with errors that name the block."""
     try:
         return result()
-    except ConnectionError:
-        raise
     except Exception as error:
-        if type(error).__name__ == "TimeoutError":
+        if isinstance(error, ConnectionError) or type(error).__name__ == "TimeoutError":
             raise
         if type(error).__name__ == "KilledWorker":
             raise MemoryError(
@@ -246,14 +249,3 @@ def _computed(result: Callable[[], Any], block: Span, shape: tuple[int, int]) ->
         if _LABEL in str(error) or _NAMED in notes or (_OURS in notes and not isinstance(error, MemoryError)):
             raise
         raise unreadable(_LABEL, *block, shape, error) from error
-
-
-def _client() -> Any:
-    """The active client of ``distributed``, if there is one."""
-    try:
-        from distributed import default_client
-
-        client = default_client()
-    except (ImportError, ValueError):
-        return None
-    return None if client.status in ("closed", "closing") else client

@@ -24,6 +24,7 @@ from ..words import first_line
 from .memory import check_size, slab_bytes
 from .source import Source
 
+NUMPY = ("a NumPy file of numbers", ". Python objects and pickles are never loaded.")  # for named_damage
 _WIDE_PARQUET = 20_000  # with more columns, the metadata of a Parquet file cost more than its values
 
 
@@ -32,10 +33,9 @@ def named_damage(path: str | os.PathLike, what: str = "", end: str = "") -> Iter
     """Errors of other libraries about a damaged file, of any kind, as one that names the file and what it is not."""
     try:
         yield
-    except (ImportError, PermissionError):
-        raise
     except Exception as error:
-        if str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error)):
+        named = str(error).startswith(os.fspath(path)) or (not what and os.fspath(path) in str(error))
+        if named or isinstance(error, (ImportError, PermissionError)):
             raise
         why = first_line(error) or type(error).__name__
         if isinstance(error, MemoryError):
@@ -94,20 +94,8 @@ class MappedFile(FileSource):
 
 def open_npy(path: Path) -> np.ndarray:
     """A memory-mapped array."""
-    try:
+    with named_damage(path, *NUMPY):
         return np.lib.format.open_memmap(path, mode="r")  # never unpickles
-    except PermissionError:
-        raise
-    except Exception as error:  # NumPy raises many kinds of errors for a damaged header
-        raise ValueError(no_array(path, error)) from None
-
-
-def no_array(path: Path, error: Exception) -> str:
-    """The message for a NumPy file that cannot be read."""
-    with open(path, "rb") as file:
-        pickled = "ickle" in str(error) or "bject" in str(error) or file.read(1) == b"\x80"
-    why = "it holds Python objects or a pickle, which are never loaded" if pickled else first_line(error)
-    return f"{path} is not a NumPy file of numbers: {why}."
 
 
 class SparseFile(FileSource):
@@ -280,34 +268,22 @@ def check_chunks(array: Any, label: str, missing_chunks: str = "error") -> None:
             purpose = _ON_PURPOSE.format(array.fillvalue)
             raise ValueError(f"{label}: none of its {array.size} values is stored; {purpose}")
         return
-    size = array.shards or array.chunks
-    root = getattr(array.store, "root", None)
+    grid = [-(-length // step) for length, step in zip(array.shape, array.shards or array.chunks, strict=True)]
+    count, root = math.prod(grid), getattr(array.store, "root", None)
     if isinstance(root, Path):
         # Zarr counts a shard that exceeds the edge as a whole shard, so the files are searched instead.
         folder = root / array.path
         stored = {Path(at, name).relative_to(folder).as_posix() for at, _, names in os.walk(folder) for name in names}
-        grid = [-(-length // step) for length, step in zip(array.shape, size, strict=True)]
-        at = next((at for at in _places(grid) if array.metadata.encode_chunk_key(at) not in stored), None)
-        if at is None:
-            return
-        axes = zip(("rows", "columns") if len(at) == 2 else ("entries",), at, size, array.shape, strict=True)
-        spans = [f"{axis} {i * step} to {min((i + 1) * step, length) - 1}" for axis, i, step, length in axes]
-        what = f"the chunk of {', '.join(spans)} is missing"
-    elif array.nchunks > _MANY_CHUNKS:
-        what = f"it is not a folder and declares {array.nchunks} chunks, too many to check"
-    elif (stored := array.nchunks_initialized) < array.nchunks:
-        what = f"{array.nchunks - stored} of {array.nchunks} chunks are missing"
+        # One place at a time, because np.ndindex first allocates memory for every axis.
+        places = (np.unravel_index(place, grid) for place in range(count))
+        keys = (array.metadata.encode_chunk_key(tuple(map(int, place))) for place in places)
+        missing = next((f"the chunk {key} is" for key in keys if key not in stored), "")
+    elif count > _MANY_CHUNKS:
+        raise ValueError(f"{label} is not a folder and declares {count} chunks, too many to check.")
     else:
-        return
-    raise ValueError(f"{label}: {what}; {_ON_PURPOSE.format(array.fill_value)}")
-
-
-def _places(grid: list[int]) -> Iterator[tuple[int, ...]]:
-    """All positions of a grid, one at a time; other ways first allocate memory for an axis or more."""
-    if not grid:
-        yield ()
-    for i in range(grid[0] if grid else 0):
-        yield from ((i, *rest) for rest in _places(grid[1:]))
+        missing = f"some of its {count} chunks are" if array.nchunks_initialized < array.nchunks else ""
+    if missing:
+        raise ValueError(f"{label}: {missing} missing; {_ON_PURPOSE.format(array.fill_value)}")
 
 
 _MANY_CHUNKS = 100_000

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterWarning
-from ..validation import require
+from ..validation import check_choice, require
 from . import matrices, tables
 from .files import MappedFile, ParquetFile, named_damage
 from .labels import as_labels, read_labels, read_names
 from .memory import TEXT_BYTES, allocation_limit, check_size, memory_limit
-from .source import Source
+from .source import ColumnView, Source
 from .tables import Contents, ReadOnce, Request, Table, flipped, position
 from .text import existing
 from .work import check_writable, replacing
@@ -281,12 +281,10 @@ def read_table(
         places = sorted([*found.layout["features"], *left_out]) if left_out else []
         if left_out and len(given) == len(places):
             given = [name for name, place in zip(given, places, strict=True) if place not in left_out]
-        if len(given) != m:
-            raise ValueError(f"{names} has {len(given)} names for {m} features.")
         found.names = given
     found.names = [f"x{j}" for j in range(m)] if found.names is None else found.names
     if len(found.names) != m:
-        raise ValueError(f"{path} has {len(found.names)} feature names for {m} features.")
+        raise ValueError(f"{names or path} has {len(found.names)} names for {m} features.")
     if dropped and "left_out" not in found.layout:
         _leave_out(found, dropped, path)
     feature_names = _unique(found.names, path)
@@ -334,8 +332,7 @@ def open_source(
     >>> Variance().evaluate(open_source(file)).round(3)
     array([0.222, 0.889, 2.   ])
     """
-    if missing_chunks not in ("error", "fill"):
-        raise ValueError(f"missing_chunks must be 'error' or 'fill', got {missing_chunks!r}.")
+    check_choice("missing_chunks", missing_chunks, ("error", "fill"))
     described = _format_of(path)
     path = existing(path, described is not None and described.folder)
     if described is None or described.open is None:
@@ -425,11 +422,8 @@ def _leave_out(found: Contents, dropped: list[str | int], path: Path) -> None:
     kept = [k for k, place in enumerate(places) if place not in out]
     if not kept:
         raise ValueError(f"{path} has no feature columns except those in drop.")
-    if isinstance(found.X, Source):
-        for k in sorted(set(range(len(places))) - set(kept), reverse=True):
-            found.X = found.X.without_column(k)
-    else:
-        found.X = found.X[:, kept]
+    source = isinstance(found.X, Source)
+    found.X = ColumnView(found.X, np.array(kept), found.X.chunks) if source else found.X[:, kept]
     found.names = [known[places[k]] for k in kept]
     found.layout |= {"features": [places[k] for k in kept], "left_out": sorted(out)}
 

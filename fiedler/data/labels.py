@@ -51,7 +51,7 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
         stored = open_npy(path)
         check_size(path, f"{stored.size} labels", TEXT_BYTES * stored.size)
         return stored.ravel().tolist()
-    rows, notes = plain_rows(path, empty=True)
+    rows = plain_rows(path)
     width = max((len(cells) for _, cells in rows), default=0)
     if width <= 1:
         values = [cells[0] if cells else "" for _, cells in rows]
@@ -61,10 +61,9 @@ def read_labels(path: str | Path, row_ids: np.ndarray | None, n_samples: int) ->
             counts = f"{len(values)} labels for {n_samples} rows"
             raise ValueError(f"{path} has {counts}; use lines 'row,label' to label only some rows.")
         if len(values) > n_samples:
-            notes.append(f"{path} has one line more than there are rows, so {values[0]!r} is used as a header.")
-        _say(notes)
+            note = f"{path} has one line more than there are rows, so {values[0]!r} is used as a header."
+            warnings.warn(note, UserWarning, stacklevel=3)
         return values[len(values) - n_samples :]
-    _say(notes)
     labels: list[Any] = [None] * n_samples
     find, lines = _row_finder(row_ids, n_samples), dict[int, int]()
     for at, (line, cells) in enumerate((line, cells) for line, cells in rows if any(cells)):
@@ -92,16 +91,10 @@ def read_names(path: str | Path) -> list[str]:
     >>> read_names(file)
     ['weight, kg', 'height, m', 'G1']
     """
-    text, notes = read_text(existing(path))
-    _say(notes)
-    names = [line.partition("\t")[0].strip() for line in text.splitlines() if line.strip()]
+    lines = read_text(existing(path)).splitlines()
+    names = [line.partition("\t")[0].strip() for line in lines if line.strip()]
     quoted = [next(csv.reader([name])) if name.startswith('"') else [] for name in names]
     return [cells[0].strip() if len(cells) == 1 else name for name, cells in zip(names, quoted, strict=True)]
-
-
-def _say(notes: list[str]) -> None:
-    for note in notes:
-        warnings.warn(note, UserWarning, stacklevel=4)
 
 
 def read_pairs(
@@ -138,9 +131,7 @@ def read_pairs(
     path = existing(path)
     pairs: tuple[list, list] = ([], [])
     find = _row_finder(row_ids, n_samples)
-    rows, notes = plain_rows(path, blanks=True)
-    _say(notes)
-    for at, (line, cells) in enumerate(rows):
+    for at, (line, cells) in enumerate((line, cells) for line, cells in plain_rows(path, blanks=True) if any(cells)):
         if len(cells) not in (2, 3):
             count = f"{len(cells)} cells; a pair has two, and a third for must or cannot"
             raise ValueError(f"{path}: line {line} has {count}.")
@@ -210,13 +201,12 @@ def _unknown(cell: Any, marker: str | None) -> bool:
 
 
 def _row_finder(row_ids: np.ndarray | None, n_samples: int) -> Any:
-    if row_ids is None:
-        return {str(i): i for i in range(n_samples)}.get
-    counts = Counter(row_ids.tolist())
-    repeated = next((row for row, count in counts.items() if count > 1), None)
-    if repeated is not None:
-        raise ValueError(f"row id {repeated!r} occurs {counts[repeated]} times, so it does not identify a row.")
-    return {row: i for i, row in enumerate(row_ids.tolist())}.get
+    rows = list(map(str, range(n_samples))) if row_ids is None else row_ids.tolist()
+    place = {row: i for i, row in enumerate(rows)}
+    if len(place) < len(rows):
+        repeated, count = Counter(rows).most_common(1)[0]
+        raise ValueError(f"row id {repeated!r} occurs {count} times, so it does not identify a row.")
+    return place.get
 
 
 def _no_row(cell: str, row_ids: np.ndarray | None, n_samples: int) -> str:

@@ -7,23 +7,21 @@ scipy, which therefore runs in a process of its own. Zarr and HDF5 files are rea
 
 from __future__ import annotations
 
-import gzip
 import inspect
 import io
 import json
+import math
 import os
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 import warnings
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Set
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,14 +29,18 @@ import scipy.sparse as sp
 from ..validation import is_sparse, require
 from ..words import did_you_mean
 from . import tables
-from .files import ArrayFile, SparseFile, named_damage, no_array, open_npy, sparse_layout, starts_fit
-from .memory import DEFLATE, TEXT_BYTES, allocation_limit, check_size
+from .files import NUMPY, ArrayFile, SparseFile, named_damage, open_npy, sparse_layout, starts_fit
+from .memory import TEXT_BYTES, allocation_limit, check_size
 from .source import Source
 from .tables import Contents, Request, Table, kept_columns, matrix_name, named_arrays, of_arrays, without_column
-from .text import BoundedLines, open_text, opener
+from .text import BoundedLines, opener
 
-_NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
 _LONGEST_HEAD = 2**17  # bytes; NumPy refuses headers of more than 10,000
+_NOT_FINITE = re.compile(rb"(nan|inf(inity)?)*", re.IGNORECASE)
+# The comments of a Matrix Market file, and the numbers of rows, columns and, if it is sparse, values.
+_MARKET_HEAD = re.compile(
+    rb"%%MatrixMarket.*\n(?:%.*\n|[ \t\r]*\n)*[ \t]*(\d+)[ \t]+(\d+)(?:[ \t]+(\d+))?\s", re.IGNORECASE
+)
 
 # -------------------------------------------------------------------- NPY, NPZ
 
@@ -60,33 +62,19 @@ def read_npz(request: Request) -> Contents:
     """
     path = request.path
 
-    def load(head: _Head) -> np.ndarray:
-        check_size(path, f"{head.name} of shape {head.shape}", *head.sizes)
-        return archive[head.name]
+    def load(name: str) -> np.ndarray:
+        info = archive.zip.getinfo(f"{name}.npy")
+        check_size(path, f"{name} of shape {heads[name].shape}", info.file_size, info.compress_size)
+        return archive[name]
 
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            heads = {name: _head(archive, name) for name in archive.files}
-            sparse = {"shape", "data"} <= heads.keys() and heads.keys() & {"format", "indptr"}
-            return of_arrays(heads, request, load, _sparse_of_npz(heads, load, path) if sparse else None)
-    except PermissionError:
-        raise
-    except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for a damaged file
-        raise error if str(error).startswith(str(path)) else ValueError(no_array(path, error)) from None
+    with named_damage(path, *NUMPY), open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        heads = {name: _head(archive, name) for name in archive.files}
+        X = _sparse_of_npz(heads.keys(), load, path) if {"format", "shape", "data"} <= heads.keys() else None
+        return of_arrays(heads, request, load, X)
 
 
-class _Head(NamedTuple):
-    """An array that is not loaded."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    ndim: int
-    sizes: tuple[int, int]  # bytes, and compressed bytes
-
-
-def _head(archive: Any, name: str) -> _Head:
-    """The header of an array, whose declared size must agree with that of the archive."""
+def _head(archive: Any, name: str) -> np.ndarray:
+    """An array that takes no memory, with the type and the shape of a stored one."""
     info = archive.zip.getinfo(f"{name}.npy")
     with archive.zip.open(info) as member:
         file = io.BytesIO(member.read(_LONGEST_HEAD))
@@ -95,25 +83,19 @@ def _head(archive: Any, name: str) -> _Head:
     shape, _, dtype = read(file)
     if dtype.hasobject:
         raise ValueError("it holds Python objects")
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    if min(shape, default=0) < 0 or size != info.file_size - file.tell():
+    if math.prod(shape) * dtype.itemsize != info.file_size - file.tell():
         raise ValueError(f"{info.filename} does not hold an array of shape {shape}")
-    return _Head(name, shape, dtype, len(shape), (info.file_size, info.compress_size))
+    return np.broadcast_to(np.empty((), dtype), shape)
 
 
-def _sparse_of_npz(
-    heads: dict[str, _Head], load: Callable[[_Head], np.ndarray], path: Path
-) -> sp.csr_array | sp.csc_array:
+def _sparse_of_npz(names: Set[str], load: Callable[[str], np.ndarray], path: Path) -> sp.csr_array | sp.csc_array:
     """A matrix of ``scipy.sparse.save_npz``, in any of its layouts."""
-    parts = heads.keys() & {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}  # index arrays of scipy
-    if any(heads[part].dtype.kind not in "iu" for part in parts):
+    parts = {part: load(part) for part in names & {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}}
+    if any(part.dtype.kind not in "iu" for part in parts.values()):
         raise ValueError("the indices of its sparse matrix are not whole numbers")
-    for part in parts | {"data"}:
-        check_size(path, f"{part} of shape {heads[part].shape}", *heads[part].sizes)
-    if "offsets" in heads:
-        shape = load(heads["shape"])
-        if (np.abs(load(heads["offsets"]).astype(np.float64)) > shape.max()).any():
-            raise ValueError(f"its diagonals do not fit the shape {shape}")
+    load("data")  # its size is checked
+    if "offsets" in parts and (np.abs(parts["offsets"].astype(np.float64)) > parts["shape"].max()).any():
+        raise ValueError(f"its diagonals do not fit the shape {parts['shape']}")
     X: Any = sp.load_npz(path)
     if X.ndim != 2:
         raise ValueError(f"its sparse matrix has the shape {X.shape}")
@@ -144,9 +126,9 @@ def write_npz(path: Path, table: Table, selected: np.ndarray) -> None:
 
 # Run by a process of its own: every variable as a file, and the list of them. Cells of text become text.
 _CONVERT = """
-import inspect, json, sys
+import inspect, json, math, sys
 import numpy as np, scipy.sparse as sp
-from scipy.io import loadmat
+from scipy.io import loadmat, whosmat
 path, folder, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
 try:
     import resource
@@ -157,6 +139,9 @@ except (ImportError, OSError, ValueError, OverflowError):
 def text(cell):
     return str(cell.ravel()[0] if isinstance(cell, np.ndarray) and cell.size else "" if np.size(cell) == 0 else cell)
 try:
+    dense = [(math.prod(shape), kind) for _, shape, kind in whosmat(path) if kind != "sparse"]
+    if sum(size * (8 if kind == "double" else 1) for size, kind in dense) > limit:
+        sys.exit(4)
     found, arrays = [], {"spmatrix": False} if "spmatrix" in inspect.signature(loadmat).parameters else {}
     for name, value in loadmat(path, **arrays).items():
         if name.startswith("__"):
@@ -179,16 +164,16 @@ except Exception as error:
 
 def read_mat(request: Request) -> Contents:
     """X and Y of a MATLAB file in the layout of the ASU repository; version 7.3 is HDF5."""
+    from scipy.io.matlab import matfile_version
+
     path = request.path
     with named_damage(path, "a MATLAB file"):
-        with open(path, "rb") as file:
-            head = file.read(128)
-        if 2 in head[124:126] and head[126:] in (b"IM", b"MI"):
+        if matfile_version(str(path), appendmat=False)[0] == 2:
             return _read_mat73(request)
-        _check_variables(path)
         with tempfile.TemporaryDirectory() as folder:
             arrays = _converted(path, Path(folder))
-            return of_arrays(arrays, request, lambda part: part if is_sparse(part) else np.array(part), ids=False)
+            load = lambda name: arrays[name] if is_sparse(arrays[name]) else np.array(arrays[name])  # noqa: E731
+            return of_arrays(arrays, request, load, ids=False)
 
 
 def _converted(path: Path, folder: Path) -> dict[str, Any]:
@@ -213,41 +198,14 @@ def _converted(path: Path, folder: Path) -> dict[str, Any]:
     return arrays
 
 
-def _check_variables(path: Path) -> None:
-    """Check the sizes of the variables of a file of version 5 to 7 before they are unpacked."""
-    left, held = path.stat().st_size - 128, 0
-    with open(path, "rb") as file:
-        order = {b"IM": "<", b"MI": ">"}.get(file.read(128)[126:])
-        while order and left >= 8:
-            kind, size = struct.unpack(f"{order}II", file.read(8))
-            if size > left - 8:
-                raise ValueError(f"a variable of {size} bytes is longer than what is left of the file")
-            at, unpacked, left = file.tell(), size, left - 8 - size
-            if kind == 15:  # compressed; the first bytes are the tag of what is inside
-                tag = zlib.decompressobj().decompress(file.read(min(size, 2**10)), 8)
-                if len(tag) < 8:
-                    raise ValueError("a compressed variable is cut short")
-                unpacked = struct.unpack(f"{order}II", tag)[1]
-                check_size(path, f"a variable of {unpacked} bytes", unpacked, size)
-            held += unpacked
-            check_size(path, f"variables of {held} bytes", held)
-            file.seek(at + size)
-
-
 def _read_mat73(request: Request) -> Contents:
     """Version 7.3; only the requested variables are loaded."""
 
-    def load(item: Any) -> Any:
-        if is_sparse(item):
-            return item
-        parts = [item] if hasattr(item, "dtype") else [item[part] for part in ("ir", "jc", "data")]
-        held = f"of shape {item.shape[::-1]}" if len(parts) == 1 else f"with {parts[2].size} values"
-        size = sum(part.size * part.dtype.itemsize for part in parts)
-        check_size(request.path, f"{item.name.lstrip('/')} {held}", size)
-        if len(parts) == 1:
-            return item[()].T  # MATLAB stores matrices by columns
-        rows, starts, values = (part[()] for part in parts)
-        return _checked(sp.csc_array((values, rows, starts), shape=(int(item.attrs["MATLAB_sparse"]), len(starts) - 1)))
+    def load(name: str) -> Any:
+        item = arrays[name]
+        if not is_sparse(item):
+            _check_declared(item, request.path)
+        return item if is_sparse(item) else item[()].T  # MATLAB stores matrices by columns
 
     with open_hdf5(request.path) as file:
         arrays: dict[str, Any] = {}
@@ -255,7 +213,10 @@ def _read_mat73(request: Request) -> Contents:
             if hasattr(item, "dtype") and item.dtype.kind in "biuf":
                 arrays[name] = item
             elif not hasattr(item, "dtype") and "MATLAB_sparse" in item.attrs:
-                arrays[name] = load(item)
+                _check_declared(item, request.path)
+                rows, starts, values = (item[part][()] for part in ("ir", "jc", "data"))
+                shape = int(item.attrs["MATLAB_sparse"]), len(starts) - 1
+                arrays[name] = _checked(sp.csc_array((values, rows, starts), shape=shape))
         return of_arrays(arrays, request, load, ids=False)
 
 
@@ -279,39 +240,10 @@ def read_svmlight(request: Request) -> Contents:
 
     if request.target is not None:
         raise ValueError(f"{request.path} contains the labels at the start of each row; omit the target.")
-    try:
-        with opener(request.path)(request.path, "rb") as file:
-            X, y = load_svmlight_file(BoundedLines(file, request.path, kept=2))
-    except (ValueError, OverflowError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        if str(error).startswith(str(request.path)):
-            raise
-        raise ValueError(f"{request.path} is not svmlight: {_svmlight_problem(request.path) or error}") from None
+    wanted = "svmlight, lines of 'label index:value ...' with increasing indices"
+    with named_damage(request.path, wanted, "."), opener(request.path)(request.path, "rb") as file:
+        X, y = load_svmlight_file(BoundedLines(file, request.path, kept=2))
     return Contents(sp.csr_array(X), None, y)
-
-
-def _svmlight_problem(path: Path) -> str | None:
-    """The first line that is not ``label index:value ...``."""
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            label, *cells = line.partition("#")[0].split() or ["0"]
-            if not _is_float(label):
-                return f"line {number}: label {label[:40]!r} is not one number."
-            last = -1
-            for cell in (c for c in cells if not c.startswith("qid:")):
-                index, colon, value = cell.partition(":")
-                if not (colon and index.isdecimal() and len(index) < 20 and _is_float(value)):
-                    return f"line {number}: {cell[:40]!r} is not index:value."
-                if int(index) <= last:
-                    return f"line {number}: index {index} comes after {last}; indices must increase."
-                last = int(index)
-    return None
-
-
-def _is_float(text: str) -> bool:
-    try:
-        return float(text) is not None
-    except ValueError:
-        return False
 
 
 def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -341,70 +273,34 @@ def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
 def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:
     from scipy.io import mmread
 
+    # Older versions of scipy lack the option, and return sparse matrices.
+    options: dict[str, Any] = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
     with named_damage(path, "Matrix Market", "."):
-        _check_market_head(path)
-        # Older versions of scipy lack the option, and return sparse matrices.
-        options: dict[str, Any] = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
-        try:
-            with _lines_that_end(path) as file:
-                X = mmread(file, **options)
-        except (EOFError, zlib.error):
-            raise ValueError("it is cut short or damaged") from None
+        text = _market_text(path)
+        head = _MARKET_HEAD.match(text)
+        if head is None:
+            raise ValueError("it does not begin with a header and the numbers of rows and columns")
+        n, m, stored = (float(size or 0) for size in head.groups())
+        check_size(path, f"a matrix of {n:.0f} x {m:.0f}", 8 * n * m if head[3] is None else 48 * stored + 8 * (n + m))
+        # mmread silently ends a line at a number that it cannot read, and crashes if the last line does not end.
+        strange = text[head.end() :].translate(None, b"0123456789+-.eE \t\r\n")
+        if not _NOT_FINITE.fullmatch(strange):
+            raise ValueError(f"{strange[:1]!r} is among its numbers")
+        if text.rstrip()[-1:] in b"+-eE":
+            raise ValueError("it is cut short")
+        X = mmread(io.BytesIO(text), **options)
         return X if isinstance(X, np.ndarray) else sp.csc_array(X)
 
 
-def _check_market_head(path: Path) -> None:
-    """Check the size in the header, because mmread allocates it before it reads a number."""
+def _market_text(path: Path) -> bytes:
+    """The text of a Matrix Market file, with a line end after it; its size is limited by memory."""
+    parts, size = [b"\n"], 0
     with opener(path)(path, "rb") as file:
-        lines = (line for line in BoundedLines(file, path) if line.strip() and not line.startswith(b"%"))
-        head = next(lines, b"").split()
-    if not head:
-        raise ValueError("it is empty")
-    if not 2 <= len(head) <= 3 or not all(part.isdigit() and len(part) < 20 for part in head):
-        raise ValueError(f"{b' '.join(head)[:40]!r} does not give numbers of rows and columns")
-    n, m, dense = int(head[0]), int(head[1]), len(head) == 2
-    values = n * m if dense else int(head[2])
-    least = 2 * values if dense else 4 * values  # smallest number of bytes of text
-    if least > path.stat().st_size * (DEFLATE if path.suffix.lower() == ".gz" else 1) + 2:
-        raise ValueError(f"it declares {values} values, more than it can hold")
-    check_size(path, f"a matrix of {n} x {m}", 8 * values if dense else 48 * values + 8 * (n + m))
-
-
-@contextmanager
-def _lines_that_end(path: Path) -> Iterator[Any]:
-    """A file for mmread, which crashes if a zero byte or the end of the file comes before the end of a line."""
-    with opener(path)(path, "rb") as file:
-        if path.suffix.lower() == ".gz":
-            yield _Ended(file)
-            return
-        line, last = file.readline(), b""
-        while line.startswith(b"%"):
-            line = file.readline()
-        while piece := line + file.read(2**20) + file.readline():
-            strange = piece.translate(None, b"0123456789+-.eE \t\r\n")
-            if not _NOT_FINITE.fullmatch(strange):  # mmread silently ends a line at a number it cannot read
-                raise ValueError(f"{strange[:1]!r} is among its numbers")
-            line, last = b"", piece
-        if last[-1:] in b"+-eE":
-            raise ValueError("it is cut short" if last else "it is empty")
-        file.seek(0)
-        yield str(path) if last.endswith(b"\n") else _Ended(file)
-
-
-class _Ended:
-    """The bytes of a file, followed by a line end."""
-
-    def __init__(self, file: Any):
-        self._file, self._ended = file, False
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        if b"\0" in data:
-            raise ValueError("it holds zero bytes")
-        if not data and size and not self._ended:
-            self._ended = True
-            return b"\n"
-        return data
+        while part := file.read(2**20):
+            parts.insert(-1, part)
+            size += len(part)
+            check_size(path, f"more than {size} bytes of text", 3 * size)
+    return b"".join(parts)
 
 
 # -------------------------------------------------------------------- Zarr, HDF5, h5ad: opened
@@ -434,25 +330,18 @@ def open_hdf5(path: Path, extra: str = "io") -> Any:
 
 def _refuse_other_files(file: Any, path: Path, h5py: Any) -> None:
     """Raise an error for links to other files, which could copy any file of the machine into a result."""
-    groups, seen = [file], set()
-    while groups:
-        group = groups.pop()
-        for name in group:
-            link = group.get(name, getlink=True)
-            where = f"{group.name.rstrip('/')}/{name}".lstrip("/")
-            if isinstance(link, h5py.ExternalLink):
-                raise ValueError(f"{path}: {where} refers to another file ({link.filename}); copy it into this one.")
-            if not isinstance(link, h5py.HardLink):
-                continue  # a soft link stays in this file, and its target is checked under its own name
-            item = group[name]
-            elsewhere = isinstance(item, h5py.Dataset) and (
-                item.external or (item.is_virtual and any(s.file_name != "." for s in item.virtual_sources()))
-            )
-            if elsewhere:
-                raise ValueError(f"{path}: the values of {where} are in another file; copy them into this one.")
-            if isinstance(item, h5py.Group) and item.id not in seen:
-                seen.add(item.id)
-                groups.append(item)
+
+    def elsewhere(name: str, item: Any) -> str | None:
+        stored = isinstance(item, h5py.Dataset) and (
+            item.external or (item.is_virtual and any(s.file_name != "." for s in item.virtual_sources()))
+        )
+        return name if stored else None
+
+    external = lambda name, link: name.decode() if link.type == h5py.h5l.TYPE_EXTERNAL else None  # noqa: E731
+    # Soft links stay in this file, and their targets are visited under their own names.
+    where = file.id.links.visit(external, info=True) or file.visititems(elsewhere)
+    if where:
+        raise ValueError(f"{path}: {where} is in another file; copy it into this one.")
 
 
 def members(group: Any) -> dict[str, Any]:
@@ -492,20 +381,15 @@ def _inside(store: Any, key: str | None, path: Path) -> Any:
     if hasattr(store, "dtype"):  # a Zarr array by itself
         return store
     if key is not None:
-        if _get(store, key) is None:
+        if (found := _get(store, key)) is None:
             raise ValueError(f"{path} has no {key!r}; it holds {', '.join(sorted(store)) or 'nothing'}.")
-        return store[key]
+        return found
     if has_x(store):
-        if (X := _get(store, "X")) is None:
-            raise ValueError(f"{path}: X is a broken or circular link.")
-        return X
+        return store["X"]  # a broken link is an error
     if sparse_layout(store) is not None:
         return store
-    matrices = [name for name in store if len(getattr(_get(store, name), "shape", None) or ()) == 2]
-    if len(matrices) != 1:
-        held = ", ".join(sorted(store)) or "nothing"
-        raise ValueError(f"{path} needs one matrix named X; it holds {held}. Choose one with key.")
-    return store[matrices[0]]
+    arrays = members(store)
+    return arrays[matrix_name(arrays, path, " Choose one with key= of open_source.")]
 
 
 def has_x(store: Any) -> bool:
@@ -525,9 +409,10 @@ def read_store(request: Request) -> Contents:
         require("anndata.io", extra, path)
     store = open_zarr(path) if zarr else open_hdf5(path, extra)
 
-    def load(item: Any) -> Any:
+    def load(name: str) -> Any:
+        item = arrays[name]
         if not hasattr(item, "dtype"):
-            return item
+            return item  # text in attributes
         _check_declared(item, path)
         return item.asstr()[()] if hasattr(item, "asstr") and item.dtype.kind in "OS" else item[...]
 
@@ -536,15 +421,10 @@ def read_store(request: Request) -> Contents:
             return without_column(_matrix(request, None), request)
         if extra == "anndata" or (zarr and "obs" in store and "var" in store):
             return _read_anndata(store, request)
-        items = members(store)
         # Zarr has no standard type for text, so text is stored in attributes.
         arrays = dict(store.attrs) if zarr else {}
-        arrays |= {name: item for name, item in items.items() if hasattr(item, "dtype")}
-        sparse = "X" in items and "X" not in arrays and sparse_layout(items["X"]) is not None
-        name = "X" if sparse else matrix_name(arrays, path)
-        X = _matrix(request, name)
-        arrays.pop(name, None)
-        found = of_arrays(arrays, request, load, X)
+        arrays |= {name: item for name, item in members(store).items() if hasattr(item, "dtype")}
+        found = of_arrays(arrays, request, load, _matrix(request, None))
         found.y = None if found.y is None else np.asarray(found.y)
         return found
 
@@ -575,18 +455,16 @@ def _matrix(request: Request, key: str | None) -> Any:
 
 def _check_declared(item: Any, path: Path) -> None:
     """Check the memory of an array, or of all arrays of a group; text is counted as objects."""
-    arrays = list(_arrays_in(item))
+    arrays, groups = [], [item]
+    while groups:
+        part = groups.pop()
+        if hasattr(part, "dtype"):
+            arrays.append(part)
+        else:
+            groups += members(part).values()
     size = sum(a.size * (a.dtype.itemsize if a.dtype.kind in "biuf" else TEXT_BYTES) for a in arrays)
     shape = f"an array of shape {item.shape}" if hasattr(item, "dtype") else f"{len(arrays)} arrays"
     check_size(path, f"{shape} in {item.name.lstrip('/') or 'its root'}", size)
-
-
-def _arrays_in(item: Any) -> Iterator[Any]:
-    if hasattr(item, "dtype"):
-        yield item
-    else:
-        for part in members(item).values():
-            yield from _arrays_in(part)
 
 
 # -------------------------------------------------------------------- Zarr, HDF5, h5ad: written

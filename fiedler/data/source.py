@@ -132,10 +132,9 @@ class Source:
             check_size(self.label, declared, size)
         try:
             return self._read(rows, columns)
-        except ConnectionError:  # the cluster is gone; the block is not damaged
-            raise
         except Exception as error:
-            if str(error).startswith(f"{self.label}: "):  # it names the block already
+            # The cluster is gone and the block is not damaged, or the error names the block already.
+            if isinstance(error, ConnectionError) or str(error).startswith(f"{self.label}: "):
                 raise
             raise unreadable(self.label, rows, columns, self.shape, error) from error
 
@@ -411,20 +410,26 @@ def check_finite(
         # One pass without a temporary array is enough for nearly all data.
         if np.isfinite(np.sum(values, dtype=np.float64)):
             return
-    wrong = np.isinf if nan and not is_sparse(part) else lambda values: ~np.isfinite(values)
-    by_columns: Any = sp.csc_array(part) if is_sparse(part) else part
-    lines = np.split(by_columns.data, by_columns.indptr[1:-1]) if is_sparse(part) else by_columns.T
-    bad = np.array([np.count_nonzero(wrong(column)) for column in lines])
+    bad = cells_per_column(part, np.isinf if nan and not is_sparse(part) else lambda values: ~np.isfinite(values))
     found = np.flatnonzero(bad)
     if not len(found):  # only the sum overflowed
         return
     at = int(found[0])
-    kind = "inf" if nan or np.isinf(lines[at][~np.isfinite(lines[at])][0]) else "NaN"
+    kind = "inf" if cells_per_column(part, np.isinf)[at] == bad[at] else "NaN"
     j = at if columns is None else columns.start + at if isinstance(columns, slice) else int(columns[at])
     others = f" and {len(found) - 1} other column{'s' * (len(found) > 2)}" if len(found) > 1 else ""
     near = " near it" if others and columns is not None else ""
     where = f"in column {column_name(names, j)} ({bad[at]} rows){others}{near}"
     raise ValueError(f"{label} contains {kind} {where}; impute or drop it first{more}.")
+
+
+def cells_per_column(part: Part, holds: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The number of stored cells of every column for which something holds."""
+    if not is_sparse(part):
+        return holds(part).sum(axis=0)
+    by_columns: Any = sp.csc_array(part)
+    owner = np.repeat(np.arange(part.shape[1]), np.diff(by_columns.indptr))
+    return np.bincount(owner[holds(by_columns.data)], minlength=part.shape[1])
 
 
 def column_name(names: Any, j: int) -> str:

@@ -27,14 +27,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import ParameterError
-from ..validation import is_sparse, require
+from ..validation import check_choice, is_sparse, require
 from ..words import did_you_mean, first_line
 from . import text
 from .columns import Column, Groups, Prepared, category_column, checked, encode, notes_on, read_column, sentences
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number, named_damage
 from .memory import TEXT_BYTES, check_size
-from .source import Source
-from .text import MISSING, Gathered, gather, some, to_number
+from .source import Source, cells_per_column
+from .text import MISSING, Cells, gather, some, to_number
 from .work import counting
 
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
@@ -232,26 +232,6 @@ class Table:
 # -------------------------------------------------------------------- named columns
 
 
-@dataclass
-class Cells:
-    """The columns of a file, read once.
-
-    ``X`` are the columns of numbers, ``cells`` the others, as they are in the file, and ``odd`` says why these hold no
-    numbers. ``again(places)`` reads the cells of columns of numbers, and ``shown`` makes a label or a row id of a cell.
-    """
-
-    names: list[str]
-    X: Any
-    numeric: list[int]  # the columns of X
-    cells: dict[int, Any]  # lists, or columns whose kind is known
-    odd: dict[int, str]
-    again: Callable[[list[int]], dict[int, list[Any]]] = lambda places: {}
-    shown: Callable[[Any], Any] = lambda cell: cell
-    first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
-    layout: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
 def not_a_number(cell: Any) -> str:
     """What a cell of a column of numbers is."""
     a_date = isinstance(cell, (date, time, timedelta))
@@ -261,17 +241,17 @@ def not_a_number(cell: Any) -> str:
 def read_cells(
     request: Request,
     names: list[str],
-    gather: Callable[[list[int], list[int]], Gathered],
+    gather: Callable[[list[int], list[int]], Cells],
     line: str = "row",
     what: Callable[[Any], str] = not_a_number,
     **more: Any,
 ) -> Cells:
     """The columns that a request needs, or all of them if another request may follow, by ``gather(numeric, texts)``."""
     role = roles(names, request, more.get("first_names_rows", False))
-    numeric, texts = [j for j in role.features if j not in role.codes], role.texts
-    found = gather(list(range(len(names))), []) if request.kept else gather(numeric, texts)
+    numeric = [j for j in role.features if j not in role.codes]
+    found = gather(list(range(len(names))), []) if request.kept else gather(numeric, role.texts)
     odd = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.odd.items()}
-    return Cells(names, found.X, found.numeric, found.cells, odd, lambda places: gather([], places).cells, **more)
+    return replace(found, names=names, odd=odd, again=lambda places: gather([], places).cells, **more)
 
 
 def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
@@ -332,9 +312,8 @@ def usable(request: Request, names: list[str], features: list[int], bad: dict[in
     if not request.numeric_only or len(bad) == len(features):
         told = "; ".join([bad[j] for j in sorted(bad)][:_LISTED])
         more = f"; and {len(bad) - _LISTED} more columns" if len(bad) > _LISTED else ""
-        which, it = ("this column is no feature", "it") if len(gone) == 1 else ("these columns are no features", "them")
-        message = f"{request.path}: {told}{more}. Correct the cells, or, if {which}, name {it} as the target or as an"
-        message += f" id column, or leave {it} out with drop={gone} or numeric_only=True."
+        message = f"{request.path}: {told}{more}. Correct the cells, or, if these columns are no features, name them as"
+        message += f" the target or as an id column, or leave them out with drop={gone} or numeric_only=True."
         ways = {f"drop={gone}": ("drop", gone), "numeric_only=True": ("numeric_only", True)}
         raise ParameterError(message, parameter="drop", way_out=ways)
     return [j for j in features if j not in bad], [f"{request.path}: {some(gone)} skipped: not numeric."]
@@ -408,31 +387,31 @@ def position(wanted: str | int, names: list[str], path: Path, what: str = "colum
 # -------------------------------------------------------------------- named arrays
 
 
-def matrix_name(arrays: dict[str, Any], path: Path) -> str:
+def matrix_name(arrays: dict[str, Any], path: Path, way_out: str = "") -> str:
     """The name of the matrix: X, x or data, otherwise the only two-dimensional numeric array."""
     matrices = [n for n, a in arrays.items() if getattr(a, "ndim", 0) == 2 and a.dtype.kind in "biuf"]
     named = [n for n in ("X", "x", "data") if n in matrices]
     wide = [n for n in matrices if min(arrays[n].shape) > 1]
     if not named and len(wide) != 1:
-        raise ValueError(f"{path} needs one matrix named X; it holds {', '.join(arrays) or 'nothing'}.")
+        raise ValueError(f"{path} needs one matrix named X; it holds {', '.join(arrays) or 'nothing'}.{way_out}")
     return (named or wide)[0]
 
 
 def of_arrays(
-    arrays: dict[str, Any], request: Request, load: Callable[[Any], Any], X: Any = None, ids: bool = True
+    arrays: dict[str, Any], request: Request, load: Callable[[str], Any], X: Any = None, ids: bool = True
 ) -> Contents:
     """The contents of named arrays, of which only those that are needed are loaded; X may be loaded already.
 
     The labels are the variable that the caller names as the target; by default y, Y, labels or target.
     """
-    X = load(arrays[matrix_name(arrays, request.path)]) if X is None else X
+    X = load(matrix_name(arrays, request.path)) if X is None else X
     usual = next((name for name in ("y", "Y", "labels", "target") if name in arrays), None)
     target = usual if request.target is None else str(request.target)
     if target is not None and target not in arrays:
         hint, held = did_you_mean(target, arrays), ", ".join(arrays)
         raise ValueError(f"{request.path} has no variable {request.target!r}; {hint}Its variables: {held}.")
     wanted = [target or "", "feature_names", "row_ids" if ids else ""]
-    y, *named = (None if arrays.get(name) is None else load(arrays[name]) for name in wanted)
+    y, *named = (None if arrays.get(name) is None else load(name) for name in wanted)
     names, row_ids = (
         None if texts is None else [str(text).strip() for text in np.asarray(texts).ravel().tolist()] for texts in named
     )
@@ -523,9 +502,8 @@ def fill_missing(table: Table, how: str | None = None) -> Any:
         raise ParameterError(message, parameter="how", way_out={way_out: ("impute", "median")})
     from sklearn.impute import SimpleImputer
 
-    strategy = {"median": "median", "mean": "mean", "zero": "constant"}.get(how)
-    if strategy is None:
-        raise ValueError(f"how must be 'median', 'mean' or 'zero', got {how!r}.")
+    check_choice("how", how, ("median", "mean", "zero"))
+    strategy = "constant" if how == "zero" else how
     X = sp.csc_array(table.X) if is_sparse(table.X) else table.X
     filled = SimpleImputer(strategy=strategy, fill_value=0, keep_empty_features=True).fit_transform(X)
     return filled if table.groups is None else np.where(table.groups.indicators, table.X, filled)
@@ -540,11 +518,7 @@ def check_infinite(table: Table) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(X.data if is_sparse(X) else X, dtype=np.float64)):
             return gaps
-    infinite = np.zeros(X.shape[1], dtype=bool)
-    for start in range(0, X.shape[1], 256):
-        columns = slice(start, start + 256)
-        block = X[:, columns].toarray() if is_sparse(X) else X[:, columns]
-        gaps[columns], infinite[columns] = np.isnan(block).sum(axis=0), np.isinf(block).any(axis=0)
+    gaps, infinite = cells_per_column(X, np.isnan), cells_per_column(X, np.isinf) > 0
     if infinite.any():
         names = table.names_of_columns(infinite)
         message, way_out = f"{table.source}: infinite values in {some(names)}; replace them", f"drop={names}"
@@ -589,10 +563,15 @@ def _transposed(
 
 def read_csv(request: Request) -> Contents:
     """Read CSV or TSV; the notes state what was guessed about the file."""
-    return arrange(request, lambda request: text.in_some_encoding(request.path, partial(_read_csv, request)))
+
+    def read(request: Request) -> Cells:
+        found, notes = text.in_some_encoding(request.path, partial(_read_csv, request))
+        return replace(found, notes=found.notes + notes)
+
+    return arrange(request, read)
 
 
-def _read_csv(request: Request, encoding: str | None, notes: list[str]) -> Cells:
+def _read_csv(request: Request, encoding: str | None) -> Cells:
     path = request.path
     dialect = text.sniff(path, request.header, request.named, encoding, request.skip_rows)
 
@@ -607,7 +586,7 @@ def _read_csv(request: Request, encoding: str | None, notes: list[str]) -> Cells
         found = read_cells(request, dialect.names, partial(text.read_delimited, path, dialect), "line", what)
         if not len(found.X):
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
-    found.notes, found.layout["dialect"] = dialect.notes + notes, dialect
+    found.notes, found.layout["dialect"] = dialect.notes, dialect
     return found
 
 
@@ -660,13 +639,13 @@ def read_arrow(request: Request) -> Contents:
     others = [j for j in (*odd, *codes) if j in codes or not request.numeric_only]
     texts = [j for j in (role.target, role.row_ids) if j is not None]
     kind, size = arrow_dtype([types[j] for j in numeric]), TEXT_BYTES * n_rows * (len(texts) + len(others))
+    held = n_rows * len(numeric) * np.dtype(kind).itemsize
     check_size(path, f"{n_rows} labels or ids", size)
     X: Any
-    if is_parquet(path) and n_rows * len(numeric) * np.dtype(kind).itemsize > request.memory:
+    if is_parquet(path) and held > request.memory:
         X = ParquetFile(path, [names[j] for j in numeric])
     else:
-        size += n_rows * len(numeric) * np.dtype(kind).itemsize
-        check_size(path, f"{n_rows} rows of {len(features)} features", size)
+        check_size(path, f"{n_rows} rows of {len(features)} features", size + held)
         X = np.empty((n_rows, len(numeric)), dtype=kind, order="F")
         with counting("columns", len(numeric)) as count:
             for start in range(0, len(numeric), _COLUMNS_AT_ONCE):
@@ -683,7 +662,7 @@ def read_arrow(request: Request) -> Contents:
             cells[j] = checked(Column(names[j], "ordered", values, list(map(str, coded.dictionary.to_pylist()))))
         else:
             cells[j] = (category_column if j in codes else read_column)(names[j], column.to_pylist())
-    return arrange(replace(request, kept=None), lambda _: Cells(names, X, numeric, cells, odd))
+    return arrange(replace(request, kept=None), lambda _: Cells(X, numeric, cells, odd, names))
 
 
 def write_arrow(path: Path, table: Table, selected: np.ndarray) -> None:
@@ -798,11 +777,9 @@ def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any
             cells.append(row.get(j, zero[j]))
         if i % 256 == 0:
             check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
-    features, notes = usable(request, names, role.features, bad)
-    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, features]
-    layout = {"features": features, "left_out": sorted([*role.dropped, *bad])}
-    y, row_ids = (None if j is None else texts[j] for j in (role.target, role.row_ids))
-    return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
+    numeric, _ = usable(request, names, role.features, bad)  # a sparse table has no categories
+    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, numeric]
+    return arrange(replace(request, kept=None, categories=[]), lambda _: Cells(X, numeric, texts, bad, names))
 
 
 # -------------------------------------------------------------------- Excel
@@ -820,27 +797,25 @@ def _read_sheet(request: Request) -> Cells:
     if not kept:
         raise ValueError(f"{path}: the sheet is empty.")
     width = max(len(row) for _, row in kept)
+    kept = [(line, row + [None] * (width - len(row))) for line, row in kept]
     if request.skip_rows is None:  # titles are rows of one cell above a row that fills at least half of the columns
         filled = (sum(_shown(cell).strip() != "" for cell in row) for _, row in kept[:11])
         titles, most = next(((at, count) for at, count in enumerate(filled) if count > 1), (0, 0))
         if titles and 2 * most >= width:
             kept, skip = kept[titles:], kept[titles][0] - 1
             notes.append(text.title_note(path, skip))
-    padded = lambda rows: ((line, row + [None] * (width - len(row))) for line, row in rows)  # noqa: E731
-    first, *others = ([_shown(cell) for cell in row] for _, row in padded(kept[:20]))
+    first, *others = ([_shown(cell) for cell in row] for _, row in kept[:20])
     first = [cell.strip() for cell in first]
-    if header is None and set(request.named) & set(first):
-        header = True
-    elif header is None:
-        header, note = text.guess_header(first, others)
+    if header is None:
+        header, note = text.guess_header(first, others, named=request.named)
         notes += [f"{path}: {note}"] * bool(note)
     if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
     if request.transpose:
-        found = _transposed(request, [[_shown(row[0]), *row[1:]] for _, row in padded(kept)], as_number, _shown)
+        found = _transposed(request, [[_shown(row[0]), *row[1:]] for _, row in kept], as_number, _shown)
     else:
         names = first if header else [f"x{j}" for j in range(width)]
-        gathered = partial(gather, path, lambda: padded(kept[header:]), as_number)
+        gathered = partial(gather, path, lambda: kept[header:], as_number)
         found = read_cells(request, names, gathered, shown=_shown)
     found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
     found.notes = notes

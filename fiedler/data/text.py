@@ -14,6 +14,7 @@ import gzip
 import io
 import os
 import re
+import warnings
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Dialect:
     decimal_comma: bool = False
     encoding: str | None = None  # None: UTF-8, or the encoding of its byte order mark
     skip: int = 0  # lines above the table
-    words: dict[int, tuple[int, str]] = field(default_factory=dict)  # columns with a word in the sample: line and word
+    words: dict[int, tuple[int, str]] = field(default_factory=dict)  # the first other cell of columns of the sample
     notes: list[str] = field(default_factory=list)
 
 
@@ -70,11 +71,7 @@ def existing(path: str | os.PathLike, folder: bool = False) -> Path:
         return path
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file.")
-    try:
-        siblings = [p.name for p in path.parent.iterdir()]
-    except OSError:
-        siblings = []
-    hint = did_you_mean(path.name, siblings, 0.7)
+    hint = did_you_mean(path.name, (sibling.name for sibling in path.parent.glob("*")), 0.7)
     raise FileNotFoundError(f"there is no file {path}" + (f"; {hint.rstrip()}" if hint else "."))
 
 
@@ -113,10 +110,10 @@ class BoundedLines:
 
     def __init__(self, file: Any, path: Path, kept: float = 0):
         self._file, self._path, self._kept, self._read, self._next = file, path, kept, 0, _COUNTED
-        self._limit, self._size = allocation_limit(), path.stat().st_size
+        self._limit = allocation_limit()
         self._longest = int(self._limit / _LINE_COST)
         # The count is not entered, because a reader may leave a file early, and no other loop counts meanwhile.
-        self._count = counting("bytes", self._size)
+        self._count = counting("bytes", path.stat().st_size)
 
     def readline(self) -> Any:
         """The next line, or an empty line at the end."""
@@ -128,41 +125,37 @@ class BoundedLines:
             check_size(self._path, f"more than {self._read} characters of text", self._kept * self._read)
         if not line or self._read >= self._next:
             self._next = self._read + _COUNTED
-            self._tell(self._position() if line else self._size)
+            self._tell()
         return line
 
     def read(self, size: int) -> Any:
         """``size`` bytes or characters, or fewer at the end."""
-        before, piece = self._position(), self._file.read(size)
-        self._tell(before if piece else self._size)  # the caller has yet to process this piece
-        return piece
+        self._tell()  # the caller has yet to process the next piece
+        return self._file.read(size)
 
-    def _position(self) -> int:
-        """The position in the stored file, which may be behind a decoder and a decompressor."""
+    def _tell(self) -> None:
+        """Report the position in the stored file, which may be behind a decoder and a decompressor."""
         stored = getattr(self._file, "buffer", self._file)
-        return int(getattr(stored, "fileobj", stored).tell())
-
-    def _tell(self, position: int) -> None:
         self._count.reach(0)  # reported once, before any other position
-        self._count.reach(position)
+        self._count.reach(int(getattr(stored, "fileobj", stored).tell()))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.readline, type(self._file.read(0))())
 
 
-def in_some_encoding(path: Path, read: Callable[[str | None, list[str]], Any]) -> Any:
-    """``read(encoding, notes)`` in UTF-8, otherwise in an encoding of Windows or old files, with a note about it."""
+def in_some_encoding(path: Path, read: Callable[[str | None], Any]) -> tuple[Any, list[str]]:
+    """``read(encoding)`` in UTF-8, otherwise in an encoding of Windows or old files, and notes about the encoding."""
     try:
-        return read(None, [])
+        return read(None), []
     except NotUTF8 as error:
         with opener(path)(path, "rb") as file:
             if b"\0" in file.read(2**12):
                 raise ValueError(f"{path} is not text: it holds zero bytes; check its suffix.") from None
         said = f"{str(error).partition(';')[0]}, so it is read as {{}}; convert it if names or labels look wrong."
     try:
-        return read("cp1252", [said.format("Windows-1252")])
+        return read("cp1252"), [said.format("Windows-1252")]
     except NotUTF8:
-        return read("latin-1", [said.format("Latin-1")])
+        return read("latin-1"), [said.format("Latin-1")]
 
 
 def some(names: list[str]) -> str:
@@ -206,11 +199,9 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
     comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
     notes += [_comma_note(path, comma)] if comma else []
-    if header is None and set(named) & set(first):
-        header = True
-    elif header is None:
+    if header is None:
         quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
-        header, note = guess_header(first, others, quoted, comma is not None)
+        header, note = guess_header(first, others, quoted, comma is not None, named)
         notes += [f"{path}: {note}"] * bool(note)
     if not header:
         first = [f"x{j}" for j in range(len(first))]
@@ -219,7 +210,7 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     words: dict[int, tuple[int, str]] = {}
     for line_number, row in rows[header:]:
         for j, cell in enumerate(row):
-            if to_number(cell, comma is not None) is None and not any(map(str.isdigit, cell)):
+            if to_number(cell, comma is not None) is None:
                 words.setdefault(j, (line_number, cell))
     return Dialect(first, delimiter, header, comma is not None, encoding, skip, words, notes)
 
@@ -254,11 +245,16 @@ def _titles(lines: list[str], tabs_first: bool) -> int:
 
 
 def guess_header(
-    first: list[str], others: list[list[str]], quoted: bool = False, decimal_comma: bool = False
+    first: list[str],
+    others: list[list[str]],
+    quoted: bool = False,
+    decimal_comma: bool = False,
+    named: Iterable[str] = (),
 ) -> tuple[bool, str]:
     """Whether the first line holds names, and a note; it is data if it holds numbers where the next lines do.
 
-    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes.
+    Increasing integers (0, 1, 2 or years) are names, and so is a first line with quotes above lines without quotes, or
+    with a column that the caller ``named``.
 
     Examples
     --------
@@ -269,7 +265,7 @@ def guess_header(
     """
     number = lambda cell: to_number(cell, decimal_comma) is not None  # noqa: E731
     like = {j for j, cell in enumerate(first) if any(map(str.isdigit, cell)) and number(cell)}
-    if not like or not others or len(others[0]) != len(first):
+    if not like or not others or len(others[0]) != len(first) or set(named) & set(first):
         return True, ""
     below = enumerate(zip(*others, strict=False))
     numeric = [j for j, cells in below if all(map(number, cells)) and not MISSING.issuperset(map(str.strip, cells))]
@@ -360,27 +356,40 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
-class Gathered(NamedTuple):
-    """The cells of some columns: the columns of numbers as one matrix, the others as they are."""
+@dataclass
+class Cells:
+    """The columns of a file, read once: those of numbers as one matrix, the others as they are in the file.
 
-    X: np.ndarray
-    numeric: list[int]  # which columns are those of X
-    cells: dict[int, list[Any]]
-    odd: dict[int, tuple[int, Any]]  # for each column that was expected to hold numbers, its first other cell
+    ``again(places)`` reads the cells of columns of numbers, and ``shown`` makes a label or a row id of a cell.
+    """
+
+    X: Any
+    numeric: list[int]  # the columns of X
+    cells: dict[int, Any]  # lists, or columns whose kind is known
+    odd: dict[int, Any]  # for each column that was expected to hold numbers, its first other cell, or what it holds
+    names: list[str] = field(default_factory=list)
+    again: Callable[[list[int]], dict[int, list[Any]]] = lambda places: {}
+    shown: Callable[[Any], Any] = lambda cell: cell
+    first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
+    layout: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
-def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered:
+def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Cells:
     """The cells of a CSV file, read by polars if the file is large and plain.
 
     If cells below the sample have a decimal comma, the dialect is changed and the file is read again.
     """
     comma, found = dialect.decimal_comma, None
+    odd = {j: dialect.words[j] for j in numeric if j in dialect.words}
+    rest, others = [j for j in numeric if j not in odd], [*texts, *odd]
     plain = not comma and dialect.delimiter != BLANKS and not dialect.encoding
     if plain and path.stat().st_size > _SMALL and len(dialect.names) > 1:
-        found = _read_by_polars(path, dialect, numeric, texts)
+        found = _read_by_polars(path, dialect, rest, others)
     if found is None:
         rows, number = partial(data_rows, path, dialect, even=True), partial(to_number, decimal_comma=comma)
-        found = gather(path, rows, number, numeric, texts, not comma)
+        found = gather(path, rows, number, rest, others, not comma)
+    found.odd |= odd
     if comma or dialect.delimiter == "," or not any(_COMMA.fullmatch(cell) for _, cell in found.odd.values()):
         return found
     again = read_delimited(path, replace(dialect, decimal_comma=True), numeric, texts)
@@ -402,14 +411,14 @@ def gather(
     numeric: list[int],
     texts: list[int],
     plain: bool = False,
-) -> Gathered:
+) -> Cells:
     """The numbers of some columns, some rows at a time in one buffer, and the cells of all other wanted columns.
 
-    ``number`` gives None for a cell that is not a number. If the first rows of a column hold no such cell, but a later
-    one does, all rows are read a second time. If the cells are ``plain`` text, ``float`` is first tried on all of them.
+    ``number`` gives None for a cell that is not a number. If some columns hold such cells, the rows are read again for
+    the cells of these columns. If the cells are ``plain`` text, ``float`` is first tried on all of them.
     """
     numbers, cells, n_rows = array("d"), {j: list[Any]() for j in texts}, 0
-    odd, late, stream = dict[int, tuple[int, Any]](), list[int](), iter(rows())
+    odd, stream = dict[int, tuple[int, Any]](), iter(rows())
 
     def floats(picked: list[Any]) -> array | None:
         """The numbers in cells if all of them are plain numbers."""
@@ -427,42 +436,34 @@ def gather(
             some_rows = ([row[j] for j in numeric] for _, row in block)
             values = [value for picked in some_rows for value in floats(picked) or map(number, picked)]
         if isinstance(values, list) and None in values:
-            columns = {j: values[k :: len(numeric)] for k, j in enumerate(numeric)}
-            wrong = {j: column.index(None) for j, column in columns.items() if None in column}
-            odd |= {j: (block[at][0], block[at][1][j]) for j, at in wrong.items()}
-            kept = [k for k, j in enumerate(numeric) if j not in wrong]
-            before = np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric))
-            numbers, numeric = array("d", before[:, kept].tobytes()), [numeric[k] for k in kept]
-            values = [value for row in zip(*(columns[j] for j in numeric), strict=True) for value in row]
-            if n_rows:
-                late += wrong
-            else:
-                cells |= {j: [] for j in wrong}
+            for k in (k for k, value in enumerate(values) if value is None):
+                (line, row), j = block[k // len(numeric)], numeric[k % len(numeric)]
+                odd.setdefault(j, (line, row[j]))
+            if not n_rows:
+                break
+            values = [np.nan if value is None else value for value in values]
         numbers.extend(values)
         for j, column in cells.items():
             column += [row[j] for _, row in block]
         n_rows += len(block)
-        size = 8 * len(numbers) + TEXT_BYTES * (len(cells) + len(late)) * n_rows
+        size = 8 * len(numbers) + TEXT_BYTES * (len(cells) + len(odd)) * n_rows
         check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
-    cells |= {j: [] for j in late}
-    for _, row in rows() if late else ():
-        for j in late:
-            cells[j].append(row[j])
-    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
+    if odd:
+        found = gather(path, rows, number, [j for j in numeric if j not in odd], [*texts, *odd], plain)
+        return replace(found, odd=odd | found.odd)
+    return Cells(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
 
 
-def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Gathered | None:
+def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: list[int]) -> Cells | None:
     """As :func:`gather`, by polars; None if the file needs the reader in Python."""
     try:
         import polars as pl
     except ImportError:
         return None
-    odd = {j: dialect.words[j] for j in numeric if j in dialect.words}
-    numeric = [j for j in numeric if j not in odd]
     schema: dict[str, Any] = dict.fromkeys(map(str, range(len(dialect.names))), pl.String)
     schema |= {str(j): pl.Float64 for j in numeric}
     options: dict[str, Any] = {"has_header": False, "separator": dialect.delimiter, "schema": schema}
-    numbers, cells, n_rows, skip = array("d"), {j: list[Any]() for j in (*texts, *odd)}, 0, dialect.header
+    numbers, cells, n_rows, skip = array("d"), {j: list[Any]() for j in texts}, 0, dialect.header
     try:
         with opener(path)(path, "rb") as opened:
             if opened.peek(2)[:2] in UTF16:
@@ -498,33 +499,32 @@ def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: lis
                 check_size(path, f"more than {n_rows} rows of {len(numeric)} features", size)
     except (pl.exceptions.PolarsError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeError):
         return None
-    return Gathered(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, odd)
+    return Cells(np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(numeric)), numeric, cells, {})
 
 
 # -------------------------------------------------------------------- small files
 
 
-def read_text(path: Path) -> tuple[str, list[str]]:
-    """The text of a small file, in any encoding, and notes about it."""
+def read_text(path: Path) -> str:
+    """The text of a small file, in any encoding; a warning says which one if it is not UTF-8."""
 
-    def read(encoding: str | None, notes: list[str]) -> tuple[str, list[str]]:
+    def read(encoding: str | None) -> str:
         with open_text(path, encoding, kept=TEXT_BYTES) as file:
-            return "".join(file), notes
+            return "".join(file)
 
-    return in_some_encoding(path, read)
+    text, notes = in_some_encoding(path, read)
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=4)
+    return text
 
 
-def plain_rows(path: Path, blanks: bool = False, empty: bool = False) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """``(line, cells)`` of a small file of labels or pairs, and notes about it.
-
-    Cells are separated by tabs, commas, semicolons (or blanks). Empty lines are rows only if ``empty`` is set.
-    """
-    text, notes = read_text(path)
+def plain_rows(path: Path, blanks: bool = False) -> list[tuple[int, list[str]]]:
+    """``(line, cells)`` of a small file of labels or pairs, separated by tabs, commas, semicolons (or blanks)."""
+    text = read_text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = next((d for d in ("\t", ",", ";") if d in first), " " if blanks else "\t")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+        return [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except csv.Error as error:
         raise ValueError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
-    return [(line, cells) for line, cells in rows if empty or any(cells)], notes

@@ -27,7 +27,6 @@ import os
 import re
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -41,7 +40,6 @@ from ..errors import Mentions
 
 Listener = Callable[[float, int, str], Any]
 Value = np.ndarray | tuple  # an array or a tuple of arrays
-_LONGEST_NAME = 255  # bytes, on the usual file systems
 # Names of files that this module writes.
 _OURS = re.compile(r"(\.\d+\.part\.)?(manifest\.\w+|\d+-[\w-]+\.(npy|npz|part))")
 _START = b'{"fingerprint"'  # the first bytes of a manifest
@@ -121,11 +119,9 @@ class Kept:
             path = self.folder / name  # type: ignore[operator]  # no folder is an error like others
             if path.suffix == ".json":
                 return json.loads(path.read_text(encoding="utf-8"))
-            with open(path, "rb") as file:
-                loaded = np.load(file, allow_pickle=False)
-                values = loaded if isinstance(loaded, np.ndarray) else tuple(loaded[part] for part in loaded.files)
-                file.seek(-4, os.SEEK_END)
-                return values if file.read(4) == _mark(values) else None
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+                values = tuple(stored[part] for part in stored.files)
+            return values if path.suffix == ".npz" else values[0]
         except Exception:  # any damaged result can be computed again
             return None
 
@@ -137,9 +133,8 @@ class Kept:
             if name.endswith(".json"):
                 file.write(json.dumps(value).encode())
             else:
-                np.savez(file, *value) if isinstance(value, tuple) else np.save(file, value, allow_pickle=False)
-                file.seek(0, os.SEEK_END)
-                file.write(_mark(value))
+                # An archive has a checksum of every array.
+                np.savez(file, *(value if isinstance(value, tuple) else (value,)))
             file.flush()
             os.fsync(file.fileno())
 
@@ -271,17 +266,6 @@ def current_run() -> Run:
     return _current.get() or Run()
 
 
-def _mark(values: Value) -> bytes:
-    """A checksum of four bytes for shape, type and values of a stored result."""
-    mark = 0
-    for array in values if isinstance(values, tuple) else (values,):
-        array = np.asarray(array)
-        mark = zlib.crc32(f"{array.shape} {array.dtype.str}".encode(), mark)
-        ordered = array if array.flags.c_contiguous else array.T if array.flags.f_contiguous else array.copy()
-        mark = zlib.crc32(ordered.reshape(-1).view(np.uint8).data, mark)
-    return mark.to_bytes(4, "little")
-
-
 def _check_ours(folder: Path) -> None:
     """Raise an error unless a folder is missing, empty, or of an earlier run: with a manifest and no other files."""
     if not folder.exists() and not folder.is_symlink():
@@ -320,10 +304,8 @@ class OutputExistsError(Mentions, FileExistsError):
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A temporary path next to ``path`` that replaces it on success and is removed on failure."""
-    prefix, name = f".{os.getpid()}.part.", path.name
-    while len(os.fsencode(prefix + name)) > _LONGEST_NAME:
-        name = name[1:]  # the suffix stays, because writers read it
-    temporary = path.with_name(prefix + name)
+    # The suffix stays, because writers read it; file systems allow names of about 255 bytes.
+    temporary = path.with_name(f".{os.getpid()}.part.{path.name[-50:]}")
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
