@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import dense, take_columns
 from ..errors import ParameterError
 from ..evaluate import accuracy_curve
 from ..evaluate import stability as measured
 from ..methods import METHODS
 from ..plots.placing import aligned
 from ..problem import Problem
-from ..validation import is_sparse
+from ..selection.redundancy import resemblance
 from .answers import Known, check_one
 from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
@@ -128,29 +127,15 @@ def _values(problem: Problem, features: np.ndarray) -> np.ndarray:
 
 def _copies(problem: Problem, feature: int) -> list[Message]:
     """Features of one column whose correlation with this one is at least 0.7 in absolute value, most similar first."""
-    X: Any = problem.X
-    own, n = problem.columns_of(np.array([feature])), problem.n_samples
-    if len(own) != 1:
-        return []
-    centred = np.asarray(dense(take_columns(X, own)), dtype=np.float64)[:, 0]
-    centred = centred - centred.mean()
-    length = np.linalg.norm(centred)
-    if length == 0 or not np.isfinite(length):
-        return []
-    products = np.asarray(X.T @ (centred / length), dtype=np.float64)  # centred values need no centred X
-    if is_sparse(X):
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() - n * mean**2
-    else:
-        squares = np.var(X, axis=0, dtype=np.float64) * n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.nan_to_num(products / np.sqrt(squares), posinf=0.0, neginf=0.0)
-    r[own] = 0.0
-    owner = np.arange(len(r)) if problem.groups is None else problem.groups.owner
     if problem.groups is not None:
-        r = np.where(problem.groups.sizes[owner] == 1, r, 0.0)
-    near = [j for j in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[j]) >= _COPY]
-    return [{"feature": int(owner[j]), "r": round(float(np.clip(r[j], -1, 1)), 3)} for j in near]
+        single = np.flatnonzero(problem.groups.sizes == 1)
+        own, plain = np.flatnonzero(single == feature), Problem(problem.X[:, problem.columns_of(single)])
+        found = _copies(plain, int(own[0])) if len(own) else []
+        return [copy | {"feature": int(single[copy["feature"]])} for copy in found]
+    others = np.delete(np.arange(problem.n_features), feature)
+    r = np.nan_to_num(resemblance(problem, np.array([feature]), others)[1])
+    near = [at for at in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[at]) >= _COPY]
+    return [{"feature": int(others[at]), "r": round(float(r[at]), 3)} for at in near]
 
 
 # -------------------------------------------------------------------- one row, and what to ask next
