@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -128,9 +128,9 @@ def _values(problem: Problem, features: np.ndarray) -> np.ndarray:
 def _copies(problem: Problem, feature: int) -> list[Message]:
     """Features of one column whose correlation with this one is at least 0.7 in absolute value, most similar first."""
     if problem.groups is not None:
-        single = np.flatnonzero(problem.groups.sizes == 1)
-        own, plain = np.flatnonzero(single == feature), Problem(problem.X[:, problem.columns_of(single)])
-        found = _copies(plain, int(own[0])) if len(own) else []
+        single, X = np.flatnonzero(problem.groups.sizes == 1), cast("Any", problem.X)
+        own, columns = np.flatnonzero(single == feature), problem.columns_of(single)
+        found = _copies(Problem(X[:, columns]), int(own[0])) if len(own) else []
         return [copy | {"feature": int(single[copy["feature"]])} for copy in found]
     others = np.delete(np.arange(problem.n_features), feature)
     r = np.nan_to_num(resemblance(problem, np.array([feature]), others)[1])

@@ -138,26 +138,24 @@ STABILITY = built_in("stability", "Stability", _compute_stability, _view_stabili
 
 def _compute_suggestions(case: Case) -> list[Summary]:
     """Suggested numbers of features, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    found, n_clusters = None, case.once(compute_graph).get("clusters", {}).get("n")
-    if not case.why_slow():
-        options = case.told | {"n_clusters": n_clusters}
-        try:
-            found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
-        except ValueError as error:
-            case.notes.append(f"The number of features is suggested only by the turning point: {error}")
-    else:
-        case.notes.append(
+    n_clusters = case.once(compute_graph).get("clusters", {}).get("n")
+    if case.why_slow():
+        note = (
             "The number of features is suggested only by the turning point of the scores; the other rules of "
             "fiedler.evaluate.suggest_n_features need many fits, which would be slow on these data."
         )
-    explained = getattr(case.selector, "explained_", None)
-    if found is not None:
-        rules = list(zip(found.rules, found.n_features, found.reasons, strict=True))
-    elif explained is not None:
-        rules = [("explained", *enough(explained))]
     else:
-        rules = [("turning", *turning_point(case.scores[case.selector.order_]))]
-    return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+        options = case.told | {"n_clusters": n_clusters}
+        try:
+            found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
+            rules = zip(found.rules, found.n_features, found.reasons, strict=True)
+            return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+        except ValueError as error:
+            note = f"The number of features is suggested only by the turning point: {error}"
+    case.notes.append(note)
+    explained = getattr(case.selector, "explained_", None)
+    n, reason = turning_point(case.scores[case.selector.order_]) if explained is None else enough(explained)
+    return [{"rule": "turning" if explained is None else "explained", "n_features": n, "reason": reason}]
 
 
 def _view_suggestions(s: Summary) -> Summary:
@@ -255,20 +253,8 @@ def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
     words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
     place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
     if place:
-        words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
+        words += f"; best method: {printable(order[place], 28)}, number {place + 1} of {len(order)}"
     return [tile("Best method", printable(full, 28), words, f"{full}, {words}")]
-
-
-def ordinal(place: int) -> str:
-    """A position as an ordinal number.
-
-    Examples
-    --------
-    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22)]
-    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
-    """
-    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{ending}"
 
 
 def _lines_comparison(s: Summary, top: int) -> list[str]:
