@@ -315,19 +315,14 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     """One row per method, best first: its mean rank, its best mean value and where, seconds and stability there."""
-    from ..evaluate.compare import sample_words
+    from ..evaluate.compare import best_points, sample_words
 
     summary = result.summary()
-    metric, settings = summary["settings"]["metrics"][0], summary["settings"]
-    best = np.argmin if metric == "rmse" else np.argmax
-    rows = []
-    for name, about in summary["methods"].items():
-        curve = about["curves"][metric]
-        at = int(best(curve["mean"]))
-        overlap = np.nan if about["stability"] is None else about["stability"]["jaccard"][at]
-        size, value = curve["n_features"][at], curve["mean"][at]
-        rows.append((name, about["average_rank"][metric], value, size, about["seconds"], overlap))
-    rows.sort(key=lambda row: row[1])
+    metric, settings, rows = summary["settings"]["metrics"][0], summary["settings"], []
+    for name, rank, best, size in best_points(summary, metric):
+        about = summary["methods"][name]
+        at, stable = about["curves"][metric]["n_features"].index(size), about["stability"]
+        rows.append((name, rank, best, size, about["seconds"], np.nan if stable is None else stable["jaccard"][at]))
     names = ("method", "mean_rank", f"best_{metric}", "n_features", "seconds", "stability")
     columns = {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
     what = f"{metric} of {len(rows)} methods, {settings['n_draws']} draws{sample_words(settings)}"

@@ -25,7 +25,7 @@ from ..data.arrays import check_scale
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
-from ..supervision import Pairs, Supervision
+from ..supervision import Pairs
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
@@ -128,15 +128,24 @@ class Comparison:
 
     def __repr__(self) -> str:
         metric, n_draws = self.settings["metrics"][0], self.settings["n_draws"]
-        ranks = self._average_ranks(metric)
-        what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
+        what = (
+            f"{len(self.criteria)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
+        )
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
-        for name in sorted(ranks, key=ranks.__getitem__):
-            mean = self.values(name).mean(axis=0)
-            at = int(np.argmin(mean) if metric == "rmse" else np.argmax(mean))
-            size = np.unique(self.table["n_features"][self.table["method"] == name])[at]
-            lines.append(f"{name[-24:]:>24}  {ranks[name]:9.2f}  {mean[at]:{5 + len(metric)}.4g}  {size:11}")
+        for name, rank, best, size in best_points(self.summary(), metric):
+            lines.append(f"{name[-24:]:>24}  {rank:9.2f}  {best:{5 + len(metric)}.4g}  {size:11}")
         return "\n".join(lines)
+
+
+def best_points(summary: dict[str, Any], metric: str) -> list[tuple[str, float, float, int]]:
+    """Of each method the mean rank, the best mean value, and its number of features; the best mean rank first."""
+    found = []
+    for name, about in summary["methods"].items():
+        curve = about["curves"][metric]
+        means = np.array(curve["mean"], dtype=float)
+        at = int(np.argmin(means) if metric == "rmse" else np.argmax(means))
+        found.append((name, about["average_rank"][metric], float(means[at]), curve["n_features"][at]))
+    return sorted(found, key=lambda row: row[1])
 
 
 def sample_words(settings: Mapping[str, Any]) -> str:
@@ -263,22 +272,22 @@ def compare(
     {'accuracy': 'all'}
     """
     scale = "keep" if scale == "none" else scale
-    problem = Problem.of(X).scaled(check_scale(scale))
+    problem = Problem.of(X, must_link=must_link, cannot_link=cannot_link).scaled(check_scale(scale))
     n_rows, sampled_from = problem.n_samples, None
     model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
     target = None if y is None else read_target(y, n_rows, model, unlabeled, task)
     if target is not None:
         estimator = named_estimator(estimator, "target" if target.metric == "rmse" else "classes")
-    stated = Supervision(n_rows, must_link=must_link, cannot_link=cannot_link)
-    if stated.has_pairs and n_pairs is not None:
+    if problem.supervision.has_pairs and n_pairs is not None:
         message = f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one."
         raise ParameterError(message, parameter=("must_link", "cannot_link"))
-    pairs = {kind: rows for kind in ("must_link", "cannot_link") if (rows := getattr(stated, kind)) is not None}
+    told = problem.supervision
+    pairs = {kind: rows for kind in ("must_link", "cannot_link") if (rows := getattr(told, kind)) is not None}
     if most_rows is not None and n_rows > check_integer("most_rows", most_rows, 20):
-        rows = sampled_rows(n_rows, most_rows, target, pairs.values(), random_state)
-        problem, sampled_from = problem.take_rows(rows), n_rows
-        target = None if target is None else Target(target.values[rows], target.metric)
-        pairs = {kind: Pairs(given, n_rows)[rows].pairs for kind, given in pairs.items()}
+        sample = sampled_rows(n_rows, most_rows, target, pairs.values(), random_state)
+        problem, sampled_from = problem.take_rows(sample), n_rows
+        target = None if target is None else Target(target.values[sample], target.metric)
+        pairs = {kind: Pairs(given, n_rows)[sample].pairs for kind, given in pairs.items()}
     check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
