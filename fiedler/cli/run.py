@@ -61,18 +61,13 @@ class Job:
     unlabeled: Any
     command: str
     options: dict[str, Any]
+    included: list[int]  # column numbers of the features that are selected in any case
     criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
     def told(self) -> dict[str, Any]:
         """What evaluations are told: labels, pairs, and the seed of their draws."""
         return {"y": self.table.y, "unlabeled": self.unlabeled, "random_state": self.options["seed"], **self.pairs}
-
-    @property
-    def included(self) -> list[int]:
-        """Column numbers of the features that are selected in any case."""
-        names = list(map(str, self.table.feature_names))
-        return [tables.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def fit(self, n_features: int | float | str | None) -> SpectralSelector:
         """A selector with the method, or with its text if this says all of it, as messages call it then.
@@ -174,7 +169,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
                 pairs = {"must_link": must, "cannot_link": cannot}
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
+    names = list(map(str, table.feature_names))
+    included = [tables.position(column, names, table.source) for column in options.get("include", ())]
+    job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options, included)
     if "methods" in options and not options["methods"]:
         more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
         options["methods"] = ("subset", "laplacian", *more)

@@ -11,6 +11,7 @@ import warnings
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,18 +128,21 @@ class Live:
         """The ranking for some settings and answers."""
         begun, m = time.perf_counter(), self.problem.n_features
         self.fitted = None
-        nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
         with warnings.catch_warnings(record=True, action="always") as caught:
             try:
                 selector = self.fit(settings, known, supervision)
             except (ValueError, TypeError) as error:
-                return replace(nothing, trouble=str(error), seconds=time.perf_counter() - begun)
+                nothing = np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0
+                return Ranked(*nothing, trouble=str(error), seconds=time.perf_counter() - begun)
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
-        said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        up, said = criterion.greater_is_better, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
+        bars = importances(selector.scores_, up) if gains is None else np.maximum(np.nan_to_num(gains), 0.0)
+        longest = bars.max(where=np.isfinite(bars), initial=0.0)  # an infinite score has the longest bar, too
+        bars = np.where(np.isfinite(bars), bars, longest) / (longest or 1.0)
         explained, seconds = getattr(selector, "explained_", None), time.perf_counter() - begun
-        kind = explained, criterion.greater_is_better, criterion.is_set, short_text(criterion), notes, None, seconds
-        return Ranked(selector.order_, selector.scores_, _bars(selector, gains), gains, selector.n_features_, *kind)
+        kind = explained, up, criterion.is_set, short_text(criterion), notes, None, seconds
+        return Ranked(selector.order_, selector.scores_, bars, gains, selector.n_features_, *kind)
 
     def warm_up(self, settings: Settings) -> None:
         """Build what the first labels need, such as mid-ranks, before they are given."""
@@ -189,19 +193,6 @@ class Live:
         return np.setdiff1d(features, banned), self._parts[banned]
 
 
-def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
-    """Bars between 0 and 1: gains for sets, importances for rankings."""
-    if gains is not None:
-        bars = np.maximum(np.nan_to_num(gains), 0.0)
-    else:
-        bars = importances(selector.scores_, selector.criterion_.greater_is_better)
-        finite = np.isfinite(bars)
-        low = bars.min(where=finite, initial=np.inf) if finite.any() else 0.0
-        bars = np.where(finite, bars - min(low, 0.0), bars.max(where=finite, initial=0.0))
-    most = np.nanmax(bars, initial=0.0)
-    return np.nan_to_num(bars / most) if most > 0 else np.zeros(len(bars))
-
-
 def unread(criterion: Criterion, problem: Problem) -> list[str]:
     """A sentence about answers that a set does not use: too few of them, or pairs beside labels."""
     sets, told = criterion.set_formula(), problem.supervision
@@ -224,15 +215,15 @@ class _Cancelled(Exception):  # noqa: N818 - it reports no error
 class Final(threading.Thread):
     """A ranking on all rows of a table of which the page shows a sample, in a thread of its own.
 
-    Progress counts the graphs of the method and the fit. Data that are read in blocks also report their blocks. After a
-    cancel the thread stops at the end of its step, and its result is dropped.
+    Progress is that of the work inside: neighbours, blocks of features, blocks of a file. After a cancel the thread
+    stops at its next report, and its result is dropped.
     """
 
     def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
         super().__init__(daemon=True, name="fiedler-final")
-        self._work = live, settings, known, supervision
+        self._rank = partial(live.rank, settings, known, supervision)
         self.ranked: Ranked | None = None
-        self.stage, self.done, self.total = "waiting", 0, 1
+        self.stage, self.done, self.total = "waiting", 0.0, 1
         self.error: str | None = None
         self.cancelled = False
         self.start()
@@ -243,30 +234,19 @@ class Final(threading.Thread):
         return self.ranked is None and self.error is None and not self.cancelled
 
     def run(self) -> None:
-        """Build the graphs, then rank."""
-        live, settings, known, supervision = self._work
+        """Rank, and keep the result or the reason why there is none."""
         try:
-            with Run(lambda done, total, what: self._reach(f"{what}: {int(done)} of {total}")):
-                told = live.problem.with_supervision(**supervision)
-                recipes = [recipe for recipe in settings.criterion().recipes() if not recipe.supervised]
-                recipes = [] if known.banned else recipes  # without some columns the graphs are others
-                self.total = len(recipes) + 1
-                for self.done, recipe in enumerate(recipes):
-                    self._reach(f"graph {recipe!r}")
-                    told.graph(recipe)
-                self.done = len(recipes)
-                self._reach("scores")
-                found = live.rank(settings, known, supervision)
-                self._reach(self.stage)
+            with Run(self._reach):
+                found = self._rank()
         except _Cancelled:
             return
         except Exception as error:  # shown on the page: nobody looks at the thread
             self.error = str(error) or type(error).__name__
             return
         self.done, self.error = self.total, found.trouble
-        self.ranked = found if found.trouble is None else None
+        self.ranked = found if found.trouble is None and not self.cancelled else None
 
-    def _reach(self, stage: str) -> None:
-        self.stage = stage
+    def _reach(self, done: float, total: int, what: str) -> None:
+        self.stage, self.done, self.total = f"{what}: {int(done)} of {total}", done, total
         if self.cancelled:
             raise _Cancelled

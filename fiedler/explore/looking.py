@@ -19,7 +19,8 @@ from ..methods import METHODS
 from ..plots.placing import aligned
 from ..problem import Problem
 from ..selection.redundancy import resemblance
-from .answers import Known, check_one
+from ..validation import check_choice
+from .answers import Known
 from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
 
@@ -33,7 +34,7 @@ _MOST_DRAWS, _CURVE_SIZES = 20, 12  # draws of the stability, points of a curve
 
 def layout(state: State, of: Any) -> Message:
     """Where the rows are drawn, by all features or by the selected ones."""
-    check_one("of", of, ("all", "chosen"))
+    check_choice("of", of, ("all", "chosen"))
     places, chosen = state.places, state.ranked.selected
     if of == "chosen":
         if not len(chosen):
@@ -56,9 +57,8 @@ def methods(state: State) -> Message:
                 criterion.check_problem(problem)
             except (ValueError, TypeError) as error:
                 why = str(error)
-        formula = repr(criterion.formula()) if hasattr(criterion, "formula") else repr(criterion)
         about = (cls.__doc__ or "").partition("\n")[0]
-        rows.append({"name": name, "formula": formula, "about": about, "why_not": why})
+        rows.append({"name": name, "formula": repr(criterion.expanded()), "about": about, "why_not": why})
     return {"type": "methods", "methods": rows}
 
 
@@ -163,7 +163,7 @@ def row_reply(state: State, row: Any) -> Message:
 
 def ask(state: State, about: Any) -> Message:
     """A random row without a label, or the next pair."""
-    check_one("about", about, ("row", "pair"))
+    check_choice("about", about, ("row", "pair"))
     order = np.random.default_rng(0).permutation(state.rows).tolist()
     told = {*state.known.labels, *state.known.labelled_by}
     rows = [row for row in order if row not in told][:1] if about == "row" else _next_pair(state.known, order)

@@ -32,8 +32,7 @@ def compute_graph(case: Case) -> Summary:
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
-    made = [(recipe, _build(case, recipe)) for recipe in recipes]
-    built = [(recipe, graph) for recipe, graph in made if graph is not None]
+    built = [(recipe, graph) for recipe in recipes if (graph := _build(case, recipe)) is not None]
     section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built], "used": False}
     recipe, graph = KNN(), None
     for own, weights in built:
