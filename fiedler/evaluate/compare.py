@@ -104,7 +104,11 @@ class Comparison:
         summary : dict
             With "settings", "baselines", "methods" and "best"; numbers, text and lists only.
         """
-        ranks, methods = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}, {}
+        shape, ranks, methods = (self.settings["n_draws"], len(self.settings["n_features"])), {}, {}
+        for metric in self.settings["metrics"]:
+            values = [np.broadcast_to(self.values(name, metric)[: shape[0]], shape) for name in self.criteria]
+            mean = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
+            ranks[metric] = dict(zip(self.criteria, mean.tolist(), strict=True))
         for name, criterion in self.criteria.items():
             mine, orders, curves = self.table["method"] == name, self.orders[name], {}
             sizes, overlap = np.unique(self.table["n_features"][mine]).tolist(), None
@@ -119,12 +123,6 @@ class Comparison:
             methods[name] = about | {"average_rank": {metric: found[name] for metric, found in ranks.items()}}
         best = {metric: min(found, key=found.__getitem__) for metric, found in ranks.items()}
         return {"settings": self.settings, "baselines": list(BASELINES), "methods": methods, "best": best}
-
-    def _average_ranks(self, metric: str) -> dict[str, float]:
-        n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
-        values = [np.broadcast_to(self.values(name, metric)[:n_draws], (n_draws, n_sizes)) for name in self.criteria]
-        ranks = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
-        return dict(zip(self.criteria, ranks.tolist(), strict=True))
 
     def __repr__(self) -> str:
         metric, n_draws = self.settings["metrics"][0], self.settings["n_draws"]
@@ -351,10 +349,9 @@ class LabelBudget:
     @property
     def table(self) -> dict[str, np.ndarray]:
         """The tables of all comparisons, with a first column ``budget``."""
-        tables = {budget: comparison.table for budget, comparison in self.comparisons.items()}
-        budgets = np.concatenate([np.full(len(table["value"]), budget) for budget, table in tables.items()])
-        names = next(iter(tables.values()))
-        return {"budget": budgets} | {n: np.concatenate([table[n] for table in tables.values()]) for n in names}
+        found = [(budget, comparison.table) for budget, comparison in self.comparisons.items()]
+        parts = [{"budget": np.full(len(table["value"]), budget)} | table for budget, table in found]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def frame(self) -> Any:
         """The table as a pandas DataFrame.

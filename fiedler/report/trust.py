@@ -245,8 +245,20 @@ def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
     full, words = _method_words(methods)[order[0]], f"mean rank {ranks[0]:.2f} by {METRICS.get(metric, metric)}"
     place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
     if place:
-        words += f"; best method: {printable(order[place], 28)}, number {place + 1} of {len(order)}"
+        words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
     return [tile("Best method", printable(full, 28), words, f"{full}, {words}")]
+
+
+def ordinal(place: int) -> str:
+    """A position as an ordinal number.
+
+    Examples
+    --------
+    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
 
 
 def _lines_comparison(s: Summary, top: int) -> list[str]:
