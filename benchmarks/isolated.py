@@ -191,8 +191,9 @@ def cells(graph: str, n: str, m: str = "20000", k: str = "10") -> dict[str, Any]
 
 def ranked(path: str, method: str, labels: str, memory: str, workers: str = "") -> dict[str, Any]:
     """A file of :mod:`benchmarks.scale` ranked within a memory limit, as ``fiedler rank --memory --workers`` does."""
-    from fiedler.cli import scale
+    from fiedler.cli import run
     from fiedler.cli.screen import Screen
+    from fiedler.data.dask import from_source
     from fiedler.sources import open_source
     from fiedler.syntax import as_criterion
 
@@ -200,9 +201,9 @@ def ranked(path: str, method: str, labels: str, memory: str, workers: str = "") 
 
     options = {"memory": int(memory), "workers": int(workers) if workers else None}
     screen, criterion = Screen(quiet=True), as_criterion(method)
-    with scale.resources(options, screen):
+    with run.resources(options, screen):
         source = open_source(path)
-        source = scale.with_workers(source, screen) if workers else source
+        source = from_source(source) if workers else source
         start = time.perf_counter()
         scores = criterion.evaluate(source, **supervision(labels, len(source)))
         taken = time.perf_counter() - start

@@ -4,7 +4,7 @@
 that moves, changes this file and no test.
 """
 
-from fiedler.cli import scale
+from fiedler.cli import run
 from fiedler.engine import agreement, approximate
 from fiedler.significance import closed_form
 from fiedler.sources import Source
@@ -63,7 +63,7 @@ def turn(monkeypatch, knob, value):
 READING = "_checked"  # the method of a source that reads a part of it
 PLACING = "_place"  # the method of Anchors that places them
 agreement_of_rows, agreement_of_columns, agreement_tested = agreement._Rows, agreement._Columns, agreement._tested
-sketch_limits, triangles, fingerprint = approximate._limits, closed_form._triangles, scale._fingerprint
+sketch_limits, triangles, fingerprint = approximate._limits, closed_form._triangles, run._fingerprint
 read_part = Source._checked
 
 
@@ -82,7 +82,7 @@ def bytes_of(source):
 
 def spy_on_jobs(monkeypatch, jobs):
     """Every job whose fingerprint is asked for joins a list."""
-    monkeypatch.setattr(scale, "_fingerprint", lambda job: jobs.append(job) or fingerprint(job))
+    monkeypatch.setattr(run, "_fingerprint", lambda job: jobs.append(job) or fingerprint(job))
 
 
 def spy_on_totals(monkeypatch, made):

@@ -16,7 +16,6 @@ from stored import KINDS, write_hdf5, write_sparse, write_zarr
 from test_cli import SECONDS, fails, rows, run, said, spawn
 
 import fiedler.cli.run
-from fiedler.cli import scale
 from fiedler.io import read_table
 from fiedler.sources import Source
 
@@ -41,13 +40,13 @@ def in_blocks(monkeypatch):
     """Every file that can be is read in blocks of a few columns; the names of the sources are noted."""
     seen = []
     monkeypatch.setattr(fiedler.cli.run, "memory_for_data", lambda options: 0.0)
-    original = scale.running
+    original = fiedler.cli.run.running
 
     def running(job, *rest):
         seen.append(isinstance(job.problem.X, Source))
         return original(job, *rest)
 
-    monkeypatch.setattr(scale, "running", running)
+    monkeypatch.setattr(fiedler.cli.run, "running", running)
     with config_context(working_memory=0.02):
         yield seen
     assert all(seen)
@@ -83,12 +82,12 @@ def test_memory_decides_what_is_read_in_blocks(folder, rng):
     """As users run it: 25 MB in a process that is allowed little more than it takes by itself."""
     X = rng.normal(size=(250, 12_500)) + np.outer(np.arange(250) % 2, np.linspace(2, 0, 12_500))
     write_zarr(folder / "big.zarr", X, chunks=(250, 500))
-    arguments, allowed = ("rank", "big.zarr", "-m", "laplacian", "--top", 20), int(1.21 * scale._BASE)
+    arguments, allowed = ("rank", "big.zarr", "-m", "laplacian", "--top", 20), int(1.21 * fiedler.cli.kinds.PROCESS)
     whole = run(*arguments)
     blocks = spawn(*arguments, "--memory", allowed)
     assert (whole[0], blocks[0], whole[2], blocks[2]) == (0, 0, "", "")
     close(blocks[1], whole[1])
-    table = read_table(folder / "big.zarr", memory=scale.memory_for_data({"memory": allowed}))
+    table = read_table(folder / "big.zarr", memory=fiedler.cli.run.memory_for_data({"memory": allowed}))
     assert isinstance(table.X, Source)
 
 
@@ -187,7 +186,7 @@ def test_what_needs_the_data_as_a_whole_says_so(folder, X, in_blocks):
 
 
 def test_commands_without_memory_read_the_whole_file():
-    assert scale.memory_for_data({"target": None}) == np.inf  # compare, report
+    assert fiedler.cli.run.memory_for_data({"target": None}) == np.inf  # compare, report
 
 
 @pytest.mark.parametrize("size", ["lots", "-1GB", "1XB", "", "1e9", "GB"])
@@ -202,7 +201,7 @@ def test_memory_that_is_too_little(folder, size):
 
 @pytest.mark.parametrize(("size", "amount"), [("700MB", 700 * 2**20), ("2GB", 2**31), ("1.5 gib", 1.5 * 2**30)])
 def test_memory_in_words(size, amount):
-    assert scale.size(size) == amount
+    assert fiedler.cli.kinds.size(size) == amount
 
 
 def test_memory_shared_among_too_many_workers(folder, X):
@@ -238,8 +237,8 @@ def test_a_scheduler_that_does_not_answer(folder):
     addresses = "tcp://127.0.0.1:1", "nonsense"
     each = f"for at in {addresses!r}:", "  try: main(['rank', 'x.zarr', '--scheduler', at], prog_name='fiedler')"
     lines = (
-        "from fiedler.cli import main, scale",
-        "scale._SECONDS = 1",
+        "from fiedler.cli import main, run",
+        "run._SECONDS = 1",
         *each,
         "  except SystemExit as end: print(end.code)",
     )
@@ -409,11 +408,11 @@ LONG = "r" * 244 + ".csv"  # 248 characters, of the 255 that a file system takes
 @pytest.mark.parametrize("out", [LONG, "é" * 125 + ".csv"], ids=["ascii", "two bytes each"])
 def test_names_of_folders_beside_long_names_fit(folder, out):
     for ending in ("blocks", "cells"):
-        kept = scale.beside(out, ending)
+        kept = fiedler.cli.run.beside(out, ending)
         kept.mkdir()
         assert kept.name.endswith(f".{ending}")
-    assert scale.beside(None, "blocks") is scale.beside("-", "blocks") is None
-    assert scale.beside("a/r.csv", "blocks") == Path("a/r.csv.blocks")
+    assert fiedler.cli.run.beside(None, "blocks") is fiedler.cli.run.beside("-", "blocks") is None
+    assert fiedler.cli.run.beside("a/r.csv", "blocks") == Path("a/r.csv.blocks")
 
 
 def test_a_long_name_is_written_and_goes_on(folder, files, in_blocks, interrupted):

@@ -84,7 +84,7 @@ def test_labels_give_the_ranking_of_the_selector(method):
     assert state["labels"]["names"] == ["0", "1", "2"]
 
 
-def test_lambda_costs_a_sum_and_gives_the_scores_of_the_selector():
+def test_lambda_gives_the_scores_of_the_selector():
     X, groups = table(60, 12)
     few = np.where(np.arange(60) < 15, groups, -1)
     session = Session(X, few, method="sselect", n_features=4)
@@ -93,11 +93,9 @@ def test_lambda_costs_a_sum_and_gives_the_scores_of_the_selector():
         fitted = SpectralSelector(SSelect(lam=lam), n_features_to_select=4).fit(X, few)
         assert order(state) == fitted.order_.tolist()
         np.testing.assert_allclose(session.ranked.scores, fitted.scores_, rtol=1e-13)
-    assert session.live.n_sums == 5
     state = ask(session, "set", n_neighbors=4)
     fitted = SpectralSelector(SSelect(KNN(4), lam=1.0), n_features_to_select=4).fit(X, few)
     assert order(state) == fitted.order_.tolist()
-    assert session.live.n_sums == 5
     assert state["knobs"] == {"lam": 1.0, "n_neighbors": 4}
 
 

@@ -125,15 +125,15 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_011,
+    "cli": 975,
     "criteria": 1_433,
     "data": 3_158,
     "engine": 2_538,
-    "evaluate": 1_346,
-    "explore": 1_374,
+    "evaluate": 1_345,
+    "explore": 1_303,
     "graphs": 1_455,
-    "plots": 785,
-    "report": 1_420,
+    "plots": 782,
+    "report": 1_402,
     "selection": 726,
     "sets": 949,
     "significance": 567,

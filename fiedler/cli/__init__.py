@@ -3,8 +3,9 @@
     fiedler rank genes.csv --target label --method 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --out ranking.csv
 
 - ``__init__``   every command and its options
-- ``run``        from options to a job: the table, the method, the results, the page of ``explore``
-- ``scale``      memory, blocks and workers;  ``screen``  results on stdout, notes, progress and errors on stderr
+- ``kinds``      values of options
+- ``run``        from options to a job: memory and workers, the table, the method, the results, the page of ``explore``
+- ``screen``     results on stdout, notes, progress and errors on stderr
 
 This room may import every other room. Only click is imported here; a command imports what it needs, so
 ``fiedler --help`` answers at once.
@@ -14,19 +15,17 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
 import shlex
 import sys
 import warnings
-from importlib.util import find_spec
 from typing import Any
 
 import click
 
 from ..registry import METHODS
 from ..words import did_you_mean, direction, printable
-from .scale import longest_name, size
+from .kinds import Scale, number_or_share, numbers, sides, size
 from .screen import Commands, Screen
 
 TASKS, ESTIMATORS = ("auto", "classes", "target"), ("knn", "logistic", "ridge", "pls", "svm", "forest")
@@ -54,46 +53,6 @@ class Examples(click.Command):
         if self.epilog:
             with formatter.section("Examples"):
                 formatter.write("".join(f"  {line.strip()}\n" for line in self.epilog.strip().splitlines()))
-
-
-# -------------------------------------------------------------------- kinds of values
-
-
-def number_or_share(value: Any) -> int | float | str:
-    """``20`` features, the share ``0.1`` of them, ``auto`` or ``fdr``."""
-    if value in ("auto", "fdr"):
-        return value
-    try:
-        number = float(value) if "." in str(value) else int(value)
-    except ValueError:
-        number = 0
-    if number <= 0 or (isinstance(number, float) and number > 1):
-        message = f"{value!r} is neither a number of features, nor a share in (0, 1], nor auto or fdr."
-        raise click.BadParameter(message)
-    return number
-
-
-class Scale(click.Choice):
-    """``standard``, ``minmax`` or ``keep``; ``none`` is an older word for ``keep``."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        return super().convert("keep" if value == "none" else value, param, ctx)
-
-
-def numbers(value: Any) -> list[int]:
-    """``5,10,20``."""
-    try:
-        return [int(part) for part in str(value).split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers such as 5,10,20.") from None
-
-
-def sides(value: Any) -> tuple[int, int]:
-    """``28x28``."""
-    height, _, width = str(value).lower().partition("x")
-    if not (height.isdigit() and width.isdigit()):
-        raise click.BadParameter(f"{value!r} is not the height and width of an image, such as 28x28.")
-    return int(height), int(width)
 
 
 def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -301,16 +260,16 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
 
     The default method is 'subset'. It chooses a set of features, and uses labels or pairs if they are given.
     """
-    _early_errors(data, options)
     from ..data.labels import ranking_text, write_ranking
-    from . import run, scale
+    from . import run
 
-    with scale.resources(options, screen):
+    run.check(data, options)
+    with run.resources(options, screen):
         job, top = run.load(data, options, screen), options["top"]
         m = job.table.shape[1]
         if top is not None and top > m:
             screen.note(f"--top {top}, but {data} has only {m} features")
-        with scale.running(job, screen, f"ranking {m} features"):
+        with run.running(job, screen, f"ranking {m} features"):
             fewest = max(1, len(job.included))  # without --top a ranking needs a number only for redundancy
             usual = max(run.USUAL_SET, fewest) if job.criterion.is_set else m if options["redundancy"] else fewest
             selector = job.fit(min(top or usual, m))
@@ -351,17 +310,17 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     """
     if options["top"] is None and not options["auto"]:
         raise click.UsageError("Missing option '--top': how many features to keep; --auto decides it.")
-    _early_errors(data, options)
     from ..data.formats import file_format, write_table
-    from . import run, scale
+    from . import run
 
+    run.check(data, options)
     if file_format(options["out"]) != file_format(data):
         raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
-    with scale.resources(options, screen):
+    with run.resources(options, screen):
         job = run.load(data, options, screen)
-        with scale.running(job, screen, "selecting"):
+        with run.running(job, screen, "selecting"):
             selector = job.fit(options["top"])
-    with screen.working(f"writing {options['out']}"):
+    with screen.watching(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
     screen.done(f"wrote {options['out']}: {kept} by {run.short_text(job.criterion)}")
@@ -392,13 +351,13 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
     variance and all features are compared as well. Without labels, the measure is the share of the neighbours of each
     row that the features preserve. With --out, the same command continues an interrupted comparison.
     """
-    _early_errors(data, options)
     from ..data.labels import write_ranking
     from ..data.work import replacing
-    from . import run, scale
+    from . import run
 
+    run.check(data, options)
     job, out = run.load(data, options, screen), options["out"]
-    with scale.keeping_cells(out, screen) as folder:
+    with run.keeping_cells(out, screen) as folder:
         result = run.comparison(job, screen, folder)
         if out and out.lower().endswith(".json"):
             with replacing(out, options["force"]) as temporary:
@@ -423,10 +382,10 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
 )
 def report(screen: Screen, /, data: str, **options: Any) -> None:
     """Rank the features of DATA and write an HTML report about them."""
-    _early_errors(data, options, page=True)
-    from . import run, scale
+    from . import run
 
-    with scale.resources(options, screen):
+    run.check(data, options, page=True)
+    with run.resources(options, screen):
         job = run.load(data, options, screen)
         with screen.watching("ranking"):
             selector = job.fit(options["top"])
@@ -457,9 +416,9 @@ def explore(screen: Screen, /, data: str, **options: Any) -> None:
     DATA.fiedler.json, and the next start continues from there. The command ends a minute after the page was closed, or
     with Ctrl-C.
     """
-    _early_errors(data, options)
     from . import run
 
+    run.check(data, options)
     run.explore(data, run.load(data, options, screen), screen)
 
 
@@ -503,7 +462,7 @@ def demo(screen: Screen, quiet: bool) -> None:
 
     The data are scikit-learn's breast cancer set, with 569 rows and 30 features. Only 10 labels are used.
     """
-    with screen.working("ranking 30 features with 10 labels"):
+    with screen.watching("ranking 30 features with 10 labels"):
         import numpy as np
         from sklearn.datasets import load_breast_cancer
 
@@ -530,46 +489,6 @@ def completion(screen: Screen, shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is not None:
         click.echo(kind(main, {}, "fiedler", "_FIEDLER_COMPLETE").source())
-
-
-def _early_errors(data: str, options: dict[str, Any], page: bool = False) -> None:
-    """What can be known to fail before any file is read."""
-    from ..data.formats import check_output
-    from ..data.labels import RANKING_SUFFIXES
-
-    if options["target"] is not None and options["labels"] is not None:
-        raise click.UsageError("--target and --labels both give the labels; choose one.")
-    out, session = options.get("out"), options.get("session")
-    report = out if page else options.get("report")
-    if report and not report.lower().endswith((".html", ".htm")):
-        raise click.UsageError(f"{report}: a report is an .html file.")
-    suffix = os.path.splitext(str(out))[1].lower()
-    needed = [("matplotlib", "report"), ("jinja2", "report")] * bool(report)
-    needed += [("pyarrow", "io")] * (suffix in (".parquet", ".feather")) + [("openpyxl", "io")] * (suffix == ".xlsx")
-    needed += [("starlette", "explore"), ("uvicorn", "explore")] * ("session" in options)
-    for module, extra in needed:  # what is missing is said before the work
-        if sys.modules.get(module, ()) is None or find_spec(module) is None:
-            user = report or out or "fiedler explore"
-            raise ImportError(f"{user} needs {module}; install it with: pip install 'fiedler[{extra}]'")
-    if session is not None and os.path.realpath(session) == os.path.realpath(data):
-        raise click.UsageError(f"--session {session} is {data}; answers never replace their own data.")
-    if out == "-" and "escape_formulas" not in options:
-        raise click.UsageError("--out - writes a ranking to standard output; name a file here.")
-    if "report" in options and out not in (None, "-") and not out.lower().endswith(RANKING_SUFFIXES):
-        raise click.UsageError(f"--out {out}: results are written as {', '.join(RANKING_SUFFIXES)}.")
-    inputs = [data, *(options.get(name) for name in ("labels", "names", "must_link", "cannot_link", "pairs"))]
-    for path in (out, report):
-        if path in (None, "-"):
-            continue
-        length, most = len(os.fsencode(os.path.basename(path))), longest_name(os.path.dirname(path) or ".")
-        if length > most:
-            has = f"this name has {length} bytes, but a name in this folder has at most {most}"
-            raise click.UsageError(f"{path[:20]}...: {has}; choose a shorter one.")
-        for given in filter(None, inputs):  # two names may lead to one file, through links too
-            both = os.path.exists(given) and os.path.exists(path)
-            if os.path.samefile(given, path) if both else os.path.realpath(given) == os.path.realpath(path):
-                raise click.UsageError(f"{path} is {given}, which is read; results never replace their own data.")
-        check_output(path, options["force"])
 
 
 def _report(path: str, job: Any, selector: Any, screen: Screen, **results: Any) -> None:

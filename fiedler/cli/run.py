@@ -1,23 +1,33 @@
-"""From options to results: read the files, choose the method, fit, and lay the ranking out in columns."""
+"""From options to results: read the files, choose the method, fit, and lay the ranking out in columns.
+
+Large files are read in blocks within a limit of memory, by workers if these are asked for.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import tempfile
 import threading
 import warnings
 import webbrowser
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from sklearn import config_context, get_config
+from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
 from ..data import columns, formats, memory, tables
-from ..data.labels import is_known, read_pairs
+from ..data.dask import from_source
+from ..data.labels import RANKING_SUFFIXES, is_known, read_pairs
+from ..data.source import Source
 from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.choice import ALPHA, noise_remark
@@ -25,13 +35,18 @@ from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
-from ..version import __version__
+from ..validation import require
+from ..version import __version__, software
 from ..words import direction
-from .scale import memory_for_data, with_workers
+from .kinds import PROCESS
 from .screen import Screen
 
 USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
 _LARGE = 10.0  # MB of a file whose size is shown while it is read
+_SHARE = 3.0  # how many times scikit-learn's working memory a job was seen to need at its largest moment
+_SECONDS = 10  # a scheduler may take to answer
+# Options that say where results go and what is shown. Every other option is taken to change the blocks of a job.
+_CHANGES_NO_BLOCK = frozenset({"out", "report", "force", "quiet", "escape_formulas"})
 _AS_READ = ("target", "labels", "names", "layer", "header", "sheet", "numeric_only", "skip_rows", "transpose")
 
 
@@ -46,18 +61,13 @@ class Job:
     unlabeled: Any
     command: str
     options: dict[str, Any]
+    included: list[int]  # column numbers of the features that are selected in any case
     criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
     def told(self) -> dict[str, Any]:
         """What evaluations are told: labels, pairs, and the seed of their draws."""
         return {"y": self.table.y, "unlabeled": self.unlabeled, "random_state": self.options["seed"], **self.pairs}
-
-    @property
-    def included(self) -> list[int]:
-        """Column numbers of the features that are selected in any case."""
-        names = list(map(str, self.table.feature_names))
-        return [tables.position(column, names, self.table.source) for column in self.options.get("include", ())]
 
     def fit(self, n_features: int | float | str | None) -> SpectralSelector:
         """A selector with the method, or with its text if this says all of it, as messages call it then.
@@ -87,6 +97,41 @@ class Job:
         }
 
 
+def check(data: str, options: dict[str, Any], page: bool = False) -> None:
+    """What can be known to fail before any file is read."""
+    if options["target"] is not None and options["labels"] is not None:
+        raise click.UsageError("--target and --labels both give the labels; choose one.")
+    out, session = options.get("out"), options.get("session")
+    report = out if page else options.get("report")
+    if report and not report.lower().endswith((".html", ".htm")):
+        raise click.UsageError(f"{report}: a report is an .html file.")
+    suffix = os.path.splitext(str(out))[1].lower()
+    needed = [("matplotlib", "report"), ("jinja2", "report")] * bool(report)
+    needed += [("pyarrow", "io")] * (suffix in (".parquet", ".feather")) + [("openpyxl", "io")] * (suffix == ".xlsx")
+    needed += [("starlette", "explore"), ("uvicorn", "explore")] * ("session" in options)
+    for module, extra in needed:  # what is missing is said before the work
+        require(module, extra, report or out or "fiedler explore")
+    if session is not None and os.path.realpath(session) == os.path.realpath(data):
+        raise click.UsageError(f"--session {session} is {data}; answers never replace their own data.")
+    if out == "-" and "escape_formulas" not in options:
+        raise click.UsageError("--out - writes a ranking to standard output; name a file here.")
+    if "report" in options and out not in (None, "-") and not out.lower().endswith(RANKING_SUFFIXES):
+        raise click.UsageError(f"--out {out}: results are written as {', '.join(RANKING_SUFFIXES)}.")
+    inputs = [data, *(options.get(name) for name in ("labels", "names", "must_link", "cannot_link", "pairs"))]
+    for path in (out, report):
+        if path in (None, "-"):
+            continue
+        length, most = len(os.fsencode(os.path.basename(path))), longest_name(os.path.dirname(path) or ".")
+        if length > most:
+            has = f"this name has {length} bytes, but a name in this folder has at most {most}"
+            raise click.UsageError(f"{path[:20]}...: {has}; choose a shorter one.")
+        for given in filter(None, inputs):  # two names may lead to one file, through links too
+            both = os.path.exists(given) and os.path.exists(path)
+            if os.path.samefile(given, path) if both else os.path.realpath(given) == os.path.realpath(path):
+                raise click.UsageError(f"{path} is {given}, which is read; results never replace their own data.")
+        formats.check_output(path, options["force"])
+
+
 def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     """Read the table, its labels and its pairs, and choose the method."""
     # A method that cannot be is refused before a file is read.
@@ -110,7 +155,11 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             X = tables.fill_missing(table, options["impute"]) if options["impute"] else table.X
             tables.check_infinite(table)
             if options.get("workers") or options.get("scheduler"):
-                X = with_workers(X, screen)
+                if isinstance(X, Source):
+                    X = from_source(X)
+                else:
+                    whole = "this format is read as a whole, so --workers and --scheduler are not used"
+                    screen.note(f"{whole}; Zarr and HDF5 are not")
             problem = Problem.read(columns.Prepared(X, table.groups), table.feature_names)
             scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
             files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
@@ -120,7 +169,9 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
                 pairs = {"must_link": must, "cannot_link": cannot}
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
-    job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options)
+    names = list(map(str, table.feature_names))
+    included = [tables.position(column, names, table.source) for column in options.get("include", ())]
+    job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options, included)
     if "methods" in options and not options["methods"]:
         more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
         options["methods"] = ("subset", "laplacian", *more)
@@ -185,11 +236,10 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
 
 def _known_task(job: Job, screen: Screen) -> str:
     """Whether the labels are classes, a target or nothing; a note says so if the rule decided it."""
-    if job.table.y is None or not is_known(job.table.y).any():
+    y, stated = job.table.y, job.options["task"]
+    if y is None or not is_known(y).any():
         return "nothing"
-    known, stated = Supervision(job.table.shape[0], job.table.y, unlabeled=job.unlabeled), job.options["task"]
-    task = known.task(stated)
-    y = np.asarray(job.table.y)[is_known(np.asarray(job.table.y))]
+    task, y = Supervision(len(y), y, unlabeled=job.unlabeled).task(stated), y[is_known(y)]
     different = len(set(y.tolist()))
     if stated == "auto" and y.dtype.kind != "O":
         what = f"{different} classes" if task == "classes" else f"a real target with {different} values"
@@ -262,23 +312,150 @@ def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
 
 def comparison_columns(result: Any) -> tuple[dict[str, np.ndarray], str]:
     """One row per method, best first: its mean rank, its best mean value and where, seconds and stability there."""
-    from ..evaluate.compare import sample_words
+    from ..evaluate.compare import best_points, sample_words
 
     summary = result.summary()
-    metric, settings = summary["settings"]["metrics"][0], summary["settings"]
-    best = np.argmin if metric == "rmse" else np.argmax
-    rows = []
-    for name, about in summary["methods"].items():
-        curve = about["curves"][metric]
-        at = int(best(curve["mean"]))
-        overlap = np.nan if about["stability"] is None else about["stability"]["jaccard"][at]
-        size, value = curve["n_features"][at], curve["mean"][at]
-        rows.append((name, about["average_rank"][metric], value, size, about["seconds"], overlap))
-    rows.sort(key=lambda row: row[1])
+    metric, settings, rows = summary["settings"]["metrics"][0], summary["settings"], []
+    for name, rank, best, size in best_points(summary, metric):
+        about = summary["methods"][name]
+        at, stable = about["curves"][metric]["n_features"].index(size), about["stability"]
+        rows.append((name, rank, best, size, about["seconds"], np.nan if stable is None else stable["jaccard"][at]))
     names = ("method", "mean_rank", f"best_{metric}", "n_features", "seconds", "stability")
     columns = {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
     what = f"{metric} of {len(rows)} methods, {settings['n_draws']} draws{sample_words(settings)}"
     return columns, f"{what}; mean rank 1 is best"
+
+
+# -------------------------------------------------------------------- memory, workers, and what is kept until the end
+
+
+def memory_for_data(options: dict[str, Any]) -> float:
+    """Bytes a matrix may take before it is left in its file."""
+    if "memory" not in options:
+        return float("inf")  # a command that needs all of it
+    if options.get("workers") or options.get("scheduler"):
+        return 0.0  # the workers read it
+    return (options["memory"] - PROCESS if options["memory"] else memory.physical_bytes()) / 4
+
+
+@contextmanager
+def resources(options: dict[str, Any], screen: Screen) -> Iterator[None]:
+    """The stated cores and memory, shared among the stated workers, for what happens in here."""
+    working, workers = get_config()["working_memory"], options.get("workers")
+    most: Any = options.get("memory")
+    # Bytes of each process that reads data: this one, or the workers when this one has had what it needs to lead.
+    each = (most - PROCESS) / workers if most and workers else most
+    if most:
+        memory.give_back_at_once()
+        working = (each - PROCESS) / _SHARE / 2**20
+        if working < 8:
+            raise click.UsageError(f"--memory leaves each of {workers} workers too little; use fewer, or more memory.")
+    limit = memory.memory_limit(most or memory.allocation_limit())  # read from the system once
+    cores = threadpool_limits(limits=options.get("jobs"))
+    with cores, config_context(working_memory=working), limit, ExitStack() as stack:
+        if workers or options.get("scheduler"):
+            _join_cluster(stack, workers, options.get("scheduler"), each or "auto", screen)
+        yield
+
+
+def _join_cluster(stack: ExitStack, workers: int | None, address: str | None, limit: Any, screen: Screen) -> None:
+    """Start workers here, or use those of a cluster, until the stack is closed."""
+    if workers and address:
+        raise click.UsageError("--workers starts workers here and --scheduler uses those of a cluster; choose one.")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError("--workers and --scheduler need Dask: pip install 'fiedler[dask]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # failures reach the user as one line, from here
+    if address:
+        try:
+            stack.enter_context(Client(address, timeout=f"{_SECONDS}s"))
+        except (OSError, ValueError, TimeoutError):
+            silence = f"no Dask scheduler answers there within {_SECONDS} s; start one with 'dask scheduler'"
+            raise ValueError(f"--scheduler {address}: {silence}, or use --workers.") from None
+        return
+    import dask
+
+    about = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": limit, "dashboard_address": ":0"}
+    # A worker that pauses to wait for memory would wait for ever where the interpreter itself takes most of it.
+    settings = dask.config.set({"distributed.worker.memory.pause": False})
+    with screen.watching(f"starting {workers} workers"), settings:
+        stack.enter_context(Client(stack.enter_context(LocalCluster(processes=True, **about))))
+
+
+@contextmanager
+def running(job: Any, screen: Screen, text: str) -> Iterator[None]:
+    """Show the progress of a job. Finished blocks of a large file are kept beside the output until the job is done."""
+    large = isinstance(job.problem.X, Source)
+    if large and job.options.get("report"):
+        raise ValueError(f"--report needs {job.table.source} as a whole; give more --memory, or leave the report out.")
+    folder = beside(job.options.get("out"), "blocks") if large else None
+    shown = screen.watching(text, folder, _fingerprint(job) if large else "")
+    with _said_if_interrupted("blocks", folder, screen), shown as run:
+        yield
+    if run.n_reused:
+        screen.note(f"{run.n_reused} finished blocks of an earlier run were used again")
+
+
+@contextmanager
+def keeping_cells(out: str | None, screen: Screen) -> Iterator[Path | None]:
+    """The folder beside the output where a comparison keeps its finished cells until the output is written."""
+    from ..evaluate.cells import finished_cells, remove_cells
+
+    folder = beside(out, "cells")
+    if folder is None:
+        yield None
+        return
+    found = len(finished_cells(folder))
+    if found:
+        screen.note(f"{folder} has {found} finished cells of an earlier run; those of the same job are used again")
+    with _said_if_interrupted("cells", folder, screen):
+        try:
+            yield folder
+        except BaseException:
+            if not finished_cells(folder):
+                remove_cells(folder)
+            raise
+    remove_cells(folder)
+
+
+@contextmanager
+def _said_if_interrupted(what: str, folder: Path | None, screen: Screen) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if folder is not None and folder.exists():
+            screen.note(f"finished {what} are kept in {folder}; the same command continues from there")
+        raise
+
+
+def beside(out: str | None, ending: str) -> Path | None:
+    """The folder for finished parts of a result: its name and an ending, cut to what the file system takes."""
+    if out in (None, "-"):
+        return None
+    path = Path(str(out))
+    name, most = path.name, longest_name(path.parent) - len(ending) - 1
+    while len(os.fsencode(name)) > most:
+        name = name[:-1]
+    return path.with_name(f"{name}.{ending}")
+
+
+def longest_name(folder: Any) -> int:
+    """Bytes a name in this folder may have."""
+    try:
+        return os.pathconf(folder, "PC_NAME_MAX")
+    except (AttributeError, ValueError, OSError):
+        return 255
+
+
+def _fingerprint(job: Any) -> str:
+    """Changes with anything that can change a block: everything the job was told, but for ``_CHANGES_NO_BLOCK``."""
+    y = None if job.table.y is None else [repr(value) for value in np.asarray(job.table.y, dtype=object).tolist()]
+    pairs = {kind: values.tolist() for kind, values in job.pairs.items()}
+    told = sorted((name, repr(value)) for name, value in job.options.items() if name not in _CHANGES_NO_BLOCK)
+    blocks = job.problem.X.fingerprint(), get_config()["working_memory"]
+    about = (software(), job.command, short_text(job.criterion), told, blocks, y, pairs, job.unlabeled)
+    return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
 
 
 # -------------------------------------------------------------------- explore

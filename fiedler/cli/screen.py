@@ -122,21 +122,6 @@ class Screen:
             click.echo(one_line(text), err=True)
 
     @contextmanager
-    def working(self, text: str) -> Iterator[None]:
-        """Say what takes time, in a terminal only, and take it back afterwards."""
-        if self.quiet or not sys.stderr.isatty():
-            yield
-            return
-        from rich.console import Console
-
-        self._console = Console(stderr=True)
-        try:
-            with self._console.status(one_line(text)):
-                yield
-        finally:
-            self._console = None
-
-    @contextmanager
     def progress(self, text: str) -> Iterator[Any]:
         """What shows ``move(done, total, what)``: a bar in a terminal, a line now and then elsewhere.
 

@@ -25,7 +25,7 @@ from ..data.arrays import check_scale
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
-from ..supervision import Pairs, Supervision
+from ..supervision import Pairs
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
@@ -104,7 +104,11 @@ class Comparison:
         summary : dict
             With "settings", "baselines", "methods" and "best"; numbers, text and lists only.
         """
-        ranks, methods = {metric: self._average_ranks(metric) for metric in self.settings["metrics"]}, {}
+        shape, ranks, methods = (self.settings["n_draws"], len(self.settings["n_features"])), {}, {}
+        for metric in self.settings["metrics"]:
+            values = [np.broadcast_to(self.values(name, metric)[: shape[0]], shape) for name in self.criteria]
+            mean = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
+            ranks[metric] = dict(zip(self.criteria, mean.tolist(), strict=True))
         for name, criterion in self.criteria.items():
             mine, orders, curves = self.table["method"] == name, self.orders[name], {}
             sizes, overlap = np.unique(self.table["n_features"][mine]).tolist(), None
@@ -120,23 +124,26 @@ class Comparison:
         best = {metric: min(found, key=found.__getitem__) for metric, found in ranks.items()}
         return {"settings": self.settings, "baselines": list(BASELINES), "methods": methods, "best": best}
 
-    def _average_ranks(self, metric: str) -> dict[str, float]:
-        n_draws, n_sizes = self.settings["n_draws"], len(self.settings["n_features"])
-        values = [np.broadcast_to(self.values(name, metric)[:n_draws], (n_draws, n_sizes)) for name in self.criteria]
-        ranks = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
-        return dict(zip(self.criteria, ranks.tolist(), strict=True))
-
     def __repr__(self) -> str:
         metric, n_draws = self.settings["metrics"][0], self.settings["n_draws"]
-        ranks = self._average_ranks(metric)
-        what = f"{len(ranks)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
+        what = (
+            f"{len(self.criteria)} methods, {n_draws} draw{'s' * (n_draws > 1)}, {metric}{sample_words(self.settings)}"
+        )
         lines = [f"Comparison({what})", f"{'method':>24}  mean rank  best {metric}  at features"]
-        for name in sorted(ranks, key=ranks.__getitem__):
-            mean = self.values(name).mean(axis=0)
-            at = int(np.argmin(mean) if metric == "rmse" else np.argmax(mean))
-            size = np.unique(self.table["n_features"][self.table["method"] == name])[at]
-            lines.append(f"{name[-24:]:>24}  {ranks[name]:9.2f}  {mean[at]:{5 + len(metric)}.4g}  {size:11}")
+        for name, rank, best, size in best_points(self.summary(), metric):
+            lines.append(f"{name[-24:]:>24}  {rank:9.2f}  {best:{5 + len(metric)}.4g}  {size:11}")
         return "\n".join(lines)
+
+
+def best_points(summary: dict[str, Any], metric: str) -> list[tuple[str, float, float, int]]:
+    """Of each method the mean rank, the best mean value, and its number of features; the best mean rank first."""
+    found = []
+    for name, about in summary["methods"].items():
+        curve = about["curves"][metric]
+        means = np.array(curve["mean"], dtype=float)
+        at = int(np.argmin(means) if metric == "rmse" else np.argmax(means))
+        found.append((name, about["average_rank"][metric], float(means[at]), curve["n_features"][at]))
+    return sorted(found, key=lambda row: row[1])
 
 
 def sample_words(settings: Mapping[str, Any]) -> str:
@@ -263,22 +270,22 @@ def compare(
     {'accuracy': 'all'}
     """
     scale = "keep" if scale == "none" else scale
-    problem = Problem.of(X).scaled(check_scale(scale))
+    problem = Problem.of(X, must_link=must_link, cannot_link=cannot_link).scaled(check_scale(scale))
     n_rows, sampled_from = problem.n_samples, None
     model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
     target = None if y is None else read_target(y, n_rows, model, unlabeled, task)
     if target is not None:
         estimator = named_estimator(estimator, "target" if target.metric == "rmse" else "classes")
-    stated = Supervision(n_rows, must_link=must_link, cannot_link=cannot_link)
-    if stated.has_pairs and n_pairs is not None:
+    if problem.supervision.has_pairs and n_pairs is not None:
         message = f"n_pairs={n_pairs} draws pairs from the labels, but must_link or cannot_link is given; omit one."
         raise ParameterError(message, parameter=("must_link", "cannot_link"))
-    pairs = {kind: rows for kind in ("must_link", "cannot_link") if (rows := getattr(stated, kind)) is not None}
+    told = problem.supervision
+    pairs = {kind: rows for kind in ("must_link", "cannot_link") if (rows := getattr(told, kind)) is not None}
     if most_rows is not None and n_rows > check_integer("most_rows", most_rows, 20):
-        rows = sampled_rows(n_rows, most_rows, target, pairs.values(), random_state)
-        problem, sampled_from = problem.take_rows(rows), n_rows
-        target = None if target is None else Target(target.values[rows], target.metric)
-        pairs = {kind: Pairs(given, n_rows)[rows].pairs for kind, given in pairs.items()}
+        sample = sampled_rows(n_rows, most_rows, target, pairs.values(), random_state)
+        problem, sampled_from = problem.take_rows(sample), n_rows
+        target = None if target is None else Target(target.values[sample], target.metric)
+        pairs = {kind: Pairs(given, n_rows)[sample].pairs for kind, given in pairs.items()}
     check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
@@ -342,10 +349,9 @@ class LabelBudget:
     @property
     def table(self) -> dict[str, np.ndarray]:
         """The tables of all comparisons, with a first column ``budget``."""
-        tables = {budget: comparison.table for budget, comparison in self.comparisons.items()}
-        budgets = np.concatenate([np.full(len(table["value"]), budget) for budget, table in tables.items()])
-        names = next(iter(tables.values()))
-        return {"budget": budgets} | {n: np.concatenate([table[n] for table in tables.values()]) for n in names}
+        found = [(budget, comparison.table) for budget, comparison in self.comparisons.items()]
+        parts = [{"budget": np.full(len(table["value"]), budget)} | table for budget, table in found]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def frame(self) -> Any:
         """The table as a pandas DataFrame.

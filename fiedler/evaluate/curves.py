@@ -247,14 +247,13 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
     array([0.44, 0.25])
     """
     check_choice("metric", metric, ("accuracy", "rmse", "clustering_accuracy", "nmi", "jaccard"))
-    orders = np.asarray(features), np.asarray(features)[::-1]
+    order = np.asarray(features)
     if metric == "jaccard":
-        good, bad = (jaccard_curve(X, order, **options) for order in orders)
-    elif metric in ("clustering_accuracy", "nmi"):
-        good, bad = (clustering_curve(X, y, order, metric=metric, **options) for order in orders)
-    else:
-        good, bad = (accuracy_curve(X, y, order, **options) for order in orders)
-    return good, bad
+        return jaccard_curve(X, order, **options), jaccard_curve(X, order[::-1], **options)
+    clusters = metric in ("clustering_accuracy", "nmi")
+    options |= {"metric": metric} if clusters else {}
+    curve = clustering_curve if clusters else accuracy_curve
+    return curve(X, y, order, **options), curve(X, y, order[::-1], **options)
 
 
 def _checked(X: Any, features: Any, n_features: Any) -> tuple[Problem, np.ndarray, np.ndarray]:

@@ -161,10 +161,8 @@ def diff(a: SpectralSelector, b: SpectralSelector) -> Difference:
     if sizes[0] == sizes[1] and named[0] != named[1]:  # a selector without names takes those of the other
         owns = [owns[named.index(True)]] * 2
     elif sizes[0] != sizes[1] and not all(named):
-        message = (
-            f"a has {sizes[0]} features and b has {sizes[1]}, and they cannot be matched without names; fit both on "
-            "frames, or on the same columns."
-        )
+        unmatched = f"a has {sizes[0]} features and b has {sizes[1]}, and they cannot be matched without names"
+        message = f"{unmatched}; fit both on frames, or on the same columns."
         raise ParameterError(message, parameter=("a", "b"), value=sizes)
     names, found = list(dict.fromkeys([*owns[0], *owns[1]])), {}
     for key, selector, own in zip("ab", (a, b), owns, strict=True):

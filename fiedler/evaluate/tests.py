@@ -267,11 +267,10 @@ def missing_values(X: Any, *, groups: Any = None) -> MissingValues:
     pvalues, qvalues = np.full(m, np.nan), np.full(m, np.nan)
     if problem.known is None:
         return MissingValues(np.zeros(m, dtype=np.intp), pvalues, qvalues, n, n, columns)
-    present = np.ones((n, m), dtype=bool)  # of every feature; its first column shows where it is missing
-    for feature in range(m):
-        own = [feature] if problem.groups is None else problem.groups.columns(feature)
-        if len(own):
-            present[:, feature] = problem.known[:, own[0]]
+    present = problem.known  # of every feature; its first column shows where it is missing
+    if problem.groups is not None:
+        own = map(problem.groups.columns, range(m))
+        present = np.column_stack([problem.known[:, inside[:1]].all(axis=1) for inside in own])
     holed = np.flatnonzero(~present.all(axis=0))
     i, j, squared = known_neighbors(np.asarray(problem.X), problem.known, min(_NEIGHBORS, n - 1), problem.groups)
     width = float(np.mean(np.sqrt(squared))) or 1.0

@@ -95,8 +95,7 @@ def tune_lambda(
     >>> tune_lambda(X, few, [0.1, 0.5, 0.9], n_features=5).best_params
     {'lam': 0.1}
     """
-    grid = {"lam": list(lambdas)}
-    return tune(SSelect(graph), grid, X, y, n_features=n_features, graph=graph, unlabeled=unlabeled)
+    return tune(SSelect(graph), {"lam": list(lambdas)}, X, y, n_features=n_features, graph=graph, unlabeled=unlabeled)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,6 @@ and turns pairs into classes:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..data.labels import as_labels
 from ..data.text import MISSING
 from ..errors import ParameterError
 from ..supervision import Supervision
+from ..validation import check_choice
 
 LINKS, ROLES = ("must", "cannot"), ("pinned", "banned")
 LONGEST_LABEL = 200  # characters
@@ -42,7 +42,7 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
     if not isinstance(given, dict) or set(given) != {"kind", "subjects", "value"}:
         raise ParameterError("an answer has the fields kind, subjects and value.", parameter="answer", value=given)
     kind, subjects, value = given["kind"], given["subjects"], given["value"]
-    check_one("kind", kind, ("pair", "label", "feature"))
+    check_choice("kind", kind, ("pair", "label", "feature"))
     limit, what = (n_features, "feature") if kind == "feature" else (n_samples, "row")
     if not isinstance(subjects, list) or not subjects:
         raise ParameterError(f"give a list of {what} numbers, got {subjects!r}.", parameter=what, value=subjects)
@@ -56,7 +56,7 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
     if kind == "feature" and len(numbers) != 1:
         raise ParameterError("pin or ban one feature at a time.", parameter="feature", value=subjects)
     if kind != "label":
-        check_one("value", value, LINKS if kind == "pair" else ROLES)
+        check_choice("value", value, LINKS if kind == "pair" else ROLES)
     elif value is not None:
         text, wrong = value.strip() if isinstance(value, str) else "", ""
         if not text or len(text) > LONGEST_LABEL or not text.isprintable():
@@ -68,13 +68,6 @@ def parse_answer(given: Any, n_samples: int, n_features: int) -> Answer:
             raise ParameterError(wrong, parameter="label", value=value)
         value = text
     return Answer(kind, numbers, value)
-
-
-def check_one(what: str, given: Any, allowed: Sequence[str]) -> None:
-    """Raise an error if a field of a message is not one of some words."""
-    if given not in allowed:
-        words = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        raise ParameterError(f"{what} must be {words}, got {given!r}.", parameter=what, value=given)
 
 
 def is_index(value: Any, length: int) -> bool:

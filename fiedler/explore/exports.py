@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,35 +27,36 @@ READING = {"target", "id_columns", "header", *_VALUES, *_SWITCHES, *_REPEATED}
 
 def export(state: State, what: Any) -> Message:
     """One of the files, as a message."""
-    if what not in (*_TABLES, *_WRITERS):
-        raise ParameterError(f"what must be one of {', '.join((*_TABLES, *_WRITERS))}, got {what!r}.", parameter="what")
+    if what not in _FILES:
+        raise ParameterError(f"what must be one of {', '.join(_FILES)}, got {what!r}.", parameter="what")
     if what in ("ranking", "report") and state.ranked.trouble is not None:
         raise ParameterError(f"there is no ranking to export: {state.ranked.trouble}")
-    if what in _TABLES:
-        columns = {name: np.array(values, dtype=object) for name, values in _columns(state, what).items()}
-        name, text = f"{what}.csv", ranking_text(columns)
-    else:
-        name, text = _WRITERS[what][0], _WRITERS[what][1](state)
-    return {"type": "export", "what": what, "name": name, "text": text}
+    name, write = _FILES[what]
+    return {"type": "export", "what": what, "name": name, "text": write(state)}
 
 
-def _columns(state: State, what: str) -> dict[str, Any]:
+def table_text(state: State, what: str) -> str:
     """All known pairs or labels; or the ranking, that on all rows if it was computed for the current answers."""
+    columns: dict[str, Any]
     if what == "pairs":
         pairs = sorted((i, j, link) for (i, j), (link, _) in state.known.pairs.items())
-        first, second, links = zip(*pairs, strict=True) if pairs else ((), (), ())
-        return {"first": list(map(state.row_name, first)), "second": list(map(state.row_name, second)), "link": links}
-    if what == "labels":
+        columns = {
+            "first": [state.row_name(i) for i, _, _ in pairs],
+            "second": [state.row_name(j) for _, j, _ in pairs],
+        }
+        columns["link"] = [link for _, _, link in pairs]
+    elif what == "labels":
         rows = sorted(state.known.labels)
-        return {"row": list(map(state.row_name, rows)), "label": [state.known.labels[row] for row in rows]}
-    final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
-    ranked = final or state.ranked
-    order, n = ranked.order, len(ranked.order)
-    columns = {"feature": [state.feature_names[j] for j in order], "score": ranked.scores[order]}
-    columns |= {"rank": np.arange(1, n + 1), "selected": (np.arange(n) < ranked.n_selected).astype(int)}
-    if ranked.explained is not None:
-        columns["explained"] = np.r_[ranked.explained, np.full(n, np.nan)][:n]
-    return columns
+        columns = {"row": map(state.row_name, rows), "label": [state.known.labels[row] for row in rows]}
+    else:
+        final = None if state.final is None or state.final[0] != state.revision else state.final[1].ranked
+        ranked = final or state.ranked
+        order, n = ranked.order, len(ranked.order)
+        columns = {"feature": [state.feature_names[j] for j in order], "score": ranked.scores[order]}
+        columns |= {"rank": np.arange(1, n + 1), "selected": (np.arange(n) < ranked.n_selected).astype(int)}
+        if ranked.explained is not None:
+            columns["explained"] = np.r_[ranked.explained, np.full(n, np.nan)][:n]
+    return ranking_text({name: np.array(list(values), dtype=object) for name, values in columns.items()})
 
 
 def report_text(state: State) -> str:
@@ -152,9 +154,9 @@ def script_text(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-_TABLES = ("pairs", "labels", "ranking")
-# The other files: their names, and the functions that write them.
-_WRITERS: dict[str, tuple[str, Callable[[State], str]]] = {
+# All files: their names, and the functions that write them.
+_FILES: dict[str, tuple[str, Callable[[State], str]]] = {
+    **{what: (f"{what}.csv", partial(table_text, what=what)) for what in ("pairs", "labels", "ranking")},
     "command": ("command.sh", command_text),
     "script": ("selection.py", script_text),
     "report": ("report.html", report_text),

@@ -1,9 +1,6 @@
 """The ranking that follows the answers: settings -> criterion -> scores -> an order with pinned and banned features.
 
-Everything that reads no answers is kept in one :class:`fiedler.Problem`, so an answer costs only the scores. For
-sSelect the two terms are kept as well, and a new λ costs one sum:
-
-    score = λ Rayleigh(G) + (1 - λ) Disagreement(G)        [ZL] eq. 3.8
+Everything that reads no answers is kept in one :class:`fiedler.Problem`, so an answer costs only the scores.
 """
 
 from __future__ import annotations
@@ -14,19 +11,19 @@ import warnings
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn import config_context, get_config
 
-from ..criteria import Criterion, Disagreement, Rayleigh
-from ..criteria.order import importances, rank_features
+from ..criteria import Criterion
+from ..criteria.order import importances
 from ..data.memory import physical_bytes
 from ..data.work import Run
-from ..errors import ParameterError, ParameterWarning
+from ..errors import ParameterError
 from ..methods import METHODS, SSelect
 from ..problem import Problem
-from ..selection.choice import Choice
 from ..selector import SpectralSelector, set_choice
 from ..supervision import Supervision
 from ..syntax import as_criterion, short_text
@@ -125,32 +122,32 @@ class Live:
     def __init__(self, problem: Problem, scale: str | None = None):
         self.problem, self.scale = problem, scale
         self._parts: dict[tuple[int, ...], Problem] = {(): problem}  # problems without banned features
-        # The two terms of sSelect, what they were computed for, and the warnings on the way.
-        self._terms: tuple[Any, np.ndarray, np.ndarray, list[Any]] = (None, np.empty(0), np.empty(0), [])
         self.fitted: tuple[SpectralSelector, Problem] | None = None  # the last fit, without banned features
-        self.n_sums = 0  # how often a ranking was found by a sum of kept terms
 
     def rank(self, settings: Settings, known: Known, supervision: dict[str, Any]) -> Ranked:
         """The ranking for some settings and answers."""
         begun, m = time.perf_counter(), self.problem.n_features
         self.fitted = None
-        nothing = Ranked(np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0)
         with warnings.catch_warnings(record=True, action="always") as caught:
             try:
                 selector = self.fit(settings, known, supervision)
             except (ValueError, TypeError) as error:
-                return replace(nothing, trouble=str(error), seconds=time.perf_counter() - begun)
+                nothing = np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0
+                return Ranked(*nothing, trouble=str(error), seconds=time.perf_counter() - begun)
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
-        said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        up, said = criterion.greater_is_better, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
+        bars = importances(selector.scores_, up) if gains is None else np.maximum(np.nan_to_num(gains), 0.0)
+        longest = bars.max(where=np.isfinite(bars), initial=0.0)  # an infinite score has the longest bar, too
+        bars = np.where(np.isfinite(bars), bars, longest) / (longest or 1.0)
         explained, seconds = getattr(selector, "explained_", None), time.perf_counter() - begun
-        kind = explained, criterion.greater_is_better, criterion.is_set, short_text(criterion), notes, None, seconds
-        return Ranked(selector.order_, selector.scores_, _bars(selector, gains), gains, selector.n_features_, *kind)
+        kind = explained, up, criterion.is_set, short_text(criterion), notes, None, seconds
+        return Ranked(selector.order_, selector.scores_, bars, gains, selector.n_features_, *kind)
 
     def warm_up(self, settings: Settings) -> None:
         """Build what the first labels need, such as mid-ranks, before they are given."""
         n = self.problem.n_samples
-        if n < 5 or isinstance(settings.criterion(), SSelect):  # nothing to build, or terms that would be replaced
+        if n < 5:
             return
         y = np.full(n, None, dtype=object)
         y[:4] = ["a", "a", "b", "b"]
@@ -164,7 +161,9 @@ class Live:
         if known.banned:
             columns, banned = self.allowed(known)[0], np.array(sorted(known.banned), dtype=np.intp)
             selector.include = None if selector.include is None else columns[selector.include].tolist()
-            _give(selector, selector._choice.widened(columns, banned), selector.criterion_, self.problem)
+            names = None if self.problem.feature_names is None else list(map(str, self.problem.feature_names))
+            choice = selector._choice.widened(columns, banned)
+            set_choice(selector, choice, selector.criterion_, self.problem.n_features, names)
         return selector
 
     def fit_kept(
@@ -172,18 +171,14 @@ class Live:
     ) -> tuple[SpectralSelector, Problem]:
         """A selector fitted to the features that are not banned, and the problem of these features."""
         columns, problem = self.allowed(known)
-        included = np.searchsorted(columns, known.pinned).tolist()
-        options: dict[str, Any] = {
-            "n_features_to_select": min(max(settings.n_features, len(included)), problem.n_features),
-            "include": included or None,
-            "scale": self.scale,
-            "unlabeled": supervision.get("unlabeled", -1),
-        }
-        criterion = settings.criterion()
-        selector = SpectralSelector(criterion, **options)
-        if "lam" in _movable(criterion):
-            return self._by_sum(selector, problem, tuple(sorted(known.banned)), supervision), problem
-        told = {name: value for name, value in supervision.items() if name != "unlabeled"}
+        told, included = dict(supervision), np.searchsorted(columns, known.pinned).tolist()
+        selector = SpectralSelector(
+            settings.criterion(),
+            n_features_to_select=min(max(settings.n_features, len(included)), problem.n_features),
+            include=included or None,
+            scale=self.scale,
+            unlabeled=told.pop("unlabeled"),
+        )
         # Mid-ranks and neighbour means are kept between answers if they fit: up to 4 GiB, or an eighth of the memory.
         with config_context(working_memory=max(get_config()["working_memory"], min(4096.0, physical_bytes() / 2**23))):
             return selector.fit(problem, **told), problem
@@ -196,54 +191,6 @@ class Live:
         if banned not in self._parts:
             self._parts = {(): self.problem, banned: self.problem.take_columns(~np.isin(features, banned))}
         return np.setdiff1d(features, banned), self._parts[banned]
-
-    def _by_sum(
-        self, selector: SpectralSelector, problem: Problem, banned: tuple[int, ...], told: dict[str, Any]
-    ) -> SpectralSelector:
-        """sSelect from its two terms, which are computed again only if labels, graph or banned features change."""
-        criterion: Any = selector.criterion
-        graph = criterion._recipe("graph")
-        y = None if told.get("y") is None else np.asarray(told["y"], dtype=object).tolist()
-        key = banned, graph.key, repr(y), repr(told.get("unlabeled", -1))
-        labelled = problem.with_supervision(told.get("y"), unlabeled=told.get("unlabeled", -1))
-        criterion.check_problem(labelled)
-        if self._terms[0] != key:
-            with warnings.catch_warnings(record=True, action="always") as caught:
-                smooth, disagreeing = Rayleigh(graph).score(labelled), Disagreement(graph).score(labelled)
-            self._terms = key, smooth, disagreeing, [w.message for w in caught]
-        else:
-            self.n_sums += 1
-        _, smooth, disagreeing, warned = self._terms
-        for warning in warned:  # also of terms that were kept
-            warnings.warn(warning, stacklevel=2)
-        if told.get("must_link") is not None:
-            message = f"{criterion!r} reads no pairs: must_link and cannot_link are ignored; use 'subset' for them."
-            warnings.warn(ParameterWarning(message, parameter=("must_link", "cannot_link")), stacklevel=2)
-        lam = float(criterion.lam)
-        scores = lam * smooth + (1.0 - lam) * disagreeing
-        order, first = rank_features(scores, False), selector.include or []
-        order = np.concatenate([np.array(first, dtype=np.intp), order[~np.isin(order, first)]])
-        choice = Choice(scores, order, int(selector.n_features_to_select))  # type: ignore[arg-type]
-        return _give(selector, choice, criterion, problem)
-
-
-def _give(selector: SpectralSelector, choice: Choice, criterion: Criterion, problem: Problem) -> SpectralSelector:
-    """The selector as if its fit to the problem had this result."""
-    names = None if problem.feature_names is None else list(map(str, problem.feature_names))
-    return set_choice(selector, choice, criterion, problem.n_features, names)
-
-
-def _bars(selector: SpectralSelector, gains: np.ndarray | None) -> np.ndarray:
-    """Bars between 0 and 1: gains for sets, importances for rankings."""
-    if gains is not None:
-        bars = np.maximum(np.nan_to_num(gains), 0.0)
-    else:
-        bars = importances(selector.scores_, selector.criterion_.greater_is_better)
-        finite = np.isfinite(bars)
-        low = bars.min(where=finite, initial=np.inf) if finite.any() else 0.0
-        bars = np.where(finite, bars - min(low, 0.0), bars.max(where=finite, initial=0.0))
-    most = np.nanmax(bars, initial=0.0)
-    return np.nan_to_num(bars / most) if most > 0 else np.zeros(len(bars))
 
 
 def unread(criterion: Criterion, problem: Problem) -> list[str]:
@@ -268,15 +215,15 @@ class _Cancelled(Exception):  # noqa: N818 - it reports no error
 class Final(threading.Thread):
     """A ranking on all rows of a table of which the page shows a sample, in a thread of its own.
 
-    Progress counts the graphs of the method and the fit. Data that are read in blocks also report their blocks. After a
-    cancel the thread stops at the end of its step, and its result is dropped.
+    Progress is that of the work inside: neighbours, blocks of features, blocks of a file. After a cancel the thread
+    stops at its next report, and its result is dropped.
     """
 
     def __init__(self, live: Live, settings: Settings, known: Known, supervision: dict[str, Any]):
         super().__init__(daemon=True, name="fiedler-final")
-        self._work = live, settings, known, supervision
+        self._rank = partial(live.rank, settings, known, supervision)
         self.ranked: Ranked | None = None
-        self.stage, self.done, self.total = "waiting", 0, 1
+        self.stage, self.done, self.total = "waiting", 0.0, 1
         self.error: str | None = None
         self.cancelled = False
         self.start()
@@ -287,30 +234,19 @@ class Final(threading.Thread):
         return self.ranked is None and self.error is None and not self.cancelled
 
     def run(self) -> None:
-        """Build the graphs, then rank."""
-        live, settings, known, supervision = self._work
+        """Rank, and keep the result or the reason why there is none."""
         try:
-            with Run(lambda done, total, what: self._reach(f"{what}: {int(done)} of {total}")):
-                told = live.problem.with_supervision(**supervision)
-                recipes = [recipe for recipe in settings.criterion().recipes() if not recipe.supervised]
-                recipes = [] if known.banned else recipes  # without some columns the graphs are others
-                self.total = len(recipes) + 1
-                for self.done, recipe in enumerate(recipes):
-                    self._reach(f"graph {recipe!r}")
-                    told.graph(recipe)
-                self.done = len(recipes)
-                self._reach("scores")
-                found = live.rank(settings, known, supervision)
-                self._reach(self.stage)
+            with Run(self._reach):
+                found = self._rank()
         except _Cancelled:
             return
         except Exception as error:  # shown on the page: nobody looks at the thread
             self.error = str(error) or type(error).__name__
             return
         self.done, self.error = self.total, found.trouble
-        self.ranked = found if found.trouble is None else None
+        self.ranked = found if found.trouble is None and not self.cancelled else None
 
-    def _reach(self, stage: str) -> None:
-        self.stage = stage
+    def _reach(self, done: float, total: int, what: str) -> None:
+        self.stage, self.done, self.total = f"{what}: {int(done)} of {total}", done, total
         if self.cancelled:
             raise _Cancelled

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import dense, take_columns
 from ..errors import ParameterError
 from ..evaluate import accuracy_curve
 from ..evaluate import stability as measured
 from ..methods import METHODS
 from ..plots.placing import aligned
 from ..problem import Problem
-from ..validation import is_sparse
-from .answers import Known, check_one
+from ..selection.redundancy import resemblance
+from ..validation import check_choice
+from .answers import Known
 from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
 
@@ -34,7 +34,7 @@ _MOST_DRAWS, _CURVE_SIZES = 20, 12  # draws of the stability, points of a curve
 
 def layout(state: State, of: Any) -> Message:
     """Where the rows are drawn, by all features or by the selected ones."""
-    check_one("of", of, ("all", "chosen"))
+    check_choice("of", of, ("all", "chosen"))
     places, chosen = state.places, state.ranked.selected
     if of == "chosen":
         if not len(chosen):
@@ -57,9 +57,8 @@ def methods(state: State) -> Message:
                 criterion.check_problem(problem)
             except (ValueError, TypeError) as error:
                 why = str(error)
-        formula = repr(criterion.formula()) if hasattr(criterion, "formula") else repr(criterion)
         about = (cls.__doc__ or "").partition("\n")[0]
-        rows.append({"name": name, "formula": formula, "about": about, "why_not": why})
+        rows.append({"name": name, "formula": repr(criterion.expanded()), "about": about, "why_not": why})
     return {"type": "methods", "methods": rows}
 
 
@@ -128,29 +127,15 @@ def _values(problem: Problem, features: np.ndarray) -> np.ndarray:
 
 def _copies(problem: Problem, feature: int) -> list[Message]:
     """Features of one column whose correlation with this one is at least 0.7 in absolute value, most similar first."""
-    X: Any = problem.X
-    own, n = problem.columns_of(np.array([feature])), problem.n_samples
-    if len(own) != 1:
-        return []
-    centred = np.asarray(dense(take_columns(X, own)), dtype=np.float64)[:, 0]
-    centred = centred - centred.mean()
-    length = np.linalg.norm(centred)
-    if length == 0 or not np.isfinite(length):
-        return []
-    products = np.asarray(X.T @ (centred / length), dtype=np.float64)  # centred values need no centred X
-    if is_sparse(X):
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() - n * mean**2
-    else:
-        squares = np.var(X, axis=0, dtype=np.float64) * n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.nan_to_num(products / np.sqrt(squares), posinf=0.0, neginf=0.0)
-    r[own] = 0.0
-    owner = np.arange(len(r)) if problem.groups is None else problem.groups.owner
     if problem.groups is not None:
-        r = np.where(problem.groups.sizes[owner] == 1, r, 0.0)
-    near = [j for j in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[j]) >= _COPY]
-    return [{"feature": int(owner[j]), "r": round(float(np.clip(r[j], -1, 1)), 3)} for j in near]
+        single, X = np.flatnonzero(problem.groups.sizes == 1), cast("Any", problem.X)
+        own, columns = np.flatnonzero(single == feature), problem.columns_of(single)
+        found = _copies(Problem(X[:, columns]), int(own[0])) if len(own) else []
+        return [copy | {"feature": int(single[copy["feature"]])} for copy in found]
+    others = np.delete(np.arange(problem.n_features), feature)
+    r = np.nan_to_num(resemblance(problem, np.array([feature]), others)[1])
+    near = [at for at in np.argsort(-np.abs(r), kind="stable")[:_COPIES].tolist() if abs(r[at]) >= _COPY]
+    return [{"feature": int(others[at]), "r": round(float(r[at]), 3)} for at in near]
 
 
 # -------------------------------------------------------------------- one row, and what to ask next
@@ -178,7 +163,7 @@ def row_reply(state: State, row: Any) -> Message:
 
 def ask(state: State, about: Any) -> Message:
     """A random row without a label, or the next pair."""
-    check_one("about", about, ("row", "pair"))
+    check_choice("about", about, ("row", "pair"))
     order = np.random.default_rng(0).permutation(state.rows).tolist()
     told = {*state.known.labels, *state.known.labelled_by}
     rows = [row for row in order if row not in told][:1] if about == "row" else _next_pair(state.known, order)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -163,8 +164,7 @@ class Host:
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message = message | {"headers": [*message.get("headers", []), *added]}
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         app = self.app if refused is None else PlainTextResponse(refused[1], refused[0])
@@ -172,19 +172,16 @@ class Host:
 
     def _refusal(self, scope: Any) -> tuple[int, str] | None:
         """Why a request is not let in: it needs the token, the right Host, and no foreign Origin."""
-        given: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            given.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        names = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
-        if len(given.get("host", [])) != 1 or given["host"][0] not in names:
+        given, names = Headers(scope=scope).getlist, {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
+        if len(given("host")) != 1 or given("host")[0] not in names:
             return 421, "This server answers only under its own address on this machine."
-        origins = given.get("origin", [])
+        origins = given("origin")
         if any(origin not in {f"http://{name}" for name in names} for origin in origins):
             return 403, "Other pages may not ask this server."
         if scope["method"] == "POST" and not origins:
             return 403, "A message needs the header Origin."
-        visits = given.get("sec-fetch-mode") == ["navigate"]  # an address that was opened, with the token in it
-        if not visits and any(site not in ("same-origin", "none") for site in given.get("sec-fetch-site", [])):
+        visits = given("sec-fetch-mode") == ["navigate"]  # an address that was opened, with the token in it
+        if not visits and any(site not in ("same-origin", "none") for site in given("sec-fetch-site")):
             return 403, "Other pages may not ask this server."
         token = scope["path"].split("/")[1].encode("utf-8", "replace")
         if not secrets.compare_digest(token, self.token.encode()):

@@ -22,9 +22,10 @@ import numpy as np
 
 from ..data.work import check_writable, whole
 from ..errors import ParameterError
+from ..validation import check_choice
 from ..version import __version__
 from . import exports, looking
-from .answers import Answer, Known, check_one, is_index, with_answer
+from .answers import Answer, Known, is_index, with_answer
 from .live import Settings
 from .state import Message, State, rounded, significant
 
@@ -231,7 +232,7 @@ class Session(State):
         return self._say(answers)
 
     def _snapshot(self, slot: Any) -> Message:
-        check_one("slot", slot, ("A", "B"))
+        check_choice("slot", slot, ("A", "B"))
         if not len(self.ranked.order):
             raise ParameterError("there is no ranking to keep.")
         kept = {"selected": self.ranked.selected.tolist(), "formula": self.ranked.formula}

@@ -662,13 +662,12 @@ class AxisDisplay(_Display):
             raise ParameterError(message, parameter="axis", value=axis)
         problem = Problem.read(X, getattr(selector, "feature_names_in_", None)).with_supervision(y)
         codes, classes = (None, None) if y is None else problem.supervision.classes("AxisDisplay")
-        profiles = mean_profiles(problem, codes, classes)
+        profiles, named = mean_profiles(problem, codes, classes)
         about: dict[str, Any] = {"label": f"score ({direction(selector.criterion_.greater_is_better)})"}
         about |= {"values": selector.scores_, "chosen": selector.order_[: int(selector.n_features_)]}
         if hasattr(selector, "gains_"):
             about |= {"values": selector.gains_, "label": "gain"}
-        about["classes"] = None if classes is None or len(profiles) == 1 else [str(name) for name in classes]
-        return cls(axis=places, profiles=profiles, **about).plot(ax, **style)
+        return cls(axis=places, profiles=profiles, classes=named, **about).plot(ax, **style)
 
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
         above, below = ax

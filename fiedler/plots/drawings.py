@@ -93,8 +93,7 @@ def ranking_curve(
 ) -> None:
     """Values by rank; selected features are shaded, and dashed lines show suggested numbers of features."""
     total, shown = len(values), np.flatnonzero(np.isfinite(values))
-    many = len(shown) > MANY
-    shown = thinned(shown) if many else shown
+    many, shown = len(shown) > MANY, thinned(shown)
     ax.axvspan(0.5, min(n_selected, total) + 0.5, color="C0", alpha=0.08, linewidth=0)
     ax.plot(shown + 1, values[shown], color="C0", linewidth=1.6)
     dots = ax.scatter(shown + 1, values[shown], s=14 if len(shown) < 80 else 5, color="C0", linewidths=0)
@@ -110,9 +109,9 @@ def ranking_curve(
     ax.set_xlim(*((0.9, total * 1.05) if many else (0.5 - 0.01 * total, total + 0.5)))
 
 
-def thinned(places: np.ndarray, most: int = 240) -> np.ndarray:
-    """At most ``most`` of the positions, evenly spaced on a logarithmic axis."""
-    return places[np.unique(np.geomspace(1, len(places), most).astype(int) - 1)]
+def thinned(places: np.ndarray) -> np.ndarray:
+    """At most 240 of many positions, evenly spaced on a logarithmic axis."""
+    return places[np.unique(np.geomspace(1, len(places), 240).astype(int) - 1)] if len(places) > MANY else places
 
 
 # -------------------------------------------------------------------- features along an axis
@@ -284,14 +283,13 @@ def _dots_by_rank(
     ax: Axes, ranks: Any, order: Any, names: Any, values: Any, found: Any, word: str, tell: Tell, **style: Any
 ) -> PathCollection:
     """A dot for each feature of an order at its rank, counted from 0; features that are not found are grey."""
-    many = len(order) > MANY
-    shown = thinned(np.arange(len(order))) if many else np.arange(len(order))
+    shown = thinned(np.arange(len(order)))
     at, chosen = ranks[shown] + 1, order[shown]
     colours = ["C0" if there else pale() for there in found[chosen]]
     look: dict[str, Any] = {"s": 20 if len(at) < 80 else 8, "c": colours, "linewidths": 0, "zorder": 3} | style
     dots, ranked = ax.scatter(at, values[chosen], **look), zip(at, chosen.tolist(), strict=True)
     tell(dots, [f"rank {rank}, {printable(names[j], 60)}: {word} {values[j]:.3g}" for rank, j in ranked])
-    whole_ticks(ax, log=many)
+    whole_ticks(ax, log=len(order) > MANY)
     return dots
 
 

@@ -191,15 +191,15 @@ def axis_of(names: Sequence[str]) -> np.ndarray | None:
     return axis
 
 
-def mean_profiles(problem: Problem, codes: np.ndarray | None, classes: Any) -> np.ndarray:
-    """The mean of each column over all rows, or over the rows of each class if there are some classes, but not many."""
-    n_classes = 0 if classes is None else len(classes)
-    if codes is None or not 1 < n_classes <= MOST_CLASSES:
-        codes, n_classes = np.zeros(problem.n_samples, dtype=np.intp), 1
+def mean_profiles(problem: Problem, codes: Any, classes: Any) -> tuple[np.ndarray, list[str] | None]:
+    """The mean of each column in each class, and their names; over all rows if there are no classes, or many."""
+    names = None if classes is None or not 1 < len(classes) <= MOST_CLASSES else list(map(str, classes))
+    n_profiles, codes = (1, np.zeros(problem.n_samples, dtype=np.intp)) if names is None else (len(names), codes)
     rows = np.flatnonzero(codes >= 0)
-    member = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=(n_classes, problem.n_samples))
+    member = sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=(n_profiles, problem.n_samples))
     sums: Any = member @ problem.X  # X is neither copied nor made dense
-    return (sums.toarray() if is_sparse(sums) else sums) / np.bincount(codes[rows], minlength=n_classes)[:, None]
+    means = (sums.toarray() if is_sparse(sums) else sums) / np.bincount(codes[rows], minlength=n_profiles)[:, None]
+    return means, names
 
 
 def regions(chosen: np.ndarray) -> list[np.ndarray]:

@@ -16,7 +16,7 @@ from .. import registry
 from ..engine.blocks import is_constant, map_columns
 from ..evaluate.measures import mean_ranks
 from ..evaluate.tests import ALPHA, missing_values
-from ..methods import METHODS, Method, Variance
+from ..methods import METHODS, Variance
 from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..registry import cited
@@ -158,7 +158,7 @@ def _compute_run(case: Case) -> Summary:
     return {
         "method": short_text(criterion),
         "criterion": repr(criterion),
-        "formula": repr(criterion.formula() if isinstance(criterion, Method) else criterion),
+        "formula": repr(criterion.expanded()),
         "about": (doc or "").partition("\n")[0],
         "papers": [str(paper) for paper in cited(entry.equation)] if entry else [],
         "greater_is_better": criterion.greater_is_better,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..criteria.order import importances
 from ..data.arrays import take_columns, take_rows
 from ..data.source import Source
 from ..plots import drawings
@@ -177,12 +178,9 @@ def bar_lengths(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
     >>> bar_lengths(np.array([1.0, 2.0, 5.0, np.nan]), greater_is_better=False)
     array([1.  , 0.75, 0.  , 0.  ])
     """
-    signed = scores if greater_is_better else -scores
-    finite = signed[np.isfinite(signed)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    with np.errstate(invalid="ignore"):
-        length = (np.clip(signed, low, high) - low) / ((high - low) or 1.0)
-    return np.where(np.isnan(length), 0.0, np.where((high == low) & ~np.isnan(signed), 1.0, length))
+    better = importances(-scores if greater_is_better else scores, greater_is_better=False)  # than the worst, by this
+    most = better.max(where=np.isfinite(better), initial=0.0)
+    return np.minimum(better / most, 1.0) if most > 0 else np.where(np.isnan(scores), 0.0, 1.0)
 
 
 # -------------------------------------------------------------------- the table

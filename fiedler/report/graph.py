@@ -32,8 +32,7 @@ def compute_graph(case: Case) -> Summary:
     recipes = list({repr(recipe): recipe for recipe in case.criterion.recipes()}.values())
     if n > MOST_ROWS:
         return {"graphs": [], "note": f"The graph is not drawn for more than {MOST_ROWS:,} rows; X has {n:,}."}
-    made = [(recipe, _build(case, recipe)) for recipe in recipes]
-    built = [(recipe, graph) for recipe, graph in made if graph is not None]
+    built = [(recipe, graph) for recipe in recipes if (graph := _build(case, recipe)) is not None]
     section: Summary = {"graphs": [_facts(repr(recipe), graph) for recipe, graph in built], "used": False}
     recipe, graph = KNN(), None
     for own, weights in built:
@@ -142,22 +141,18 @@ def _clusters(case: Case, recipe: Recipe, by_gap: int) -> Summary:
 
     The rule is that of :func:`fiedler.criteria.phi.number_of_clusters`.
     """
-    supervision = case.problem.supervision
-    for part in case.criterion.resolved().leaves:
-        if isinstance(part, Phi) and part.kind == 3:
-            own, stated = as_recipe(part.graph), part.n_clusters
-            if stated is not None:
-                return {"n": stated, "by": "stated", "graph": repr(own)}
-            n = number_of_clusters(case.screened.graph(own), supervision)
-            try:
-                by = "classes" if len(supervision.classes("the report")[1]) == n else "gap"
-            except (ValueError, TypeError):
-                by = "gap"
-            return {"n": n, "by": by, "graph": repr(own)}
+    leaves = case.criterion.resolved().leaves
+    phi3 = next((part for part in leaves if isinstance(part, Phi) and part.kind == 3), None)
+    own, stated = (recipe, None) if phi3 is None else (as_recipe(phi3.graph), phi3.n_clusters)
     kind, _, classes = case.labels
-    if kind == "classes":
-        return {"n": len(classes), "by": "classes", "graph": repr(recipe)}
-    return {"n": by_gap, "by": "gap", "graph": repr(recipe)}
+    if stated is not None:
+        n, by = stated, "stated"
+    elif kind == "classes":
+        n, by = len(classes), "classes"
+    else:
+        n = by_gap if phi3 is None else number_of_clusters(case.screened.graph(own), case.problem.supervision)
+        by = "gap"
+    return {"n": n, "by": by, "graph": repr(own)}
 
 
 # -------------------------------------------------------------------- the picture

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..criteria import Criterion
-from ..evaluate.compare import sample_words
+from ..evaluate.compare import best_points, sample_words
 from ..evaluate.measures import mean_ranks
 from ..evaluate.stability import Stability
 from ..evaluate.stability import stability as measure_stability
@@ -138,26 +138,24 @@ STABILITY = built_in("stability", "Stability", _compute_stability, _view_stabili
 
 def _compute_suggestions(case: Case) -> list[Summary]:
     """Suggested numbers of features, by the rules of :func:`fiedler.evaluate.suggest_n_features`."""
-    found, n_clusters = None, case.once(compute_graph).get("clusters", {}).get("n")
-    if not case.why_slow():
-        options = case.told | {"n_clusters": n_clusters}
-        try:
-            found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
-        except ValueError as error:
-            case.notes.append(f"The number of features is suggested only by the turning point: {error}")
-    else:
-        case.notes.append(
+    n_clusters = case.once(compute_graph).get("clusters", {}).get("n")
+    if case.why_slow():
+        note = (
             "The number of features is suggested only by the turning point of the scores; the other rules of "
             "fiedler.evaluate.suggest_n_features need many fits, which would be slow on these data."
         )
-    explained = getattr(case.selector, "explained_", None)
-    if found is not None:
-        rules = list(zip(found.rules, found.n_features, found.reasons, strict=True))
-    elif explained is not None:
-        rules = [("explained", *enough(explained))]
     else:
-        rules = [("turning", *turning_point(case.scores[case.selector.order_]))]
-    return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+        options = case.told | {"n_clusters": n_clusters}
+        try:
+            found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
+            rules = zip(found.rules, found.n_features, found.reasons, strict=True)
+            return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+        except ValueError as error:
+            note = f"The number of features is suggested only by the turning point: {error}"
+    case.notes.append(note)
+    explained = getattr(case.selector, "explained_", None)
+    n, reason = turning_point(case.scores[case.selector.order_]) if explained is None else enough(explained)
+    return [{"rule": "turning" if explained is None else "explained", "n_features": n, "reason": reason}]
 
 
 def _view_suggestions(s: Summary) -> Summary:
@@ -204,7 +202,8 @@ def _view_comparison(s: Summary) -> Summary:
     comparison = s["comparison"]
     settings, methods = comparison["settings"], comparison["methods"]
     metrics = [(metric, METRICS.get(metric, metric)) for metric in settings["metrics"]]
-    order, said, sizes = _order(comparison), _method_words(methods), settings["n_features"]
+    said, sizes = _method_words(methods), settings["n_features"]
+    order = [name for name, *_ in best_points(comparison, settings["metrics"][0])]
     heads, figures, tables, cells = [], [], [], {name: list[str]() for name in order}
     for metric, name in metrics:
         heads += ["Mean rank" if len(metrics) == 1 else f"Rank, {name}", f"Best {name}"]
@@ -217,10 +216,8 @@ def _view_comparison(s: Summary) -> Summary:
             at, values = curves[method]["n_features"], curves[method]["mean"]
             means = dict.fromkeys(sizes, values[0]) if method == "all" else dict(zip(at, values, strict=True))
             rows.append((said[method], ["–" if means.get(k) is None else f"{means[k]:.4g}" for k in sizes]))
-            numbers = [number(value) for value in values]
-            best = min(numbers) if metric == "rmse" else max(numbers)
-            best_words = f"{best:.4g}\u00a0at\u00a0{at[numbers.index(best)]:,}"
-            cells[method] += [f"{methods[method]['average_rank'][metric]:.2f}", best_words]
+        for method, mean_rank, best, size in best_points(comparison, metric):
+            cells[method] += [f"{mean_rank:.2f}", f"{best:.4g}\u00a0at\u00a0{size:,}"]
         tables.append((f"Mean {name} by number of features", ["Method", *sizes], rows))
     for name, about in methods.items():
         cells[name].append("–" if about["criterion"] is None else f"{about['seconds']:.3f}")
@@ -235,12 +232,6 @@ def _view_comparison(s: Summary) -> Summary:
     }
 
 
-def _order(comparison: Summary) -> list[str]:
-    """Methods and baselines by their mean rank, best first."""
-    methods, metric = comparison["methods"], comparison["settings"]["metrics"][0]
-    return sorted(methods, key=lambda name: methods[name]["average_rank"][metric])
-
-
 def _method_words(methods: Summary) -> dict[str, str]:
     """The name of each method, and whether it is a baseline."""
     base = {name: f"{_BASELINES.get(name, name)} (baseline)" for name, about in methods.items() if about["baseline"]}
@@ -250,9 +241,8 @@ def _method_words(methods: Summary) -> dict[str, str]:
 def _tiles_comparison(s: Summary) -> list[dict[str, str]]:
     """The best method; if it is a baseline, also the best method that is not a baseline."""
     methods, metric = s["comparison"]["methods"], s["comparison"]["settings"]["metrics"][0]
-    order = _order(s["comparison"])
-    full = _method_words(methods)[order[0]]
-    words = f"mean rank {methods[order[0]]['average_rank'][metric]:.2f} by {METRICS.get(metric, metric)}"
+    order, ranks, *_ = zip(*best_points(s["comparison"], metric), strict=True)
+    full, words = _method_words(methods)[order[0]], f"mean rank {ranks[0]:.2f} by {METRICS.get(metric, metric)}"
     place = next((at for at, name in enumerate(order) if not methods[name]["baseline"]), 0)
     if place:
         words += f"; best method: {printable(order[place], 28)}, {ordinal(place + 1)} of {len(order)}"
@@ -274,8 +264,7 @@ def ordinal(place: int) -> str:
 def _lines_comparison(s: Summary, top: int) -> list[str]:
     lines = []
     for metric, best in s["comparison"]["best"].items() if s["comparison"] else ():
-        ranks = {name: about["average_rank"][metric] for name, about in s["comparison"]["methods"].items()}
-        order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda r: r[1]))
+        order = ", ".join(f"{name} {rank:.2f}" for name, rank, *_ in best_points(s["comparison"], metric))
         lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
     return lines
 

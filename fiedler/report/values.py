@@ -64,14 +64,12 @@ def _compute_values(case: Case) -> Summary:
 
 def _merged(codes: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[list[Any]]]:
     """Groups of rows, each with a name and its class; all classes but the eight largest form one group."""
-    if len(classes) <= MOST_CLASSES:
-        return codes, [[str(name), at] for at, name in enumerate(classes)]
     sizes = np.bincount(codes[codes >= 0], minlength=len(classes))
     kept = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
     place = np.full(len(classes) + 1, MOST_CLASSES)
-    place[kept], place[-1] = np.arange(MOST_CLASSES), -1
-    others = [f"{len(classes) - MOST_CLASSES} others", None]
-    return place[codes], [*([str(classes[at]), int(at)] for at in kept), others]
+    place[kept], place[-1] = np.arange(len(kept)), -1
+    others: list[list[Any]] = [[f"{len(classes) - MOST_CLASSES} others", None]] * (len(classes) > MOST_CLASSES)
+    return place[codes], [*([str(classes[at]), int(at)] for at in kept), *others]
 
 
 def _range(f: np.ndarray, bins: int) -> Summary:
@@ -230,14 +228,14 @@ def _compute_axis(case: Case) -> Summary | None:
     axis = axis_of(case.names) if problem.groups is None and problem.n_features <= _LONGEST_AXIS else None
     if axis is None:
         return None
-    _, codes, classes = case.labels
-    profiles, gains = mean_profiles(problem, codes, classes), getattr(case.selector, "gains_", None)
+    profiles, names = mean_profiles(problem, *case.labels[1:])
+    gains = getattr(case.selector, "gains_", None)
     return {
         "axis": axis,
         "value": "score" if gains is None else "gain",
         "values": case.scores if gains is None else gains,
         "profiles": profiles,
-        "classes": [str(name) for name in classes] if len(profiles) > 1 and classes is not None else None,
+        "classes": names,
         "chosen": case.selector.order_[: case.n_selected],
         "n_rows": problem.n_samples,
     }
