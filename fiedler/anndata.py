@@ -12,6 +12,7 @@ on raw counts the distances between cells mainly reflect their sequencing depths
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,9 @@ def select_genes(
         cells. Then they are ordered by the number of batches that selected them and by their median rank.
     significance : bool, default=False
         Whether to add p-values and q-values, by :func:`fiedler.evaluate.significance` with its defaults; not possible
-        with batches. They are valid if the graph was not built from the genes, as for a spatial graph. On
-        "connectivities" and "X_pca", which were computed from the same genes, they are too small.
+        with batches. They are valid if the graph was not built from the genes, as for a spatial graph. A key
+        without "spatial" in it gives a warning: on "connectivities" and "X_pca", which were computed from the same
+        genes, p-values are too small.
     key_added : str, default="fiedler"
         Prefix of the columns, and the key of the parameters in ``adata.uns``.
     subset : bool, default=False
@@ -139,6 +141,15 @@ def select_genes(
         raise ValueError(f"target={target!r}, but {placed!r} reads no labels; {others}.")
     problem = Problem(X, given=given).with_supervision(known, unlabeled=selector.unlabeled)
     problem = problem.scaled(selector.scale or "keep")
+    tested = significance or selector.n_features_to_select == "fdr"
+    if tested and isinstance(graph, str) and "spatial" not in graph:
+        warnings.warn(
+            f"graph={graph!r} seems to be built from these genes, so that noise genes get small p-values. Leave graph "
+            "out, and every gene is tested on a graph of the others; or pass the graph itself, such as "
+            "adata.obsp[key], if it does not come from the genes.",
+            UserWarning,
+            stacklevel=2,
+        )
     if batch_key is None:
         found = _with_tests(placed, problem, selector, significance)
     else:

@@ -5,7 +5,7 @@ that moves, changes this file and no test.
 """
 
 from fiedler.cli import run
-from fiedler.engine import agreement, approximate
+from fiedler.engine import agreement, approximate, missing
 from fiedler.significance import closed_form
 from fiedler.sources import Source
 
@@ -91,6 +91,13 @@ def spy_on_totals(monkeypatch, made):
 
     counted = features._explained_by_features
     monkeypatch.setattr(features, "_explained_by_features", lambda *given: made.append(1) or counted(*given))
+
+
+def count_pairs(monkeypatch):
+    """The numbers of pairs of rows whose distances over known columns are asked for."""
+    counts, between = [], missing._Table.between
+    monkeypatch.setattr(missing._Table, "between", lambda self, i, j: counts.append(len(i)) or between(self, i, j))
+    return counts
 
 
 def spy_on_array(monkeypatch, source, spy):

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from inside import count_pairs
 
 import fiedler
 from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Relevance, SpectralSelector
+from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, tune, tune_lambda
 from fiedler.words import did_you_mean
 
@@ -113,6 +115,24 @@ def test_evaluation_refuses_what_a_fit_refuses(rng):
     for call in refused:
         with pytest.raises(ValueError, match="several columns"), np.errstate(all="ignore"):
             call()
+
+
+def test_genes_that_are_tested_on_a_graph_of_the_same_genes_are_warned_about(noise):
+    adata = pytest.importorskip("anndata").AnnData(noise)
+    adata.obsm["X_pca"] = np.linalg.svd(noise, full_matrices=False)[0][:, :5]
+    with pytest.warns(UserWarning, match="built from these genes"):
+        fiedler.anndata.select_genes(adata, graph="X_pca", n_top_genes=5, significance=True)
+    adata.obsm["spatial"] = adata.obsm["X_pca"]
+    fiedler.anndata.select_genes(adata, graph="spatial", n_top_genes=5, significance=True)
+
+
+def test_filling_few_rows_takes_time_linear_in_the_columns(rng, monkeypatch):
+    """Pairs of rows are compared once, not once for every column with a missing value."""
+    X = rng.normal(size=(60, 400))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    compared = count_pairs(monkeypatch)
+    filled(X, ~np.isnan(X))
+    assert sum(compared) <= 3 * 60 * 60
 
 
 # -------------------------------------------------------------------- names

@@ -84,12 +84,12 @@ class _Table:
         self.centred = np.where(known, values - self.mean, 0.0)
         # A feature is the unit of the mean: a category with many levels counts as much as a number.
         self.features = known if groups is None else groups.mean(known.astype(np.float64))[:, groups.sizes > 0] >= 1.0
-        self.rare = counts < min(_RARE, self.n)
+        self.rare = (counts < _RARE) & (self.n > _RARE)  # few rows are all compared with each other
         self.result = np.where(known, X, 0.0).astype(np.float64)
         self.holes = ~known & ~self.rare
         # How many nearest rows nearly always contain five that know a column.
         share = float(counts[~self.rare].min(initial=self.n)) / self.n
-        self.n_candidates = int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
+        self.n_candidates = self.n - 1 if self.n <= _RARE else int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
 
     # ---------------------------------------------------------------- columns that many rows know
 
