@@ -105,7 +105,8 @@ def test_the_figure_of_scores_shows_the_suggestions_that_lie_in_it(compared):
 def test_significance_is_p_values_and_effects():
     X, y = blobs_with(n=20)
     summary = summary_of("fisher", X, y, significance=significance("fisher", X, y))
-    pvalues, effects = re.findall(r"<svg.*?</svg>", section(page_of(summary, "significance"), "significance"), re.DOTALL)
+    part = section(page_of(summary, "significance"), "significance")
+    pvalues, effects = re.findall(r"<svg.*?</svg>", part, re.DOTALL)
     assert pvalues.count('class="mark"') == 20
     assert "noise alone" in pvalues
     assert effects.count('class="mark"') == 12

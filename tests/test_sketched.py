@@ -14,6 +14,8 @@ from fiedler.engine.distances import SourceDistances, SparseDistances
 from fiedler.engine.neighbors import find_neighbors
 from fiedler.sources import open_source
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 pytest.importorskip("numba")
 
 
