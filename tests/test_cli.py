@@ -394,13 +394,13 @@ def test_the_lines_of_a_page_run_in_order_in_one_folder(folder, rng, name):
         pytest.skip("the pages are not installed")
     pd, anndata, zarr = map(pytest.importorskip, ("pandas", "anndata", "zarr"))
     pytest.importorskip("distributed")
-    kind, names = np.repeat(["a", "b", "c"], 30), [f"gene{j}" for j in range(240)]
-    X = rng.normal(size=(90, 240)) + np.outer(np.repeat([0, 1, 2], 30), np.linspace(1, 0, 240))
+    kind, names = np.repeat(["a", "b", "c"], 30), [f"gene{j}" for j in range(60)]
+    X = rng.normal(size=(90, 60)) + np.outer(np.repeat([0, 1, 2], 30), np.linspace(1, 0, 60))
     pd.DataFrame(X, columns=names).assign(label=kind).to_csv("genes.csv", index=False)
     pd.DataFrame(X, columns=names).assign(diagnosis=kind).to_csv("cells.csv", index=False)
     rows_of, columns = pd.DataFrame({"kind": kind}, index=[f"s{i}" for i in range(90)]), pd.DataFrame(index=names)
     anndata.AnnData(X, rows_of, columns).write_h5ad("cells.h5ad")
-    zarr.create_array("big.zarr", data=X, chunks=(90, 60))
+    zarr.create_array("big.zarr", data=X, chunks=(90, 15))
     commands = commands_of(page)
     assert len(commands) >= 2
     for line in commands:
