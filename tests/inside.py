@@ -30,6 +30,7 @@ KNOBS = {
     "corrections: most rows": "fiedler.criteria.missing._MOST_ROWS",
     "distances: few columns": "fiedler.engine.distances._FEW_COLUMNS",
     "distances: some rows": "fiedler.engine.distances._SOME_ROWS",
+    "graph: pairs at once": "fiedler.graphs.graph._PAIRS_AT_ONCE",
     "kmeans: dense values": "fiedler.engine.kmeans._DENSE_VALUES",
     "missing: rare": "fiedler.engine.missing._RARE",
     "missing: spare": "fiedler.engine.missing._SPARE",

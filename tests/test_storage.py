@@ -61,9 +61,10 @@ def test_within_and_between_add_up_to_the_mass(rng):
         np.testing.assert_allclose(within + (between**2).sum(axis=0), graph.mass(F), rtol=1e-12)
 
 
-def test_edges_through_groups_are_counted_block_by_block_and_not_by_the_repr(rng):
-    """As a matrix they would be gigabytes; the repr of many rows states the groups."""
-    n = 6_000
+def test_edges_through_groups_are_counted_block_by_block_and_not_by_the_repr(monkeypatch):
+    """As a matrix the edges of many rows would be gigabytes; the repr of many rows states the groups."""
+    turn(monkeypatch, "graph: pairs at once", 2**20)  # of 2**24: three blocks as well
+    n = 1_500
     Z = sp.csr_array((np.ones(2 * n), np.tile([0, 1], n), np.arange(0, 2 * n + 1, 2)), shape=(n, 3))
     graph = Graph.from_factors(Z, np.ones(3))
     assert "n_groups=3, n_components=1" in repr(graph)
