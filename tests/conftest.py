@@ -50,6 +50,12 @@ def rng():
 
 
 @pytest.fixture
+def few_random_draws(monkeypatch):
+    """Random features are drawn four times in a comparison and not twenty times, which takes most of its time."""
+    turn(monkeypatch, "cells: random draws", 4)
+
+
+@pytest.fixture
 def blobs(rng):
     """Three overlapping classes, 45 rows, 8 features, tie-free."""
     y = np.repeat([0, 1, 2], 15)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 from problems import CRITERIA, make
 from rendering import only, page_of
 
@@ -61,7 +62,9 @@ def full():
     selector = SpectralSelector("fisher", n_features_to_select=6).fit(X, classes)
     drawn = stability("fisher", X, classes, k=6, n_draws=5)
     sizes = {"n_features": [2, 5, 8], "n_draws": 3, "n_labels": 9, "metrics": ["accuracy", "jaccard"]}
-    compared = compare({HOSTILE[1]: "fisher", "laplacian": "laplacian"}, X, classes, n_jobs=1, **sizes)
+    with pytest.MonkeyPatch.context() as patch:
+        turn(patch, "cells: random draws", 4)
+        compared = compare({HOSTILE[1]: "fisher", "laplacian": "laplacian"}, X, classes, n_jobs=1, **sizes)
     given = {"feature_names": names, "source": HOSTILE[2], "stability": drawn, "comparison": compared}
     return summarize(selector, X, classes, **given)
 

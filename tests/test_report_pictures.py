@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
 from rendering import only, page_of
 
 from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, Precomputed, SpectralSelector, Supervision
@@ -58,7 +59,9 @@ def table_rows(part):
 def compared():
     X, y = blobs_with(n=20)
     sizes = {"n_features": [1, 3], "n_labels": 9, "n_draws": 3, "n_jobs": 1}
-    summary = summary_of("fisher", X, y, comparison=compare(["fisher", "laplacian"], X, y, **sizes))
+    with pytest.MonkeyPatch.context() as patch:
+        turn(patch, "cells: random draws", 4)
+        summary = summary_of("fisher", X, y, comparison=compare(["fisher", "laplacian"], X, y, **sizes))
     return summary, page_of(summary, "comparison", "stability")
 
 
