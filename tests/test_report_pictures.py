@@ -172,7 +172,9 @@ def test_distributions_hold_one_far_value_and_whole_numbers():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=100), rng.integers(0, 5, 100), rng.normal(size=100)])
     X[3, 0] = 1e6
-    about = {f["feature"]: f for f in summary_of("variance", X, k=2)["distributions"]["features"]}
+    summary = summary_of("variance", X, k=2)
+    about = {f["feature"]: f for f in summary["distributions"]["features"]}
+    assert "Values far outside are drawn at the border of the figure." in page_of(summary, "distributions")
     assert about["x0"]["high"] < 100
     assert about["x0"]["n_outside"] == 1
     assert (about["x1"]["low"], about["x1"]["high"], about["x1"]["bins"]) == (-0.5, 4.5, 5)
