@@ -4,12 +4,14 @@ import gzip
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 from inside import turn
 from stored import KINDS, opened, problem
+from threadpoolctl import threadpool_limits
 
 from fiedler.datasets import load_paper_set
 from fiedler.sources import as_source
@@ -17,6 +19,21 @@ from fiedler.sources import as_source
 # A shell that starts the suite in the background has Ctrl-C ignored, by every process that a test starts and stops too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def share_of_the_cores(request):
+    """Processes of pytest-xdist share the cores: BLAS in several threads would wait busily for a core that is taken.
+
+    Modules that say ``ALL_CORES = True`` keep all threads, as users have them; so do processes that a test starts.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with (
+        nullcontext()
+        if processes == 1 or getattr(request.module, "ALL_CORES", False)
+        else threadpool_limits(max(1, (os.cpu_count() or 1) // processes))
+    ):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +47,12 @@ def paper_data():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20071)
+
+
+@pytest.fixture
+def few_random_draws(monkeypatch):
+    """Random features are drawn four times in a comparison and not twenty times, which takes most of its time."""
+    turn(monkeypatch, "cells: random draws", 4)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ python tests/fuzz.py 120        for so many seconds; `make fuzz`
 from __future__ import annotations
 
 import gzip
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -210,18 +211,19 @@ for path in sys.argv[1:]:
 """
 
 
-def damaged_files(seed: int, number: int = 40) -> list[str]:
-    """What is wrong with the answers to some damaged files, read in a process of their own."""
+def damaged_files(*seeds: int, number: int = 40) -> list[str]:
+    """What is wrong with the answers to some damaged files for each seed, read in a process of their own."""
     sys.path.insert(0, str(HERE))
     from tables import X as TABLE
     from test_formats import FORMATS
 
-    rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for at in range(number):
+        for seed, at in itertools.product(seeds, range(number)):
+            if at == 0:
+                rng = np.random.default_rng(seed)
             save, name, _ = (*FORMATS.values(), *MORE)[rng.integers(len(FORMATS) + len(MORE))]
-            path = Path(folder) / f"{at}{Path(name).suffix}"
+            path = Path(folder) / f"{seed}-{at}{Path(name).suffix}"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 save(path, TABLE)
@@ -237,7 +239,7 @@ def damaged_files(seed: int, number: int = 40) -> list[str]:
         with (Path(folder) / "answers").open("w+") as answers:
             work = subprocess.Popen([sys.executable, "-c", READ, *paths], stdout=answers, stderr=subprocess.DEVNULL)
             try:
-                code = work.wait(timeout=90)
+                code = work.wait(timeout=90 * len(seeds))
             except subprocess.TimeoutExpired:
                 work.kill()
                 code = work.wait()
@@ -248,7 +250,7 @@ def damaged_files(seed: int, number: int = 40) -> list[str]:
         done = sum(line.split()[2:3] != ["took"] for line in lines)
         if code and not (code == -9 and Path(paths[done]).suffix in (".h5", ".h5ad", ".mat")):
             wrong.append(f"exit {code} at {Path(paths[done]).name}")
-        return [f"seed {seed}: {line}" for line in wrong]
+        return [f"seed of {seeds}: {line}" for line in wrong]
 
 
 def main(seconds: float) -> int:

@@ -10,6 +10,8 @@ from fiedler.engine import approximate
 from fiedler.engine.distances import row_distances
 from fiedler.engine.neighbors import find_neighbors, nearest_rows
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 def test_approximate_neighbours_tell_their_recall(monkeypatch):
     pytest.importorskip("numba")

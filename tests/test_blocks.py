@@ -12,6 +12,8 @@ from fiedler.engine.blocks import fold_rows, is_constant, read_block
 from fiedler.engine.threads import for_each
 from fiedler.sources import open_source
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 @pytest.mark.parametrize("kind", ["zarr by rows", "hdf5", "parquet", "hdf5 csr", "hdf5 csc", "npy"])
 @pytest.mark.parametrize("memory", [MANY, ONE])

@@ -49,7 +49,7 @@ def test_what_is_stated_holds():
         known.task("regression")
 
 
-def test_compare_reads_a_whole_number_target_as_one():
+def test_compare_reads_a_whole_number_target_as_one(few_random_draws):
     X, y = load_diabetes(return_X_y=True)
     options = {"n_features": [2], "n_draws": 1, "n_jobs": 1}
     assert compare(["correlation"], X, y, **options).settings["metrics"] == ["rmse"]
@@ -63,7 +63,7 @@ def test_compare_reads_a_whole_number_target_as_one():
 # ---------------------------------------------------------------- scale
 
 
-def test_columns_of_very_different_spread_are_told_and_can_be_scaled():
+def test_columns_of_very_different_spread_are_told_and_can_be_scaled(few_random_draws):
     X = np.random.default_rng(0).normal(size=(60, 8)) * [1, 1, 1, 1, 1e4, 1e4, 1e4, 1e4]
     uneven = uneven_columns(X)
     assert min(j for j, _ in uneven.wide) >= 4 > max(j for j, _ in uneven.narrow)
@@ -227,6 +227,7 @@ def reported(name, known):
     assert summary["stability"] is not None
 
 
+@pytest.mark.usefixtures("few_random_draws")
 @pytest.mark.filterwarnings("ignore:.*reads no pairs")
 @pytest.mark.parametrize("entry", [compared, drawn, reported], ids=["compare", "stability", "report"])
 @pytest.mark.parametrize("known", KNOWN)

@@ -278,7 +278,7 @@ def test_compare(data):
     assert json.loads(Path("summary.json").read_text())["settings"]["n_draws"] == 2
 
 
-def test_compare_says_that_it_uses_a_sample_of_the_rows(data):
+def test_compare_says_that_it_uses_a_sample_of_the_rows(data, few_random_draws):
     options = common("-m", "laplacian", "--features", "2,4", "--draws", 2, "--jobs", 1, "--rows", 30)
     code, _, err = run("compare", data, *options, "--out", "sample.json")
     assert code == 0, err
@@ -288,7 +288,7 @@ def test_compare_says_that_it_uses_a_sample_of_the_rows(data):
     fails("--rows", "compare", data, *common("-m", "fisher", "--rows", 3), code=2)
 
 
-def test_compare_by_both_judges(data):
+def test_compare_by_both_judges(data, few_random_draws):
     options = common("-m", "laplacian", "--features", "2,4", "--draws", 2, "--shown", 0, "--jobs", 1)
     code, out, err = run("compare", data, *options, "--judge", "both", "--standardize", "--out", "both.json")
     assert code == 0, err
@@ -315,7 +315,7 @@ def test_compare_without_labels_judges_neighbourhoods(data):
 
 
 @pytest.fixture
-def few_cells(monkeypatch):
+def few_cells(monkeypatch, few_random_draws):
     """Cells computed so far, and after how many of them Ctrl-C is pressed."""
     cell, count = cells.run_cell, {"done": 0, "allowed": None}
 
@@ -388,19 +388,19 @@ def commands_of(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md"])
-def test_the_lines_of_a_page_run_in_order_in_one_folder(folder, rng, name):
+def test_the_lines_of_a_page_run_in_order_in_one_folder(folder, rng, name, few_random_draws):
     page = Path(__file__).resolve().parent.parent / name
     if not page.exists():
         pytest.skip("the pages are not installed")
     pd, anndata, zarr = map(pytest.importorskip, ("pandas", "anndata", "zarr"))
     pytest.importorskip("distributed")
-    kind, names = np.repeat(["a", "b", "c"], 30), [f"gene{j}" for j in range(240)]
-    X = rng.normal(size=(90, 240)) + np.outer(np.repeat([0, 1, 2], 30), np.linspace(1, 0, 240))
+    kind, names = np.repeat(["a", "b", "c"], 30), [f"gene{j}" for j in range(60)]
+    X = rng.normal(size=(90, 60)) + np.outer(np.repeat([0, 1, 2], 30), np.linspace(1, 0, 60))
     pd.DataFrame(X, columns=names).assign(label=kind).to_csv("genes.csv", index=False)
     pd.DataFrame(X, columns=names).assign(diagnosis=kind).to_csv("cells.csv", index=False)
     rows_of, columns = pd.DataFrame({"kind": kind}, index=[f"s{i}" for i in range(90)]), pd.DataFrame(index=names)
     anndata.AnnData(X, rows_of, columns).write_h5ad("cells.h5ad")
-    zarr.create_array("big.zarr", data=X, chunks=(90, 60))
+    zarr.create_array("big.zarr", data=X, chunks=(90, 15))
     commands = commands_of(page)
     assert len(commands) >= 2
     for line in commands:

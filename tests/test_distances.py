@@ -13,6 +13,8 @@ from fiedler.engine.distances import SparseDistances, row_distances, without_fol
 from fiedler.engine.neighbors import find_neighbors, nearest_rows
 from fiedler.engine.products import squares_by_group
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, bool])
 def test_any_dtype(dtype):

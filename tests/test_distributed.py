@@ -215,13 +215,13 @@ def test_finished_blocks_are_kept_when_one_fails(client, tmp_path):
 
 
 def test_a_cluster_without_workers_is_said_and_not_waited_for(monkeypatch):
-    turn(monkeypatch, "seconds without workers", 2)
-    turn(monkeypatch, "seconds between looks", 0.5)
+    turn(monkeypatch, "seconds without workers", 1)
+    turn(monkeypatch, "seconds between looks", 0.25)
     X = da.ones((N, M), chunks=(N, 11))
     cluster = distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL)
     with cluster, distributed.Client(cluster):
         for work in (lambda: Variance().evaluate(X), lambda: as_source(X)[:, :3]):
-            with pytest.raises(ConnectionError, match="no workers for 2 seconds; start workers, or close the client"):
+            with pytest.raises(ConnectionError, match="no workers for 1 seconds; start workers, or close the client"):
                 work()
 
 

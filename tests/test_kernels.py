@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from fiedler import KNN, Graph, SpectralSelector
 from fiedler.engine import compiled as kernels
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 def overlapping(rng, n=40, r=9, per_row=3, isolated=4):
     """Rows in up to ``per_row`` groups with different weights, the last rows in none, one group empty."""

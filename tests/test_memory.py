@@ -105,9 +105,21 @@ def test_a_head_of_npz_without_an_end(tmp_path):
 
 
 def test_a_mat_file_of_many_empty_cells(tmp_path):
-    cells = np.empty((1, 2**17), dtype=object)
-    cells[:] = [[""] * 2**17]
-    scipy.io.savemat(tmp_path / "t.mat", {"X": np.ones((3, 2)), "names": cells}, do_compression=True)
+    whole = []
+    for number in range(1, 4):
+        cells = np.full((1, number), "", dtype=object)
+        scipy.io.savemat(tmp_path / "t.mat", {"X": np.ones((3, 2)), "names": cells})
+        whole.append((tmp_path / "t.mat").read_bytes())
+    cell, start = len(whole[1]) - len(whole[0]), whole[0].index(b"names") - 48  # after tag, flags and dimensions
+
+    def with_cells(number):  # scipy takes long to write so many
+        names = bytearray(whole[0][start:] + whole[0][-cell:] * (number - 1))
+        names[4:8], names[36:40] = struct.pack("<I", len(names) - 8), struct.pack("<i", number)
+        return bytes(names)
+
+    assert with_cells(3) == whole[2][start:]
+    packed = zlib.compress(with_cells(2**17))
+    (tmp_path / "t.mat").write_bytes(whole[0][:start] + struct.pack("<II", 15, len(packed)) + packed)
     refused(tmp_path / "t.mat", "declares variables of this size or more, which takes 48.0 MB", 2**24)
 
 
@@ -142,7 +154,7 @@ def test_an_excel_file_of_one_endless_row(tmp_path):
 def test_an_endless_cell(tmp_path, reader, suffix):
     heads = {"csv.gz": b"a,b\n1,", "arff.gz": b"@relation r\n@attribute a numeric\n@data\n", "svm.gz": b"1 1:"}
     path = tmp_path / f"t.{suffix}"
-    path.write_bytes(gzip.compress(heads.get(suffix, b"%%MatrixMarket ") + b"2" * 2**26))
+    path.write_bytes(gzip.compress(heads.get(suffix, b"%%MatrixMarket ") + b"2" * 2**26, 1))
     refused(
         path,
         r"declares (a line of )?more than \d+ (characters|bytes of text), which takes .*; the limit is 8\.0 MB",

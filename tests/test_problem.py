@@ -98,7 +98,7 @@ def test_a_problem_travels_with_its_graphs(rng, counted):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_comparison_builds_a_graph_once_for_all_methods_draws_and_folds(blobs, counted, n_jobs):
+def test_a_comparison_builds_a_graph_once_for_all_methods_draws_and_folds(blobs, counted, n_jobs, few_random_draws):
     X, y = blobs
     methods = {
         "sselect": SSelect(counted),
@@ -109,7 +109,7 @@ def test_a_comparison_builds_a_graph_once_for_all_methods_draws_and_folds(blobs,
     assert len(counted.builds()) == 1
 
 
-def test_every_evaluation_builds_a_graph_once(blobs, counted):
+def test_every_evaluation_builds_a_graph_once(blobs, counted, few_random_draws):
     X, y = blobs
     criterion = SSelect(counted)
     evaluations = [

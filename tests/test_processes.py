@@ -11,6 +11,8 @@ import pytest
 
 from fiedler import METHODS, SpectralSelector
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 SECONDS = 300  # a process may take on a busy machine
 RTOL = 1e-12  # what the documents promise; sums in another order differ in the last digits
 REAL_TARGET = {"correlation", "sls", "ssls"}

@@ -17,6 +17,8 @@ from fiedler.evaluate import compare, significance, stability
 from fiedler.io import read_table
 from fiedler.sources import Run
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 @pytest.fixture
 def told():

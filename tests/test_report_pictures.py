@@ -8,6 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import turn
+from rendering import only, page_of
 
 from fiedler import EVSC, KNN, RBF, SPEC, Graph, LaplacianScore, Precomputed, SpectralSelector, Supervision
 from fiedler.criteria.phi import number_of_clusters
@@ -57,8 +59,10 @@ def table_rows(part):
 def compared():
     X, y = blobs_with(n=20)
     sizes = {"n_features": [1, 3], "n_labels": 9, "n_draws": 3, "n_jobs": 1}
-    summary = summary_of("fisher", X, y, comparison=compare(["fisher", "laplacian"], X, y, **sizes))
-    return summary, render_html(summary)
+    with pytest.MonkeyPatch.context() as patch:
+        turn(patch, "cells: random draws", 4)
+        summary = summary_of("fisher", X, y, comparison=compare(["fisher", "laplacian"], X, y, **sizes))
+    return summary, page_of(summary, "comparison", "stability")
 
 
 def test_cards_show_what_the_tables_show(compared):
@@ -81,13 +85,13 @@ def test_the_card_names_a_leading_baseline_and_the_place_of_the_best_method(comp
     ranks = {"random": 1.0, "all": 2.0, "laplacian": 3.0, "variance": 4.0, "fisher": 5.0}
     for name, rank in ranks.items():
         summary["comparison"]["methods"][name]["average_rank"]["accuracy"] = rank
-    page = render_html(summary)
+    page = page_of(summary, "comparison")
     value, detail = cards(page)["Best method"]
     assert value == "random features (baseline)" == table_rows(section(page, "comparison"))[0][0]
     assert "best method: laplacian, 3rd of 5" in detail
     for name, rank in {"fisher": 0.5}.items():
         summary["comparison"]["methods"][name]["average_rank"]["accuracy"] = rank
-    value, detail = cards(render_html(summary))["Best method"]
+    value, detail = cards(page_of(summary, "comparison"))["Best method"]
     assert value == "fisher"
     assert "best method" not in detail
 
@@ -95,7 +99,7 @@ def test_the_card_names_a_leading_baseline_and_the_place_of_the_best_method(comp
 def test_the_figure_of_scores_shows_the_suggestions_that_lie_in_it(compared):
     summary = json.loads(json.dumps(compared[0]))
     summary["suggestions"] = [{"rule": rule, "n_features": n, "reason": ""} for rule, n in (("near", 3), ("far", 40))]
-    (figure,) = re.findall(r"<svg.*?</svg>", section(render_html(summary), "suggestions"), re.DOTALL)
+    (figure,) = re.findall(r"<svg.*?</svg>", section(page_of(summary, "suggestions"), "suggestions"), re.DOTALL)
     assert "3, near" in figure
     assert "40, far" not in figure
     assert figure.count('class="mark"') == 12
@@ -104,7 +108,8 @@ def test_the_figure_of_scores_shows_the_suggestions_that_lie_in_it(compared):
 def test_significance_is_p_values_and_effects():
     X, y = blobs_with(n=20)
     summary = summary_of("fisher", X, y, significance=significance("fisher", X, y))
-    pvalues, effects = re.findall(r"<svg.*?</svg>", section(render_html(summary), "significance"), re.DOTALL)
+    part = section(page_of(summary, "significance"), "significance")
+    pvalues, effects = re.findall(r"<svg.*?</svg>", part, re.DOTALL)
     assert pvalues.count('class="mark"') == 20
     assert "noise alone" in pvalues
     assert effects.count('class="mark"') == 12
@@ -128,7 +133,7 @@ def test_distributions_by_class():
     np.testing.assert_allclose(group["quartiles"], np.quantile(column[few == 2], [0.25, 0.5, 0.75]), rtol=1e-5)
     assert sum(group["counts"]) == group["n"] == (few == 2).sum()
     assert json.loads(render_json(summary)) == summary
-    page = render_html(summary)
+    page = page_of(summary, "distributions")
     assert section(page, "distributions").count("<svg") == 12
     assert 'href="#distributions"' in page
     assert "histogram" not in render_text(summary)
@@ -144,7 +149,7 @@ def test_distributions_show_few_rows_and_at_most_eight_classes():
     assert [name for name, _ in about["groups"]] == [*"01234567", "3 others"]
     assert sum(group["n"] for group in about["features"][0]["groups"]) == 400
     assert min(group["n"] for group in about["features"][0]["groups"]) >= 30  # each class its share
-    page = render_html(summary)
+    page = page_of(summary, "distributions")
     assert "400 of the 900 labelled rows" in page
     assert sum(len(svg) for svg in re.findall(r"<svg.*?</svg>", section(page, "distributions"), re.DOTALL)) < 150_000
 
@@ -167,7 +172,9 @@ def test_distributions_hold_one_far_value_and_whole_numbers():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=100), rng.integers(0, 5, 100), rng.normal(size=100)])
     X[3, 0] = 1e6
-    about = {f["feature"]: f for f in summary_of("variance", X, k=2)["distributions"]["features"]}
+    summary = summary_of("variance", X, k=2)
+    about = {f["feature"]: f for f in summary["distributions"]["features"]}
+    assert "Values far outside are drawn at the border of the figure." in page_of(summary, "distributions")
     assert about["x0"]["high"] < 100
     assert about["x0"]["n_outside"] == 1
     assert (about["x1"]["low"], about["x1"]["high"], about["x1"]["bins"]) == (-0.5, 4.5, 5)
@@ -230,7 +237,7 @@ def test_loose_rows_are_named_and_stand_at_the_border():
     ends = np.array([picture["x"][-2:], picture["y"][-2:]])
     assert (np.abs(ends).max(axis=0) > 1.1).all()
     assert np.abs(picture["x"][:-2]).max() <= 1
-    page = render_html(summary)
+    page = page_of(summary, "graph")
     assert "2 rows have almost no weight to the others (rows 17 and 93)" in page
     assert page.count("row 17; almost no weight to other rows") == 1  # a loose row of the first picture only
     assert summary_of(LaplacianScore(RBF()), blobs_with()[0])["graph"]["loose"]["n"] == 0
@@ -251,10 +258,10 @@ def test_rows_that_hang_on_by_one_thread_are_loose_together():
 
 def test_edges_are_drawn_all_or_the_strongest():
     X, _ = blobs_with()
-    few = summary_of(LaplacianScore(KNN(5)), X)
+    few = summary_of(LaplacianScore(KNN(5)), X, sections=only("graph"))
     graph = KNN(5).build(X)
     assert len(few["graph"]["embedding"]["edges"]) == graph.n_edges
-    many = summary_of(LaplacianScore(RBF()), X)
+    many = summary_of(LaplacianScore(RBF()), X, sections=only("graph"))
     edges = np.array(many["graph"]["embedding"]["edges"])
     assert 180 <= len(edges) <= 2500
     assert "strongest edges of each row" in " ".join(many["notes"])
@@ -262,7 +269,7 @@ def test_edges_are_drawn_all_or_the_strongest():
     np.fill_diagonal(W, 0)
     drawn = {frozenset(rows[list(edge)].tolist()) for edge in edges}
     assert all(frozenset((i, int(W[i].argmax()))) in drawn for i in range(180))
-    again = summary_of(LaplacianScore(RBF()), X)
+    again = summary_of(LaplacianScore(RBF()), X, sections=only("graph"))
     assert again["graph"]["embedding"] == many["graph"]["embedding"]
 
 
@@ -294,7 +301,7 @@ def test_every_component_of_the_graph_is_on_the_picture():
         one, other = places[of == a], places[of == b]
         assert ((one.max(axis=0) < other.min(axis=0)) | (other.max(axis=0) < one.min(axis=0))).any()
         assert len(np.unique(one.round(3), axis=0)) > 10
-    part = section(render_html(summary), "graph")
+    part = section(page_of(summary, "graph"), "graph")
     assert "each of the 3 components in its own square" in part
     assert "first eigenvector</text>" not in part  # each component has eigenvectors of its own
 
@@ -306,7 +313,7 @@ def test_a_component_of_one_row_is_drawn_although_most_rows_are_not():
     i, j = np.r_[ring, ends[0]], np.r_[(ring + 1) % (n - 4), ends[1]]
     graph = Graph.from_edges(i, j, np.ones(len(i)), n)
     X = np.random.default_rng(0).normal(size=(n, 3))
-    summary = summary_of(LaplacianScore(Precomputed(graph)), X, k=2)
+    summary = summary_of(LaplacianScore(Precomputed(graph)), X, k=2, sections=only("graph"))
     rows = summary["graph"]["embedding"]["row"]
     assert n - 1 in rows
     assert set(range(n - 4, n - 1)) & set(rows)
@@ -325,7 +332,7 @@ def test_the_second_picture_is_the_graph_of_the_selected_features():
     assert len(few["edges"]) == graph.n_edges
     pairs = [{frozenset(pair) for pair in zip(*g.edges[:2], strict=True)} for g in (KNN(5).build(X), graph)]
     assert few["common"] == pytest.approx(len(pairs[0] & pairs[1]) / len(pairs[0]))
-    part = section(render_html(summary), "graph")
+    part = section(page_of(summary, "graph"), "graph")
     assert "Rows by the selected features only" in part
     assert f"{round(100 * few['common'])} % of the edges are the same" in part
     both = [re.findall(r"fill:var\(--(C\d)\)", svg) for svg in re.findall(r"<svg.*?</svg>", part, re.DOTALL)[:2]]
@@ -342,7 +349,7 @@ def test_numbers_stand_on_the_cells_where_they_fit(k, written):
     X = np.random.default_rng(0).normal(size=(50, 20))
     X[:, 1] = -X[:, 0]
     summary = summary_of("variance", X, k=k)
-    shown = re.findall(r">(−?\.\d\d|−?1\.00)</text>", section(render_html(summary), "redundancy"))
+    shown = re.findall(r">(−?\.\d\d|−?1\.00)</text>", section(page_of(summary, "redundancy"), "redundancy"))
     assert len(shown) == (k * (k - 1) if written else 0)
     if written:
         r = np.array(summary["redundancy"]["correlation"])
@@ -367,7 +374,7 @@ def test_features_whose_names_are_numbers_are_drawn_over_their_axis():
     assert about["axis"] == [float(name) for name in names]
     np.testing.assert_allclose(about["profiles"], [X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)])  # not scaled
     assert sorted(about["chosen"]) == [4, 5, 6, 7]
-    part = section(render_html(summary), "axis")
+    part = section(page_of(summary, "axis"), "axis")
     assert "The 4 selected features form 1 region" in part
     assert "1010 to 1017.5" in part
     assert part.count('class="mark"') == 4
@@ -378,7 +385,7 @@ def test_a_set_over_an_axis_shows_gains_and_single_features():
     _, _, summary = spectra([str(900 - 3 * j) for j in range(30)], k=3, criterion="subset")
     about = summary["axis"]
     assert about["value"] == "gain"
-    part = section(render_html(summary), "axis")
+    part = section(page_of(summary, "axis"), "axis")
     best = summary["features"]["feature"][0]
     assert f'>{best}</th><td class="right">1</td>' in part or "regions of neighbouring" in part
 
@@ -389,7 +396,7 @@ def test_a_set_over_an_axis_shows_gains_and_single_features():
 def test_other_names_are_no_axis(names):
     _, _, summary = spectra(names)
     assert summary["axis"] is None
-    assert 'id="axis"' not in render_html(summary)
+    assert 'id="axis"' not in page_of(summary, "axis")
 
 
 # ---------------------------------------------------------------- stability
@@ -416,7 +423,7 @@ def test_stability_is_left_out_with_a_reason(blobs):
     assert slow["stability"] is None
     assert "on 300 rows would take long" in slow["missing"]["stability"]
     assert slow["missing"]["stability"] in slow["notes"]
-    page = render_html(slow)
+    page = page_of(slow, "stability")
     assert "on 300 rows would take long" in text_of(section(page, "stability"))
     assert page.count("on 300 rows would take long") == 1
     many, classes = rng.normal(size=(1501, 4)), np.arange(1501) % 3
@@ -443,7 +450,7 @@ def test_one_number_of_clusters_with_classes():
     summary = summary_of("laplacian", X, y)
     assert summary["graph"]["clusters"] == {"n": 3, "by": "classes", "graph": "KNN()"}
     assert after(summary) == 3
-    page = text_of(section(render_html(summary), "graph"))
+    page = text_of(section(page_of(summary, "graph"), "graph"))
     assert "shaded: the gap after 3 clusters, the number of classes" in page
     assert not re.search(r"suggests \d+ clusters", page)
 
@@ -455,17 +462,17 @@ def test_one_number_of_clusters_without_classes():
     assert about["by"] == "gap"
     assert about["n"] == summary["graph"]["largest_gap_after"]
     assert about["n"] == number_of_clusters(KNN(7).build(X), Supervision(180))
-    assert f"the gap after {about['n']} clusters, by the largest gap among the first 20" in render_html(summary)
+    assert f"the gap after {about['n']} clusters, by the largest gap among the first 20" in page_of(summary, "graph")
     if "n_clusters" in inspect.signature(suggest_n_features).parameters:
         assert after(summary) == about["n"]
 
 
 def test_the_number_of_phi3_is_the_number_of_the_report():
     X, y = blobs_with()
-    stated = summary_of(SPEC(phi=3, n_clusters=5), X, y)["graph"]["clusters"]
+    stated = summary_of(SPEC(phi=3, n_clusters=5), X, y, sections=only("graph"))["graph"]["clusters"]
     assert (stated["n"], stated["by"]) == (5, "stated")
-    assert summary_of(SPEC(phi=3), X, y)["graph"]["clusters"]["by"] == "classes"
-    alone = summary_of(SPEC(phi=3), X)["graph"]["clusters"]
+    assert summary_of(SPEC(phi=3), X, y, sections=only("graph"))["graph"]["clusters"]["by"] == "classes"
+    alone = summary_of(SPEC(phi=3), X, sections=only("graph"))["graph"]["clusters"]
     assert alone["by"] == "gap"
 
 
@@ -494,7 +501,7 @@ def test_a_further_column_is_one_line(blobs):
     summary = summary_of("fisher", X, y)
     summary["features"]["p_value"] = [0.001 * k for k in range(8)]
     ranking = features_section((*COLUMNS, RankingColumn("p_value", "p", "p-value")))
-    page = render_html(summary, [ranking if section.name == "features" else section for section in SECTIONS])
+    page = render_html(summary, [ranking if section.name == "features" else section for section in only()])
     assert [row[5] for row in table_rows(section(page, "features"))][:3] == ["0", "0.001", "0.002"]
     assert 'data-key="p"' in page
     data = json.loads(re.search(r'id="ranking-data">(.*?)</script>', page)[1])
@@ -505,7 +512,7 @@ def test_a_further_column_is_one_line(blobs):
 def test_long_names_are_cut_and_whole_on_hover(blobs):
     X, y = blobs
     names = ["a very long name " * 6 + str(j) for j in range(8)]
-    page = render_html(summary_of("fisher", X, y, feature_names=names))
+    page = page_of(summary_of("fisher", X, y, feature_names=names))
     row = re.search(r'<th scope="row" class="name" dir="auto" title="([^"]*)">([^<]*)</th>', page)
     assert row[1] in names
     assert len(row[2]) == 60

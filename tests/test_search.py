@@ -16,6 +16,8 @@ from fiedler.engine.products import filled_block
 from fiedler.engine.smallest import within_reach
 from fiedler.graphs.supervised import nearest_by_target
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from(["normal", "grid", "counts", "clusters", "offset"]))

@@ -14,6 +14,8 @@ from fiedler.engine.distances import SourceDistances, SparseDistances
 from fiedler.engine.neighbors import find_neighbors
 from fiedler.sources import open_source
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 pytest.importorskip("numba")
 
 
@@ -27,8 +29,7 @@ def recall(found, exact):
     return np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found, exact, strict=True)])
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("k", [1, 5, 10])
+@pytest.mark.parametrize(("k", "metric"), [(1, "cosine"), (5, "euclidean"), (5, "cosine"), (10, "euclidean")])
 def test_sparse_rows_tell_their_recall(rng, metric, k):
     X = cells(rng)
     exact, _, _ = find_neighbors(X, k, metric, "exact")
@@ -158,8 +159,10 @@ def test_distances_of_pairs_are_the_same_with_and_without_the_compiler(rng, monk
     np.testing.assert_allclose(products.squares_by_group(shuffled, i, j)[:, 0], expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("kind", ["hdf5 csr", "hdf5 csc", "h5ad csr"])
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [("hdf5 csr", "euclidean"), ("hdf5 csr", "cosine"), ("hdf5 csc", "cosine"), ("h5ad csr", "euclidean")],
+)
 def test_sparse_files_beyond_memory_are_sketched_in_passes(tmp_path, rng, kind, metric):
     X = cells(rng, 800).toarray()
     X[3] = 0.0

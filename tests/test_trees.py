@@ -11,6 +11,8 @@ from fiedler.engine.blocks import different_rows
 from fiedler.engine.distances import row_distances
 from fiedler.engine.neighbors import Tree, find_neighbors, nearest_rows
 
+ALL_CORES = True  # in processes of pytest-xdist too: see conftest.py
+
 CASES = {
     "normal": lambda rng: rng.normal(size=(150, 3)),
     "one column": lambda rng: rng.normal(size=(150, 1)),
