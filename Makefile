@@ -1,16 +1,18 @@
-# The two commands to know: `make demo` and `make test`. Both set up .venv on first use.
+# The two commands to know: `make demo` and `make test`. Each sets up an environment of its own on first use.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := .venv-demo
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
 .PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers study significance scale cells noise field holes pages clean
 
-demo: $(READY)  ## rank the features of a real data set without labels, with few labels, with pairs
-	$(BIN)/python examples/demo.py
+demo: $(DEMO)/.ready  ## rank the features of a real data set without labels, with few labels, with pairs
+	@echo "Step 2 of 2: rankings, a comparison and a report of 569 samples (half a minute)."
+	$(DEMO)/bin/python examples/demo.py
 
 test: $(READY)  ## the whole suite: papers' numbers, laws, scikit-learn's checks, doctests
 	$(BIN)/python -m pytest -n 2
@@ -75,6 +77,14 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(READY)
 
+# What the demo needs, and no more: a tenth of the environment for development. pip shows what it does.
+$(DEMO)/.ready: pyproject.toml
+	@echo "Step 1 of 2: fiedler and what its report and its page need are installed in $(DEMO) (a minute or two)."
+	$(PYTHON) -m venv $(DEMO)
+	echo '*' > $(DEMO)/.gitignore
+	$(DEMO)/bin/python -m pip install --disable-pip-version-check -e ".[report,explore]"
+	touch $(DEMO)/.ready
+
 # The contenders pin other versions, so they get an environment of their own; those that do not install are left out.
 $(BENCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
@@ -91,4 +101,4 @@ $(DOCS)/.ready: pyproject.toml
 	touch $(DOCS)/.ready
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(DOCS) docs/gallery docs/api/generated docs/_made build dist out .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) $(BENCH) $(LOWEST) $(DOCS) docs/gallery docs/api/generated docs/_made build dist out .pytest_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .criteria import Criterion
 from .criteria.order import importances
 from .data import arrays
-from .data.arrays import SCALES, as_source, is_container, opened, uneven_columns, with_text_names
+from .data.arrays import as_source, is_container, opened, uneven_columns, with_text_names
 from .errors import ParameterError, ParameterWarning, TableWarning
 from .problem import Problem
 from .selection.choice import Choice, choose, fixed_features, level
@@ -26,7 +26,6 @@ from .syntax import as_criterion, short_text
 from .words import direction, html_table
 
 _SHOWN = 10  # features in a notebook
-_SCALE_SETTINGS = {f"scale={how!r}": ("scale", how) for how in SCALES}
 
 
 class _Found:
@@ -64,9 +63,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         that choose sets, such as "subset": it selects the smallest number of features that reaches 90 % of J(all
         features), where J is the set criterion (:class:`fiedler.Explained`). This limit is a convention; the accuracy
         there is usually close to its best. "fdr" selects the features that are significant at a false discovery rate of
-        ``alpha``, by :func:`fiedler.evaluate.significance` with its defaults. Criteria that choose sets then apply
-        "auto" to the significant features. "fdr" removes noise only; if most features share structure, most of them
-        pass. With a screen, a share and None refer to the columns that the screen keeps.
+        ``alpha``, by :func:`fiedler.evaluate.significance` with its defaults: for sets with labels, targets or pairs
+        those that are associated with them. Criteria that choose sets then apply "auto" to the significant features.
+        "fdr" removes noise only; if most features share structure, most of them pass. With a screen, a share and None
+        refer to the columns that the screen keeps.
     unlabeled : object, default=-1
         The class label in y that means "unknown". Pass None if -1 is an ordinary class. None, NaN and "" always mean
         "unknown".
@@ -248,7 +248,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         if self.scale is not None:
             problem = problem.scaled(arrays.check_scale(self.scale))
         elif resolved.depends_on_scale and uneven_columns(problem.X) is not None:
-            arrays.warn_if_uneven(problem.X, problem.column_names, short_text(criterion), _SCALE_SETTINGS)
+            arrays.warn_if_uneven(problem.X, problem.column_names, short_text(criterion), arrays.SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = None if self.include is None else fixed_features(self.include, names, problem)
         choice = choose(resolved, problem, *wanted, fixed)

@@ -203,6 +203,40 @@ def test_a_failing_disk_is_told(tmp_path):
     assert file.path.stat().st_mtime_ns == before
 
 
+def test_two_pages_on_one_file_lose_no_answer_in_silence(tmp_path):
+    sessions = [Session([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]) for _ in range(2)]
+    files = [SessionFile(tmp_path / "s.json") for _ in range(2)]
+    for session, feature in zip(sessions, (0, 1), strict=True):
+        session.handle({"type": "pin", "feature": feature})
+    files[0].save(sessions[0])
+    with pytest.raises(ValueError, match="changed by another page"):
+        files[1].save(sessions[1])
+    assert json.loads(files[0].path.read_text())["answers"] == sessions[0].saved()["answers"]
+    sessions[0].handle({"type": "free", "feature": 0})
+    files[0].save(sessions[0])
+
+
+def test_infinity_in_a_session_file_is_an_error_of_the_file(tmp_path):
+    session = Session([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
+    file = SessionFile(tmp_path / "s.json")
+    saved = session.saved() | {"snapshots": {"A": {"selected": [0], "n_labels": float("inf")}}}
+    file.path.write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match="cannot be used"):
+        SessionFile(file.path).load(session)
+
+
+def test_half_a_surrogate_pair_is_no_text(server):
+    body = b'{"type": "label", "rows": [0], "label": "\\ud800"}'
+    assert server.request("POST", f"{server.path}message", body)[0] == 400
+    assert server.request()[0] == 200
+
+
+def test_a_request_target_without_a_slash_is_refused(server):
+    status, headers, _ = server.request("OPTIONS", "*")
+    assert status == 403
+    assert headers["x-frame-options"] == "DENY"
+
+
 # -------------------------------------------------------------------- the end
 
 

@@ -125,19 +125,19 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 975,
-    "criteria": 1_412,
-    "data": 3_158,
-    "engine": 2_365,
-    "evaluate": 1_345,
-    "explore": 1_303,
+    "cli": 981,
+    "criteria": 1_426,
+    "data": 3_166,
+    "engine": 2_384,
+    "evaluate": 1_347,
+    "explore": 1_310,
     "graphs": 1_440,
     "plots": 782,
-    "report": 1_402,
-    "selection": 723,
+    "report": 1_404,
+    "selection": 726,
     "sets": 941,
-    "significance": 555,
-    "top": 1_812,
+    "significance": 634,
+    "top": 1_811,
 }
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from inside import count_pairs
 
 import fiedler
-from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Relevance, SpectralSelector
+from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Problem, Relevance, SpectralSelector
+from fiedler.cli import main
 from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, tune, tune_lambda
 from fiedler.words import did_you_mean
@@ -96,6 +98,30 @@ def test_mcfs_on_a_graph_without_edges_is_an_error(noise):
         MCFS(Precomputed()).evaluate(noise, graph=graph)
 
 
+# -------------------------------------------------------------------- tables
+
+
+@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+def test_instants_of_a_time_zone_keep_their_distances(rng):
+    instants = pd.date_range("2024-03-30 20:00", periods=12, freq="h", tz="Europe/Berlin")  # summer time begins
+    problem = Problem.of(pd.DataFrame({"when": instants, "x": rng.normal(size=12)}))
+    np.testing.assert_allclose(np.diff(problem.X[:, 0]), 1 / 24, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_beside_a_category_do_not_matter(rng, unit):
+    frame = pd.DataFrame({"a": rng.normal(size=40), "kind": ["u", "v"] * 20})
+    expected = Problem.of(frame).X
+    np.testing.assert_allclose(Problem.of(frame.assign(a=frame["a"] * unit)).X, expected, rtol=1e-12)
+
+
+def test_infinity_beside_a_category_is_an_error(rng):
+    frame = pd.DataFrame({"a": [np.inf, *rng.normal(size=39)], "kind": ["u", "v"] * 20})
+    with pytest.raises(ValueError, match="infinite values in a"):
+        SpectralSelector("laplacian").fit(frame)
+
+
 # -------------------------------------------------------------------- evaluation refuses what a fit refuses
 
 
@@ -133,6 +159,20 @@ def test_filling_few_rows_takes_time_linear_in_the_columns(rng, monkeypatch):
     compared = count_pairs(monkeypatch)
     filled(X, ~np.isnan(X))
     assert sum(compared) <= 3 * 60 * 60
+
+
+def test_a_comparison_warns_about_scales(noise):
+    X = noise * np.where(np.arange(30) == 3, 1e5, 1.0)
+    with pytest.warns(fiedler.ScaleWarning, match="compare reads columns as they are"):
+        compare(["subset", "laplacian"], X, n_features=[2])
+
+
+def test_auto_with_numbers_only_scales_a_mixed_table(tmp_path, rng):
+    table = pd.DataFrame({"wide": 1e4 * rng.normal(size=60), "b": rng.normal(size=60), "c": rng.normal(size=60)})
+    table.assign(kind=["u", "v", "w"] * 20, sort=["p", "q"] * 30).to_csv(tmp_path / "t.csv", index=False)
+    done = CliRunner().invoke(main, ["rank", str(tmp_path / "t.csv"), "--auto", "--numeric-only", "-m", "variance"])
+    assert done.exit_code == 0, done.output
+    assert "--scale standard" in done.stderr
 
 
 # -------------------------------------------------------------------- names

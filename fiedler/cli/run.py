@@ -193,7 +193,10 @@ def _guess(data: tables.ReadOnce, options: dict[str, Any], screen: Screen) -> No
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
     # What is to be said is said when the table is made.
     with screen.watching(f"looking at {with_size(data)}"), warnings.catch_warnings(action="ignore"):
-        guesses = look(data, **layout).guesses
+        seen = look(data, **layout)
+    guesses, mixed = seen.guesses, any(column.kind == "category" for column in seen.columns)
+    if options["numeric_only"] and mixed:  # with its categories the table would be standardised
+        guesses["scale"] = "standard"
     said = {options["target"], *options["id_columns"], *options["drop"], *options.get("include", ())}
     if options["target"] is not None or options["labels"] is not None or guesses["target"] in said:
         guesses["target"] = None
@@ -290,7 +293,10 @@ def tested(job: Job, screen: Screen) -> Any:
     alpha = job.options["alpha"] or ALPHA
     found = significance(job.criterion, job.problem, alpha=alpha, **job.told)
     real, m = found.n_significant(alpha), len(found.pvalues)
-    screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}")
+    of = "" if found.test == "score" else f"; p: {found.test}"
+    if of and job.options.get("target"):
+        of = f"; p: association with {job.options['target']}"
+    screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}{of}")
     return found
 
 

@@ -49,7 +49,7 @@ from ..graphs.anchors import SUMMED
 from ..problem import FILL_HOLES, IMPUTER, ONLY_NUMBERS, Problem
 from ..sets.formula import SetFormula
 from ..validation import call_repr, parameters
-from .nulls import FeatureOrders, LabelOrders, Null, Quotient, null_of_formula
+from .nulls import Association, FeatureOrders, LabelOrders, Null, Quotient, null_of_formula
 
 
 class Traits(NamedTuple):
@@ -637,9 +637,12 @@ class Product(Pair):
         return None if sets is None else sets._replace(factors=(*sets.factors, factor.resolved()))
 
     def null(self) -> Null:
-        # A set criterion is tested on its graph; the factor of its gains does not matter.
-        sets = [part for part in (self.left, self.right) if part.is_set]
-        return sets[0].null() if sets else null_of_formula(self.left.null(), self.right.null())
+        both = self.left.null(), self.right.null()
+        if not self.is_set:
+            return null_of_formula(*both)
+        # A set is tested on its graph, or by what a relevance of its gains reads; other factors do not matter.
+        of_set, of_factor = both if self.left.is_set else reversed(both)
+        return replace(of_factor, otherwise=of_set) if isinstance(of_factor, Association) else of_set
 
     def text(self, word: Callable[[Criterion], str], exact: bool = False) -> str:
         right = _grouped(self.right, word, exact, (Sum, Product) if exact else Sum)

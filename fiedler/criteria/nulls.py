@@ -7,13 +7,14 @@ and :mod:`fiedler.significance` computes the test.
     Quotient        scores are ordered like f'Lf / f̃'Df̃, or f'L₁f / f'L₂f: a closed form is known
     LabelOrders     the labels are permuted, the rest of the score does not change
     FeatureOrders   the values of the feature are permuted; possible for every score, but slow
+    Association     gains read labels, a target or pairs: the ranks of the feature are compared with them
     NoTest          no test exists, with the reason
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..graphs import Recipe
 
@@ -81,7 +82,23 @@ class NoTest:
     in_formulas: bool = True
 
 
-Null: TypeAlias = Quotient | LabelOrders | FeatureOrders | NoTest
+@dataclass(frozen=True)
+class Association:
+    """Scores that follow labels, a target or pairs; the ranks of the feature are tested for association with them.
+
+    Parameters
+    ----------
+    task : {"auto", "classes", "target"}, default="auto"
+        What y holds.
+    otherwise : Quotient, FeatureOrders or NoTest, optional
+        The test if labels, targets and pairs carry no information.
+    """
+
+    task: str = "auto"
+    otherwise: Any = FeatureOrders()
+
+
+Null: TypeAlias = Quotient | LabelOrders | FeatureOrders | Association | NoTest
 
 
 def null_of_formula(left: Null, right: Null) -> Null:

@@ -38,6 +38,7 @@ from ..supervision import Supervision
 from ..validation import is_sparse
 from .criterion import Criterion, Features, Scorer, Traits
 from .missing import r2_deviation
+from .nulls import Association
 
 _NEAREST = 3  # number of hits, and of misses in every other class
 _FEWEST_TARGETS = 4
@@ -75,9 +76,12 @@ class Relevance(Criterion):
     def __init__(self, graph: Recipe | None = None, task: str = "auto"):
         self.graph, self.task = graph, task
 
+    def null(self) -> Association:
+        return Association(self.task)
+
     def scorer(self, problem: Problem) -> Scorer:
         known, recipe = problem.supervision, KNN(5) if self.graph is None else as_recipe(self.graph)
-        kind, rows = self._decided_by(known), np.ones(problem.n_samples, dtype=bool)
+        kind, rows = informative(known, self.task), np.ones(problem.n_samples, dtype=bool)
         if kind is None:
             alike = lambda values, among: values[0] * 0.0 + 1.0  # noqa: E731
             return Scorer(rows, lambda F, columns: np.ones(F.shape[1]), alike, informative=False)
@@ -89,22 +93,21 @@ class Relevance(Criterion):
             parts = _classes(problem, known.classes("Relevance")[0], recipe)
         return parts.scorer(rows, problem.groups is not None)
 
-    def _decided_by(self, known: Supervision) -> str | None:
-        """The supervision in use: classes, a target or pairs; None if it carries no information."""
-        if known.task(self.task) == "target":
-            return "target" if np.sum(~known.missing) >= _FEWEST_TARGETS else None
-        labelled = int(np.sum(known.labelled))
-        if not labelled:
-            both = all(links is not None and len(links) for links in (known.must_link, known.cannot_link))
-            if known.y is not None and not known.has_pairs:
-                message = (
-                    f"all {known.n_samples} labels in y are unknown (unlabeled={known.unlabeled!r}): y is not used."
-                )
-                warnings.warn(ParameterWarning(message, parameter="y"), stacklevel=2)
-            return "pairs" if both else None
-        if len(set(np.asarray(known.y)[known.labelled].tolist())) < 2 and not known.ambiguous:
-            return None
-        return "classes" if labelled > len(known.classes("Relevance")[1]) else None
+
+def informative(known: Supervision, task: str) -> str | None:
+    """The supervision that a relevance reads: "classes", "target" or "pairs"; None if it carries no information."""
+    if known.task(task) == "target":
+        return "target" if np.sum(~known.missing) >= _FEWEST_TARGETS else None
+    labelled = int(np.sum(known.labelled))
+    if not labelled:
+        both = all(links is not None and len(links) for links in (known.must_link, known.cannot_link))
+        if known.y is not None and not known.has_pairs:
+            message = f"all {known.n_samples} labels in y are unknown (unlabeled={known.unlabeled!r}): y is not used."
+            warnings.warn(ParameterWarning(message, parameter="y"), stacklevel=2)
+        return "pairs" if both else None
+    if len(set(np.asarray(known.y)[known.labelled].tolist())) < 2 and not known.ambiguous:
+        return None
+    return "classes" if labelled > len(known.classes("Relevance")[1]) else None
 
 
 class Parts(NamedTuple):

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import dense, take_columns
+from ..engine.compiled import as_block, kernels
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from ..validation import check_choice, check_integer
@@ -104,12 +105,12 @@ class Sensitivity(Criterion):
                 )
             if missed <= _NEGLIGIBLE or self.mode == "trace":
                 return Scorer(graph.rows, score, cost=float(graph.n_nodes * pairs))
-        changes = eigenvalue_changes(graph, k)
+        changes = eigenvalue_changes(graph, k, problem.n_features)
         cost = float(graph.n_nodes) * (graph.n_nodes if k is None else k)
         return Scorer(graph.rows, lambda F, columns: np.abs(changes(F)).sum(axis=0), cost=cost)
 
 
-def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
+def eigenvalue_changes(graph: Graph, k: int | None, n_features: int = 1) -> Changes:
     """dλ_r/dw_t for the first k eigenvalues (rows) and the features of a block (columns)."""
     values, vectors = graph.spectrum(k)
     q = graph.inverse_root_degree[:, None] * vectors
@@ -121,15 +122,20 @@ def eigenvalue_changes(graph: Graph, k: int | None) -> Changes:
         qi, qj = q[i[part]], q[j[part]]
         return np.ascontiguousarray((w[part, None] * ((qi - qj) ** 2 - values * (qi**2 + qj**2))).T)
 
+    compiled = kernels(float(len(w)) * n_features)
     kept = [derivatives(part) for part in spans] if len(w) * len(values) <= _KEPT_CELLS else None
 
     def changes(F: Any) -> np.ndarray:
         F = dense(F)
         total, room = np.zeros((len(values), F.shape[1])), np.empty((min(len(w), _EDGES_AT_ONCE), F.shape[1]))
         for place, part in enumerate(spans):
-            squares = np.take(F, i[part], axis=0, out=room[: len(i[part])])
-            squares -= F[j[part]]
-            squares *= squares
+            squares = room[: len(i[part])]
+            if compiled is not None:
+                compiled.squared_differences(as_block(F), i[part], j[part], squares)
+            else:
+                np.take(F, i[part], axis=0, out=squares)
+                squares -= F[j[part]]
+                squares *= squares
             total += (derivatives(part) if kept is None else kept[place]) @ squares
         return total
 

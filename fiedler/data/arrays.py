@@ -29,6 +29,9 @@ Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
 Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in float64
 Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
 SCALES = ("standard", "minmax", "keep")
+SCALE_SETTINGS: dict[str, tuple[str, Any]] = {
+    f"scale={how!r}": ("scale", how) for how in SCALES
+}  # ways out of uneven columns
 UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
 _NARROWEST = 0.05  # share of the columns, the narrowest, that do not count: they change little
 _SEEN = 1000  # numbers of rows and columns that are looked at first

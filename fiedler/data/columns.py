@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,7 +230,8 @@ def _days(value: Any) -> float | None:
         seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups()[3:], (3600, 60, 1), strict=True))
         return (date(*map(int, found.groups()[:3])) - date(1970, 1, 1)).days + seconds / _DAY
     if isinstance(value, datetime):
-        return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds() / _DAY
+        start = datetime(1970, 1, 1, tzinfo=None if value.tzinfo is None else UTC)  # instants of one time zone
+        return (value - start).total_seconds() / _DAY
     if isinstance(value, date):
         return float((value - date(1970, 1, 1)).days)
     return float(_stamps(np.array([value]))[0]) if isinstance(value, (np.datetime64, np.timedelta64)) else None
@@ -358,6 +359,7 @@ def standardised(values: np.ndarray) -> np.ndarray:
     known = values[~np.isnan(values)]
     centred = values - known[0]  # a large offset would cost digits
     centred -= np.nanmean(centred)
+    centred = np.ldexp(centred, -np.frexp(np.nanmax(np.abs(centred)))[1])  # exact; squares of any unit are finite then
     spread = float(np.sqrt(np.nanmean(centred**2)))
     return centred / spread if spread > 0 and known.max() > known.min() else np.where(np.isnan(values), np.nan, 0.0)
 
@@ -415,6 +417,9 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     of_columns = names  # names for messages: an encoded column has the name of the column it comes from
     if is_mixed_frame(inside):
         columns = frame_columns(inside)
+        infinite = [str(column.name) for column in columns if np.isinf(column.values).any()]
+        if infinite:
+            raise ParameterError(f"X holds infinite values in {', '.join(infinite)}; replace them.", parameter="X")
         (inside, found), notes = encode(columns), notes_on(columns)
         if not inside.shape[1]:
             message = f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "

@@ -23,6 +23,7 @@ from .threads import batches, for_each, n_threads
 _CACHE = 2**17  # number of float64 values that fit into the cache of a core
 _MANY_ROWS = 2**15  # with more rows no block fits into the cache: columns are read in place, or few are copied
 _COPIED = 2**20  # number of float64 values that are then copied at a time
+_FEW = 8  # number of rows that show for most columns that they are not constant
 _HASHED, _SPREAD = 2**18, np.int64(0x1E3779B97F4A7C15)  # values that are hashed at a time; an odd number, bits all over
 _NEARLY = 1e-10  # values with a smaller relative difference may be equal up to the order of summation
 
@@ -138,8 +139,14 @@ def is_constant(F: Block, rows: np.ndarray) -> np.ndarray:
             starts, data = F.indptr[some], F.data[: F.indptr[-1]]
             largest[some], smallest[some] = np.maximum.reduceat(data, starts), np.minimum.reduceat(data, starts)
         return (largest == smallest) & ((stored == F.shape[0]) | (largest == 0.0))
-    values = F if rows.all() else F[rows]
-    return values.max(axis=0) == values.min(axis=0)
+    # Few columns are constant: a few rows exclude most of them, and only the rest is read completely.
+    some = F[np.flatnonzero(rows)[:_FEW]]
+    still = (some == some[0]).all(axis=0)
+    left = np.flatnonzero(still)
+    if len(left):
+        values = F[:, left] if rows.all() else F[np.ix_(rows, left)]
+        still[left] = values.max(axis=0) == values.min(axis=0)
+    return still
 
 
 # -------------------------------------------------------------------- equal columns, equal rows

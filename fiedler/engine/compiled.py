@@ -36,7 +36,7 @@ def load() -> Any:
         averages: {"contract"},
         chebyshev: {"contract"},
     }
-    exact: list[Any] = [edge_energy, moments, sparse_edge_energy, sparse_pair_squares]
+    exact: list[Any] = [edge_energy, moments, squared_differences, sparse_edge_energy, sparse_pair_squares]
     exact += [sparse_pair_products, sparse_gram, squared_products, choose_sparse]
     njit = functools.partial(numba.njit, nogil=True, cache=True, error_model="numpy")
     return SimpleNamespace(**{f.__name__: njit(fastmath=free.get(f, False))(f) for f in [*exact, *free]})
@@ -73,6 +73,15 @@ def moments(F: A, degree: A, reference: int, shift: A, mass: A) -> None:
         for c in range(width):
             centred = F[i, c] - F[reference, c] - shift[c]
             mass[c] += degree[i] * centred * centred
+
+
+def squared_differences(F: A, i: A, j: A, squares: A) -> None:
+    """squares[e, c] = (f_ic - f_jc)² for a block F and the edges e = (i, j)."""
+    for e in range(len(i)):
+        a, b = i[e], j[e]
+        for c in range(squares.shape[1]):
+            difference = F[a, c] - F[b, c]
+            squares[e, c] = difference * difference
 
 
 def sparse_edge_energy(

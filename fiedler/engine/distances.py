@@ -40,6 +40,8 @@ _ILL_CONDITIONED = 1e-5
 _NEVER_SHARED = 1e6  # number of multiplications up to which BLAS keeps to one thread by itself
 _FEW_COLUMNS, _SOME_ROWS = 64, 2000  # limits of columns and rows for which a k-d tree may be faster
 _IN_CACHE = 2**16  # number of values processed at a time
+_EVERY = 8  # row of which a mean is taken, where any point among the rows will do,
+_FAR = 0.25  # and its share of the rows' squares from which centring spares digits
 _MANY_PRODUCTS = 1e8  # number of products of stored values from which some columns may be filled in,
 _CHEAPER = 0.8  # if this saves a fifth of them
 SKETCH = 256  # number of columns of the random projection in which candidates are searched
@@ -277,8 +279,13 @@ class DenseDistances(Distances):
         return norms
 
     def _centre(self) -> None:
+        some = self._X[:: _EVERY if self.single else 1]
         with np.errstate(over="ignore", invalid="ignore"):
-            self._mean = self._X.mean(axis=0, dtype=np.float64)
+            self._mean = some.mean(axis=0, dtype=np.float64)
+            if self.single:  # the products need a point among the rows only if the rows are far from 0
+                squares = float(np.einsum("ij,ij->", some, some, dtype=np.float64))
+                if len(some) * float(self._mean @ self._mean) < _FAR * squares:
+                    self._mean = None
 
     def _values(self, rows: slice, part: slice) -> np.ndarray:
         values = self._X[rows, part]

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
-from ..data.arrays import check_scale
+from ..data.arrays import SCALE_SETTINGS, check_scale, warn_if_uneven
 from ..errors import ParameterError
 from ..methods import Variance
 from ..problem import Problem
@@ -173,7 +173,7 @@ def compare(
     unscored: str = "raise",
     unlabeled: Any = -1,
     task: str = "auto",
-    scale: str = "keep",
+    scale: str | None = None,
     most_rows: int | None = 5000,
     random_state: int = 0,
     n_jobs: int | None = -1,
@@ -235,8 +235,9 @@ def compare(
         The class label that means "unknown".
     task : {"auto", "classes", "target"}
         What y holds; "auto" follows the rule of :meth:`fiedler.Supervision.task`. The settings of the result state it.
-    scale : {"keep", "standard", "minmax"}
-        Scaling of the columns of X before anything else: none, to unit variance, or to [0, 1].
+    scale : {"keep", "standard", "minmax"} or None, default=None
+        Scaling of the columns of X before anything else: none, to unit variance, or to [0, 1]. None means "keep", with
+        a :class:`fiedler.ScaleWarning` if the columns differ in spread by more than a factor of 1,000.
     most_rows : int or None, default=5000
         If X has more rows, methods rank and are judged on a random sample of this many rows, because the time of
         predictions grows with the square of the number of rows. The sample keeps rows of every class, rows with known
@@ -269,7 +270,7 @@ def compare(
     >>> result.summary()["best"]
     {'accuracy': 'all'}
     """
-    scale = "keep" if scale == "none" else scale
+    warns, scale = scale is None, "keep" if scale in (None, "none") else scale
     problem = Problem.of(X, must_link=must_link, cannot_link=cannot_link).scaled(check_scale(scale))
     n_rows, sampled_from = problem.n_samples, None
     model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
@@ -298,6 +299,8 @@ def compare(
     plan = Plan(problem, target, sizes, metrics, estimator, shown, n_pairs, pairs, **rules, **others)
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, plan)
+    if warns and any(not isinstance(each, str) and each.depends_on_scale for each in criteria.values()):
+        warn_if_uneven(problem.X, problem.column_names, "compare", SCALE_SETTINGS)
     results = run_cells(plan, criteria, n_draws, resume_from, n_jobs, progress)
     for name, found in results.items():  # the warnings of the workers, each once per method and with its count
         for message, times in Counter(m for result in found for m in result["warnings"]).items():

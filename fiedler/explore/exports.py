@@ -56,7 +56,9 @@ def table_text(state: State, what: str) -> str:
         columns |= {"rank": np.arange(1, n + 1), "selected": (np.arange(n) < ranked.n_selected).astype(int)}
         if ranked.explained is not None:
             columns["explained"] = np.r_[ranked.explained, np.full(n, np.nan)][:n]
-    return ranking_text({name: np.array(list(values), dtype=object) for name, values in columns.items()})
+    # Names in a ranking are only shown; labels and pairs are read again, so they stay as they are.
+    table = {name: np.array(list(values), dtype=object) for name, values in columns.items()}
+    return ranking_text(table, escape=what not in ("pairs", "labels"))
 
 
 def report_text(state: State) -> str:

@@ -123,6 +123,7 @@ class Host:
             return Response(status_code=400)
         try:
             message = json.loads(bytes(body).decode("utf-8"))
+            json.dumps(message, ensure_ascii=False).encode("utf-8")  # half of a surrogate pair is no text
         except (ValueError, RecursionError):
             return PlainTextResponse("A message is JSON.", 400)
         text = await asyncio.wrap_future(self._start(lambda: self.handled(message)))
@@ -183,7 +184,7 @@ class Host:
         visits = given("sec-fetch-mode") == ["navigate"]  # an address that was opened, with the token in it
         if not visits and any(site not in ("same-origin", "none") for site in given("sec-fetch-site")):
             return 403, "Other pages may not ask this server."
-        token = scope["path"].split("/")[1].encode("utf-8", "replace")
+        token = scope["path"].partition("/")[2].partition("/")[0].encode("utf-8", "replace")
         if not secrets.compare_digest(token, self.token.encode()):
             return 403, "The address has no token, or a wrong one. Use the address that fiedler explore printed."
         return None

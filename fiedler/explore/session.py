@@ -336,7 +336,10 @@ class SessionFile:
 
     def __init__(self, path: str | Path):
         self.path = check_writable(path, force=True)
-        self._version = -1
+        self._version, self._written = -1, self._last_change()
+
+    def _last_change(self) -> int | None:
+        return self.path.stat().st_mtime_ns if self.path.exists() else None
 
     def load(self, session: Session) -> bool:
         """Continue the session of the file."""
@@ -346,7 +349,7 @@ class SessionFile:
             if self.path.stat().st_size > LARGEST:
                 raise ParameterError(f"it has more than {LARGEST // 2**20} MB")
             session.restore(json.loads(self.path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError, OverflowError) as error:
             message = f"{self.path} cannot be used: {error} Choose another file with session=, or remove it."
             about: dict[str, Any] = {"value": str(self.path), "way_out": {"session=": ("session", ...)}}
             raise ParameterError(message, parameter="session", **about) from None
@@ -357,10 +360,13 @@ class SessionFile:
         """Write the session if it has changed since it was written last."""
         if session.version == self._version:
             return
+        if self._last_change() != self._written:  # two pages on one file would lose the answers of one of them
+            message = f"{self.path} was changed by another page: this answer is not saved. Start again with session=..."
+            raise ParameterError(message, parameter="session", way_out={"session=...": ("session", ...)})
         text = json.dumps(session.saved(), indent=1, allow_nan=False, ensure_ascii=False)
         with whole(self.path) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
-        self._version = session.version
+        self._version, self._written = session.version, self._last_change()
 
 
 def default_file(data: str | Path) -> Path:

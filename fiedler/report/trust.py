@@ -46,7 +46,9 @@ def _compute_significance(case: Case) -> Summary | None:
     given, tested = case.selector.alpha, p[~np.isnan(p)]
     alpha = level(given if given is not None or case.significance is None else ALPHA, case.criterion)
     counts = np.histogram(tested, bins=drawings.BINS, range=(0.0, 1.0))[0]
-    return {"alpha": alpha, "n_significant": int(np.sum(q <= alpha)), "n_tested": len(tested), "histogram": counts}
+    test = (case.selector._choice if case.significance is None else case.significance).test
+    found = {"alpha": alpha, "n_significant": int(np.sum(q <= alpha)), "n_tested": len(tested), "histogram": counts}
+    return found | {"test": test}
 
 
 def _view_significance(s: Summary) -> Summary:

@@ -29,7 +29,7 @@ from ..engine.products import is_integer
 from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.formula import ENOUGH, Shares, forward
-from ..significance.testing import Significance, agreement_of, discover
+from ..significance.testing import Significance, agreement_of, associated_with, discover
 from ..validation import check_choice, check_share, is_sparse
 from ..words import did_you_mean
 from .redundancy import limit_of, prune
@@ -119,6 +119,8 @@ class Choice:
         Sets only: what the chosen features explain, and what every feature adds.
     relevance, stands_for, included, kept, pvalues, qvalues, effects : ndarray of shape (n_features,), optional
         As the attributes of :class:`fiedler.SpectralSelector`.
+    test : str, default="score"
+        What the p-values test, as in :class:`fiedler.evaluate.Significance`.
     """
 
     scores: np.ndarray
@@ -132,6 +134,7 @@ class Choice:
     pvalues: np.ndarray | None = None
     qvalues: np.ndarray | None = None
     effects: np.ndarray | None = None
+    test: str = "score"
 
     @cached_property
     def ranking(self) -> np.ndarray:
@@ -208,7 +211,8 @@ def choose(
         return _chosen(resolved, problem, wanted, size, redundancy, rate, threshold, fixed)
     through = screened(screen, resolved, problem, rate, fixed)
     columns, tested = np.flatnonzero(through.kept), through.tested
-    if tested is not None and wanted == "fdr" and (tested.qvalues <= rate).any():  # all that are kept have passed
+    passed = tested is not None and bool((tested.qvalues <= rate).any()) and associated_with(resolved, problem) is None
+    if passed and wanted == "fdr":  # all that are kept have passed the same test
         wanted = "auto" if resolved.is_set else len(columns)
     # A number refers to all columns; a share and None refer to those that are kept.
     stated = isinstance(wanted, (int, np.integer))
@@ -217,8 +221,8 @@ def choose(
     options = redundancy, rate, threshold, np.searchsorted(columns, fixed)
     choice = _chosen(resolved, inside, wanted, size, *options).widened(columns, through.dropped)
     found: dict[str, Any] = {"kept": through.kept}
-    if tested is not None:
-        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
+    if tested is not None and choice.pvalues is None:
+        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect, "test": tested.test}
     if stated and threshold is None and wanted > len(columns) == choice.n_chosen:
         found["n_chosen"] = int(wanted)
         _warn(
@@ -248,12 +252,12 @@ def _chosen(
             parameter=("threshold", "n_features_to_select"),
             value=threshold,
         )
-    found: dict[str, np.ndarray] = {}
+    found: dict[str, Any] = {}
     if first:
         found["included"] = np.isin(np.arange(m), fixed)
     if by_test:
         tested = discover(resolved, problem, alpha=alpha)
-        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect}
+        found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect, "test": tested.test}
         ranking, n, last = _significant(resolved, problem, tested.qvalues <= alpha, first)
     else:
         # The scores of a ranking may depend on a number that is stated, but not on the usual one.
@@ -409,7 +413,8 @@ def screened(kind: str, criterion: Resolved, problem: Problem, alpha: float, fix
         agreement = agreement_of(problem)
         kept, tested, order = agreement.kept.copy(), None, agreement.order
     else:
-        tested = discover(criterion, problem, alpha=alpha)
+        labelled = associated_with(criterion, problem) is not None  # labels are for the selection, not for the screen
+        tested = discover(criterion, problem.with_supervision() if labelled else problem, alpha=alpha)
         kept = tested.qvalues <= alpha
         if not kept.any():
             message = f"screen='fdr' keeps every column: none is significant at a false discovery rate of {alpha:g}."

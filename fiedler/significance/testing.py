@@ -25,7 +25,8 @@ import scipy.sparse as sp
 
 from ..criteria import Rayleigh
 from ..criteria.criterion import Resolved
-from ..criteria.nulls import LabelOrders, NoTest, Null, Quotient
+from ..criteria.nulls import Association, LabelOrders, NoTest, Null, Quotient
+from ..criteria.relevance import informative
 from ..data.arrays import Block
 from ..data.source import Source
 from ..data.work import counting
@@ -37,6 +38,7 @@ from ..graphs.neighbors import column_agreement
 from ..problem import Problem
 from ..validation import check_choice, check_integer, check_share, is_sparse
 from ..words import to_frame
+from .association import FEWEST_PAIRS, FEWEST_ROWS, association
 from .closed_form import RatioNull, RayleighNull, Verdict
 from .crossfit import CrossFit
 from .permutations import permuted_features, permuted_labels
@@ -46,7 +48,6 @@ Test: TypeAlias = Callable[[Block], Verdict]
 Builder: TypeAlias = Callable[[Problem, Any], Test]
 
 _VALUES = len(Verdict._fields)  # number of values per feature
-FEWEST_ROWS, _FEWEST_PAIRS = 20, 10  # for smaller numbers the closed forms were found to be inaccurate
 _LABEL_ORDERS = 999
 _FALLBACK = "use n_permutations=999 to test it by permutations"
 
@@ -76,6 +77,8 @@ class Significance:
         Number of permutations; None for a closed form. No p-value is below 1 / (n_permutations + 1).
     feature_names : ndarray
         Column names, or numbers.
+    test : str
+        What was tested: the "score" of the criterion, or "association with" class labels, a target or pairs.
     """
 
     pvalues: np.ndarray
@@ -87,6 +90,7 @@ class Significance:
     n_repeats: int | None
     n_permutations: int | None
     feature_names: np.ndarray
+    test: str = "score"
 
     def n_significant(self, alpha: float = 0.1) -> int:
         """Number of significant features at a false discovery rate.
@@ -121,7 +125,9 @@ class Significance:
         dealt = "" if self.n_folds is None else f", n_folds={self.n_folds}, n_repeats={self.n_repeats}"
         orders = "" if self.n_permutations is None else f", n_permutations={self.n_permutations}"
         found = f"n_significant={self.n_significant()} at alpha=0.1"
-        return f"Significance(n_features={len(self.pvalues)}, {found}, correction={self.correction!r}{dealt}{orders})"
+        test = "" if self.test == "score" else f", test={self.test!r}"
+        about = f"{found}, correction={self.correction!r}{dealt}{orders}{test}"
+        return f"Significance(n_features={len(self.pvalues)}, {about})"
 
 
 def discover(
@@ -144,9 +150,14 @@ def discover(
         check_integer("n_permutations", n_permutations, 19)  # with fewer permutations no p-value reaches 0.05
     problem.check_plain("p-values")
     resolved.check(problem)
-    null = resolved.formula.null()
-    builder, orders = _test_of(resolved, null, n_permutations)
-    recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else resolved.recipes
+    null, kind = resolved.formula.null(), associated_with(resolved, problem)
+    if isinstance(null, Association) and kind is None:
+        null = null.otherwise
+    if kind is None:
+        builder, orders = _test_of(resolved, null, n_permutations)
+        recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else resolved.recipes
+    else:
+        (builder, orders), recipes = association(problem, kind, n_permutations), ()
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
         if n_folds == 1:
@@ -170,7 +181,15 @@ def discover(
     warn_of_heavy_tails(found.skewness)
     if folds[0] is not None:
         warn_of_structure(q, alpha)
-    return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features))
+    names = {"classes": "association with class labels", "target": "association with a target"}
+    test_of = "score" if kind is None else names.get(kind, "association with pairs")
+    return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features), test_of)
+
+
+def associated_with(resolved: Resolved, problem: Problem) -> str | None:
+    """The supervision that features are tested for association with; None if their structure is tested."""
+    null = resolved.formula.null()
+    return informative(problem.supervision, null.task) if isinstance(null, Association) else None
 
 
 # -------------------------------------------------------------------- the test of a criterion
@@ -212,9 +231,9 @@ def _in_closed_form(criterion: Resolved, null: Quotient, problem: Problem, seed:
         test: RayleighNull | RatioNull = RayleighNull(above)
     else:
         below = problem.graph(null.other)
-        if min(above.n_edges, below.n_edges) < _FEWEST_PAIRS:
+        if min(above.n_edges, below.n_edges) < FEWEST_PAIRS:
             pairs = f"{above.n_edges} and {below.n_edges} pairs"
-            _refuse(criterion, f"has {pairs}, fewer than the {_FEWEST_PAIRS} + {_FEWEST_PAIRS}")
+            _refuse(criterion, f"has {pairs}, fewer than the {FEWEST_PAIRS} + {FEWEST_PAIRS}")
         test = RatioNull(above, below)
     if test.n < FEWEST_ROWS:
         _refuse(criterion, f"reads {test.n} rows, fewer than the {FEWEST_ROWS}")
