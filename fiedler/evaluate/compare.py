@@ -299,7 +299,7 @@ def compare(
     plan = Plan(problem, target, sizes, metrics, estimator, shown, n_pairs, pairs, **rules, **others)
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)
     criteria = _named(methods, plan)
-    if warns and any(not isinstance(each, str) and each.depends_on_scale for each in criteria.values()):
+    if warns and any(not isinstance(each, (str, Variance)) and each.depends_on_scale for each in criteria.values()):
         warn_if_uneven(problem.X, problem.column_names, "compare", SCALE_SETTINGS)
     results = run_cells(plan, criteria, n_draws, resume_from, n_jobs, progress)
     for name, found in results.items():  # the warnings of the workers, each once per method and with its count
