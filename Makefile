@@ -77,7 +77,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(READY)
 
-# What the demo needs, and no more: a tenth of the environment for development. pip shows what it does.
+# What the demo needs, and no more: about a quarter of the environment for development. pip shows what it does.
 $(DEMO)/.ready: pyproject.toml
 	@echo "Step 1 of 2: fiedler and what its report and its page need are installed in $(DEMO) (a minute or two)."
 	$(PYTHON) -m venv $(DEMO)
