@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 
-from fiedler import Pairs, Relevance, SpectralSelector, pairs_from_labels
+from fiedler import Pairs, Relevance, SmoothSubset, SpectralSelector, pairs_from_labels
 from fiedler.evaluate import significance
 
 
@@ -107,3 +107,9 @@ def test_pairs_in_cross_validation(X, classes):
     found = significance("subset", X, must_link=Pairs(must, 90), cannot_link=Pairs(cannot, 90))
     assert found.test == "association with pairs"
     assert np.argmin(found.pvalues) == 0
+
+
+def test_a_relevance_twice_is_tested_once(X, classes):
+    twice = Relevance() * SmoothSubset()
+    np.testing.assert_allclose(significance(twice, X, classes).pvalues, significance("subset", X, classes).pvalues)
+    np.testing.assert_allclose(significance(twice, X).pvalues, significance("subset", X).pvalues)

@@ -128,15 +128,15 @@ BUDGET = {
     "cli": 981,
     "criteria": 1_426,
     "data": 3_166,
-    "engine": 2_384,
+    "engine": 2_382,
     "evaluate": 1_347,
     "explore": 1_310,
-    "graphs": 1_440,
+    "graphs": 1_438,
     "plots": 782,
     "report": 1_404,
     "selection": 726,
     "sets": 941,
-    "significance": 634,
+    "significance": 632,
     "top": 1_811,
 }
 

@@ -112,7 +112,7 @@ def test_a_mat_file_of_many_empty_cells(tmp_path):
         whole.append((tmp_path / "t.mat").read_bytes())
     cell, start = len(whole[1]) - len(whole[0]), whole[0].index(b"names") - 48  # after tag, flags and dimensions
 
-    def with_cells(number):  # scipy takes long to write so many
+    def with_cells(number):  # made by hand, because scipy would need seconds to write this number of cells
         names = bytearray(whole[0][start:] + whole[0][-cell:] * (number - 1))
         names[4:8], names[36:40] = struct.pack("<I", len(names) - 8), struct.pack("<i", number)
         return bytes(names)

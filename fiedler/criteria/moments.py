@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Block, take_rows
-from ..engine.moments import sparse_moments, without_units
+from ..data.arrays import Block, take_rows, without_units
+from ..engine.moments import sparse_moments
 from ..graphs import ClassGraph
 from ..problem import Problem
 from ..validation import is_sparse

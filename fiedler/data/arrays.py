@@ -29,9 +29,8 @@ Matrix: TypeAlias = np.ndarray | sp.csc_array | Source
 Block: TypeAlias = np.ndarray | sp.csc_array  # some columns of all rows, in float64
 Rows: TypeAlias = np.ndarray | sp.csr_array  # some rows of all columns, in float64
 SCALES = ("standard", "minmax", "keep")
-SCALE_SETTINGS: dict[str, tuple[str, Any]] = {
-    f"scale={how!r}": ("scale", how) for how in SCALES
-}  # ways out of uneven columns
+# What a message about uneven columns offers.
+SCALE_SETTINGS: dict[str, tuple[str, Any]] = {f"scale={how!r}": ("scale", how) for how in SCALES}
 UNEVEN = 1000.0  # columns whose spreads differ by more are uneven
 _NARROWEST = 0.05  # share of the columns, the narrowest, that do not count: they change little
 _SEEN = 1000  # numbers of rows and columns that are looked at first
@@ -286,6 +285,11 @@ def scaled(X: Matrix, how: str) -> Matrix:
     if how == "standard":
         return StandardScaler(with_mean=not is_sparse(X)).fit_transform(X)
     return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
+
+
+def without_units(C: np.ndarray) -> np.ndarray:
+    """Columns divided by a power of two near their largest value, which is exact, so that no square overflows."""
+    return np.ldexp(C, -np.frexp(np.fmax.reduce(np.abs(C), axis=0))[1])  # fmax passes over NaN
 
 
 class Uneven(NamedTuple):

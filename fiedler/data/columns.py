@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from ..errors import ParameterError, TableWarning
 from ..validation import is_sparse
 from ..words import did_you_mean, printable
-from .arrays import Matrix, home, opened, validate_X
+from .arrays import Matrix, home, opened, validate_X, without_units
 from .source import Source
 
 MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
@@ -359,7 +359,7 @@ def standardised(values: np.ndarray) -> np.ndarray:
     known = values[~np.isnan(values)]
     centred = values - known[0]  # a large offset would cost digits
     centred -= np.nanmean(centred)
-    centred = np.ldexp(centred, -np.frexp(np.nanmax(np.abs(centred)))[1])  # exact; squares of any unit are finite then
+    centred = without_units(centred)
     spread = float(np.sqrt(np.nanmean(centred**2)))
     return centred / spread if spread > 0 and known.max() > known.min() else np.where(np.isnan(values), np.nan, 0.0)
 

@@ -50,11 +50,6 @@ def sparse_moments(F: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np
     return mean, mass
 
 
-def without_units(C: np.ndarray) -> np.ndarray:
-    """Columns divided by a power of two near their largest value, which is exact, so that no square overflows."""
-    return np.ldexp(C, -np.frexp(np.abs(C).max(axis=0))[1])
-
-
 def shifted(X: sp.csc_array, weights: np.ndarray) -> sp.csc_array:
     """Columns whose zeros carry hardly any weight, shifted by the value they are centred around; all entries stored."""
     reference = sparse_centre(X, weights)[0]

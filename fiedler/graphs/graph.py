@@ -831,13 +831,9 @@ class FactoredGraph(Graph):
 
     # ---------------------------------------------------------------- structure
 
-    def _without_loops(self, rows: np.ndarray | slice = slice(None)) -> sp.csr_array:
-        """Some rows of Z C Z' without the loops; every stored entry is an edge."""
-        core = sp.diags_array(self.core, format="csr") if self.diagonal else sp.csr_array(self.core)
-        return sp.csr_array(self.Z[rows] @ core @ self.Z.T)
-
     def upper(self) -> sp.csr_array:
-        return sp.csr_array(sp.triu(self._without_loops(), 1, format="csr"))
+        core = sp.diags_array(self.core, format="csr") if self.diagonal else sp.csr_array(self.core)
+        return sp.csr_array(sp.triu(self.Z @ core @ self.Z.T, 1, format="csr"))
 
     def trace(self) -> float:
         ZC = self.Z @ (sp.diags_array(self.core) if self.diagonal else self.core)

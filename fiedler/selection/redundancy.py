@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.arrays import Matrix, take_columns
+from ..data.arrays import Matrix, take_columns, without_units
 from ..data.columns import Groups
 from ..data.memory import working_bytes
-from ..engine.moments import shifted, sparse_moments, without_units
+from ..engine.moments import shifted, sparse_moments
 from ..errors import ParameterError
 from ..problem import Problem
 from ..sets.centred import Centre

@@ -46,9 +46,8 @@ def association(
         ranked = _with_target(problem.supervision.target("the test of association"))
     elif kind == "classes":
         graph = problem.graph(ClassGraph())
-        null = RayleighNull(graph) if graph.active.sum() >= FEWEST_ROWS else None
-        if null is not None:
-            null.normal_too = False  # the statistic is a sum of few squares, whose tail is that of a gamma distribution
+        # The statistic is a sum of few squares, so its tail is that of a gamma distribution and never the normal one.
+        null = RayleighNull(graph, normal_too=False) if graph.active.sum() >= FEWEST_ROWS else None
         ranked = _Ranked(graph.active, lambda R: graph.energy(R) / graph.mass(R), null)
     else:
         ranked = _with_pairs(problem.graph(MustLink()), problem.graph(CannotLink()))

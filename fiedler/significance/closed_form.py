@@ -133,9 +133,8 @@ class RayleighNull(Null):
     array([ True, False])
     """
 
-    normal_too = True
-
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: Graph, normal_too: bool = True):
+        self.normal_too = normal_too
         nodes = np.flatnonzero(graph.active)
         scale = len(nodes) / (graph.volume or 1.0)  # mean degree 1
         d = graph.degree[nodes] * scale

@@ -151,7 +151,7 @@ def discover(
     problem.check_plain("p-values")
     resolved.check(problem)
     null, kind = resolved.formula.null(), associated_with(resolved, problem)
-    if isinstance(null, Association) and kind is None:
+    while isinstance(null, Association) and kind is None:
         null = null.otherwise
     if kind is None:
         builder, orders = _test_of(resolved, null, n_permutations)
@@ -181,8 +181,8 @@ def discover(
     warn_of_heavy_tails(found.skewness)
     if folds[0] is not None:
         warn_of_structure(q, alpha)
-    names = {"classes": "association with class labels", "target": "association with a target"}
-    test_of = "score" if kind is None else names.get(kind, "association with pairs")
+    words = {"classes": "class labels", "target": "a target", "pairs": "pairs"}
+    test_of = "score" if kind is None else f"association with {words[kind]}"
     return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features), test_of)
 
 
