@@ -161,6 +161,8 @@ def test_the_table_is_there_without_the_script(driver, address):
 
 
 def test_dark_follows_the_system_and_the_button(page):
+    from selenium.webdriver.support.wait import WebDriverWait
+
     light = background(page)
     ink = page.execute_script("return getComputedStyle(document.querySelector('#suggestions svg text')).fill")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media("dark")]})
@@ -168,9 +170,9 @@ def test_dark_follows_the_system_and_the_button(page):
     assert sum(map(int, dark[4:-1].split(", "))) < 150 < 600 < sum(map(int, light[4:-1].split(", ")))
     assert page.execute_script("return getComputedStyle(document.querySelector('#suggestions svg text')).fill") != ink
     page.find_element("id", "theme").click()
-    assert background(page) == light
+    WebDriverWait(page, 20).until(lambda page: background(page) == light)  # a busy browser paints it later
     page.refresh()
-    assert background(page) == light  # the choice is kept
+    WebDriverWait(page, 20).until(lambda page: background(page) == light)  # the choice is kept
 
 
 def test_a_mark_tells_its_value(page):
