@@ -9,7 +9,15 @@ import numpy as np
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion, Features, Scorer, Traits, per_feature
-from .missing import difference_penalty, known_energies, known_variance, quotient_penalty, weights_without_loops
+from .missing import (
+    SHARE,
+    KnownPairs,
+    difference_penalty,
+    graph_weights,
+    known_variance,
+    quotient_penalty,
+    weights_without_loops,
+)
 from .nulls import FeatureOrders, Null, Quotient
 
 
@@ -55,8 +63,9 @@ class Energy(OnGraph):
 
         def parts(F: Any, columns: slice) -> np.ndarray:
             """The energy of the known values, as large as that of a complete column, and the penalty for holes."""
-            energy, weight = known_energies(W, F, known[:, columns])
-            return energy * total / weight + penalty[columns] * known_variance(problem, F, columns, graph.rows)
+            pairs = KnownPairs.of(W, F, known[:, columns])
+            variance = known_variance(problem, F, columns, graph.rows)
+            return pairs.energy * total / pairs.volume + penalty[columns] * variance
 
         return Scorer(graph.rows, parts, cost=graph.cost)
 
@@ -102,14 +111,11 @@ class Ratio(Criterion):
             near, far = (weights_without_loops(graph) for graph in (above, below))
             # A noise column scores near.sum() / far.sum(), the unit of the deviation.
             noise = float(near.sum() / far.sum())
-            penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
-            if above.csr is not None:  # given pairs
-                penalty = 0.5 * penalty
-            else:
+            penalty = noise * SHARE * per_feature(problem, difference_penalty(problem, near, far))
 
-                def parts(F: Any, columns: slice) -> np.ndarray:
-                    found = [(W, *known_energies(W, F, known[:, columns])) for W in (near, far)]
-                    return np.array([energy / weight * W.sum() for W, energy, weight in found])
+            def parts(F: Any, columns: slice) -> np.ndarray:
+                found = [(W.sum(), KnownPairs.of(W, F, known[:, columns])) for W in (near, far)]
+                return np.array([pairs.energy / pairs.volume * total for total, pairs in found])
 
         rows, cost = above.rows | below.rows, above.cost + below.cost
         return Scorer(rows, parts, lambda values, among: values[0] / values[1] + penalty, cost, 2)
@@ -137,15 +143,21 @@ class Rayleigh(OnGraph):
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
         noise, penalty = 0.0 if problem.groups is None else noise_value(graph), np.zeros(1)
+        parts = lambda F, columns: np.array([graph.energy(F), graph.moments(F)[1]])  # noqa: E731
         if problem.known is not None:
-            sign = -1.0 if self.greater_is_better else 1.0
-            penalty = sign * per_feature(problem, quotient_penalty(problem, graph))
+            sign, W, usual, known = -1.0 if self.greater_is_better else 1.0, graph_weights(graph), parts, problem.known
+            penalty, ordinary = sign * per_feature(problem, quotient_penalty(problem, graph)), noise_value(graph)
+
+            def parts(F: Any, columns: slice) -> np.ndarray:
+                values, some = usual(F, columns), np.flatnonzero(~known[:, columns].all(axis=0))
+                pairs = KnownPairs.of(W, F[:, some], known[:, columns][:, some])
+                values[:, some] = pairs.energy * ordinary / pairs.noise, pairs.mass
+                return values
 
         def finish(values: np.ndarray, among: Features) -> np.ndarray:
             quotient = values[0] / values[1]
             return (quotient if among.root is None else noise - among.root * (noise - quotient)) + penalty
 
-        parts = lambda F, columns: np.array([graph.energy(F), graph.moments(F)[1]])  # noqa: E731
         return Scorer(graph.active, parts, finish, graph.cost, 2)
 
 

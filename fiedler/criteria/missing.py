@@ -1,20 +1,21 @@
-"""Penalties for missing values, so that they do not make a column look better.
+"""Missing values: scores that read known values only, and penalties so that a column does not gain from few of them.
 
-A quotient on a graph is a mean over edges. With fewer known values it is a mean over fewer edges, so its variance is
-larger. Among many noise columns, the best score would therefore often belong to a column with many missing values. The
-penalty is the excess of the standard deviation under noise, times a factor between ½ (few missing values) and 1 (nearly
-all missing). It is added to the score, or subtracted if large is good:
+Filled values leak structure: if other columns form clusters, a noise column is filled with means of clusters and looks
+smooth. A quotient on a graph therefore reads only edges whose two rows have a known value, with the degrees, the mean,
+the energy and the mass of these edges. Its mean under noise, r₀_j, is replaced by that of a complete column, r₀:
 
-    score_j += ½ (1 + h_j) (σ_j - σ),   σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b
+    score_j = (r₀ / r₀_j) energy_j / mass_j + ¾ (σ_j - σ),      r₀_j = (vol_j - Σ w_ii k_i) / (vol_j - Σ d² / vol_j)
+    σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b
 
-k_a is 1 if column j is known in row a and 0 otherwise, and h_j is the share of missing values. σ is the same with k = 1
-everywhere, so a complete column has no penalty. For the quotient of the mean energies on two graphs, as in constraint
-scores, the deviation is that of f'Af with A = L / tr L - L' / tr L', both Laplacians restricted to the known rows: σ_j
-= √(2 tr A²), and the factor is ½ for given pairs. If class labels imply the pairs, the score reads known values only,
-because filled values repeat those of other rows of the class, and the factor is 1. The energies of ReliefF need no
-penalty: filled values vary less, which lowers its weights. Fisher score and correlation read known values only, and
-correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows of a
-complete column:
+k_a is 1 if column j is known in row a and 0 otherwise. A mean over fewer edges varies more, so among many noise columns
+the best score would often belong to a column with many missing values. The penalty is the excess of the standard
+deviation under noise; σ is that of a complete column, which has no penalty. It is subtracted if large is good.
+
+For the quotient of two mean energies, as in constraint scores, the deviation is that of f'Af with A = L / tr L - L' /
+tr L', both Laplacians restricted to the known rows: σ_j = √(2 tr A²). The energies of ReliefF read the filled values
+without penalty: filled values vary less, which lowers the weights. Fisher score and correlation read known values
+only, and correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows
+of a complete column:
 
     U' = U r₀(n) / r₀(n_j) + 2 (s₀(n_j) - s₀(n)),   r₀(n) = (n - c) / (n - 1)
 
@@ -24,7 +25,7 @@ with c classes (2 for a real target) and the standard deviation s₀ of R² unde
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,21 +35,21 @@ from ..graphs import Graph
 from ..problem import Problem
 from ..validation import is_sparse
 
+SHARE = 0.75  # of the excess deviation that is added; with more, columns with missing values rank too low
 _MOST_ROWS = 12_000  # a graph stored in factors is written out up to this number of rows
 _AT_ONCE = 256  # columns whose deviations are computed at a time
 
 
 def quotient_penalty(problem: Problem, graph: Graph) -> np.ndarray:
-    """½ (1 + h_j) (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
-    W = _weights(graph)
+    """¾ (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
+    W = graph_weights(graph)
     squares = _product(W, W)
 
     def deviation(K: np.ndarray) -> np.ndarray:
         above, below = _sums(squares, K), _sums(W, K)
         return np.sqrt(2.0 * above) / below
 
-    assert problem.known is not None
-    return 0.5 * (2.0 - problem.known.mean(axis=0)) * _excess(problem, deviation)
+    return SHARE * _excess(problem, deviation)
 
 
 def difference_penalty(problem: Problem, near: Any, far: Any) -> np.ndarray:
@@ -87,20 +88,39 @@ def r2_deviation(d1: Any, d2: Any) -> Any:
 
 def weights_without_loops(graph: Graph) -> Any:
     """W of a graph with 0 on its diagonal, sparse or dense."""
-    W = _weights(graph)
+    W = graph_weights(graph)
     loops = W.diagonal()
     return sp.csr_array(W - sp.diags_array(loops)) if is_sparse(W) else W - np.diag(loops)
 
 
-def known_energies(W: Any, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """½ Σ w_ab (f_a - f_b)² over pairs of known rows for each column, and Σ w_ab over them; W has no loops."""
-    K = known.astype(np.float64)
-    first = F[np.argmax(known, axis=0), np.arange(F.shape[1])]
-    centred = np.where(known, F - first, 0.0)
-    centred -= K * (centred.sum(axis=0) / np.maximum(K.sum(axis=0), 1.0))
-    degrees = W @ K
-    energy = np.einsum("ij,ij->j", centred**2, degrees) - np.einsum("ij,ij->j", centred, W @ centred)
-    return np.maximum(energy, 0.0), np.einsum("ij,ij->j", K, degrees)
+class KnownPairs(NamedTuple):
+    """Sums over the edges of a graph whose two rows have a known value, one of each per column.
+
+    Attributes
+    ----------
+    energy, mass : ndarray of shape (b,)
+        ½ Σ w_ab (f_a - f_b)², and Σ d_a f̃_a² with the degrees d and the mean of these edges.
+    volume, noise : ndarray of shape (b,)
+        Σ w_ab, and the mean r₀ of energy / mass under noise.
+    """
+
+    energy: np.ndarray
+    mass: np.ndarray
+    volume: np.ndarray
+    noise: np.ndarray
+
+    @classmethod
+    def of(cls, W: Any, F: np.ndarray, known: np.ndarray) -> KnownPairs:
+        """The sums of a block of columns, of which a mask tells the known values."""
+        K = known.astype(np.float64)
+        D, loops = K * (W @ K), W.diagonal() @ K
+        volume = D.sum(axis=0)
+        C = np.where(known, F - F[np.argmax(known, axis=0), np.arange(F.shape[1])], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # no edge between known rows: 0 / 0
+            C -= K * (np.einsum("ij,ij->j", D, C) / volume)
+            mass = np.einsum("ij,ij->j", D, C * C)
+            noise = (volume - loops) / (volume - np.einsum("ij,ij->j", D, D) / volume)
+        return cls(np.maximum(mass - np.einsum("ij,ij->j", C, W @ C), 0.0), mass, volume, noise)
 
 
 def known_variance(problem: Problem, F: np.ndarray, columns: slice, rows: np.ndarray) -> np.ndarray:
@@ -119,20 +139,16 @@ def _excess(problem: Problem, deviation: Callable[[np.ndarray], np.ndarray]) -> 
     penalty = np.zeros(known.shape[1])
     holed = np.flatnonzero(~known.all(axis=0))
     usual = deviation(np.ones((len(known), 1)))[0]
-    # Columns with the same holes, such as those of a category, are looked at once.
-    patterns, place = np.unique(np.packbits(known[:, holed], axis=0), axis=1, return_inverse=True)
-    first = np.zeros(patterns.shape[1], dtype=np.intp)
-    first[place.ravel()[::-1]] = holed[::-1]
-    found = np.empty(len(first))
     with np.errstate(divide="ignore", invalid="ignore"):
-        for start in range(0, len(first), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            found[part] = deviation(known[:, first[part]].astype(np.float64)) - usual
-    penalty[holed] = np.where(np.isnan(found), np.inf, found)[place.ravel()]
+        for start in range(0, len(holed), _AT_ONCE):
+            some = holed[start : start + _AT_ONCE]
+            found = deviation(known[:, some].astype(np.float64)) - usual
+            penalty[some] = np.where(np.isnan(found), np.inf, found)
     return penalty
 
 
-def _weights(graph: Graph) -> Any:
+def graph_weights(graph: Graph) -> Any:
+    """W of a graph, sparse or dense."""
     W = graph.csr
     if W is not None:
         return W
