@@ -126,7 +126,7 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 981,
-    "criteria": 1_439,
+    "criteria": 1_441,
     "data": 3_166,
     "engine": 2_382,
     "evaluate": 1_347,
