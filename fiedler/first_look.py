@@ -24,7 +24,6 @@ from .data.memory import allocation_limit, memory_limit, physical_bytes
 from .data.source import Source
 from .data.tables import ReadOnce, Request
 from .data.text import BLANKS, existing
-from .selection.choice import noise_remark
 from .validation import is_sparse
 from .words import html_table, printable, to_frame
 
@@ -38,8 +37,8 @@ _SHOWN = 60  # columns in the text
 _FLAGS = 8  # options that the command spells out; beyond that it uses --auto
 _WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of a table with one feature per row
 # Ways out in Python and on the command line.
-_PYTHON = {"scale": "scale='standard'", "codes": "astype('category')", "noise": "screen='agreement'"}
-_OPTIONS = {"scale": "--scale standard", "codes": "--category COL", "noise": "--screen agreement"}
+_PYTHON = {"scale": "scale='standard'", "codes": "astype('category')"}
+_OPTIONS = {"scale": "--scale standard", "codes": "--category COL"}
 _TITLES = ["column", "role", "kind", "missing", "levels", "spread"]
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", BLANKS: "blanks"}
 
@@ -332,8 +331,6 @@ def _judged(
             wide, narrow = (str(used[which[0][0]].name) for which in (uneven.wide, uneven.narrow))
             times = f"spreads {uneven.factor:,.0f} times as much as"
             remarks.append(f"{wide!r} {times} {narrow!r}; {ways['scale']} brings all columns to one scale")
-        noise = noise_remark(X, ways["noise"]) if len(used) > 2 and n_rows > 9 else None
-        remarks += [noise] if noise else []
     return tuple(found), tuple(remarks), guesses
 
 

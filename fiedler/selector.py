@@ -50,23 +50,23 @@ class _Found:
 
 
 class SpectralSelector(SelectorMixin, BaseEstimator):
-    """Select features that vary little between neighbouring samples of a similarity graph.
+    """Select features that keep the structure of the samples, as a similarity graph shows it.
 
     Parameters
     ----------
-    criterion : Criterion or str, default="laplacian"
-        The score of a feature, or of a set of features. It is a method such as ``SSelect(lam=0.1)``, or a formula of
-        your own such as ``LaplacianScore() * ConstraintScore(1)``, or a name in ``fiedler.METHODS``. A name may have
+    criterion : Criterion or str, default="subset"
+        The score of a set of features, or of single features. It is a method such as ``SSelect(lam=0.1)``, or a formula
+        of your own such as ``LaplacianScore() * ConstraintScore(1)``, or a name in ``fiedler.METHODS``. A name may have
         parameters: ``"sselect[lam=0.1,graph=knn[n_neighbors=7]]"`` (:mod:`fiedler.syntax`).
     n_features_to_select : int, float, "auto", "fdr" or None, default=None
-        A number of features, or a share of them in (0, 1]. None selects half of the features. "auto" is for criteria
-        that choose sets, such as "subset": it selects the smallest number of features that reaches 90 % of J(all
-        features), where J is the set criterion (:class:`fiedler.Explained`). This limit is a convention; the accuracy
-        there is usually close to its best. "fdr" selects the features that are significant at a false discovery rate of
-        ``alpha``, by :func:`fiedler.evaluate.significance` with its defaults: for sets with labels, targets or pairs
-        those that are associated with them. Criteria that choose sets then apply "auto" to the significant features.
-        "fdr" removes noise only; if most features share structure, most of them pass. With a screen, a share and None
-        refer to the columns that the screen keeps.
+        A number of features, or a share of them in (0, 1]. None is "auto" for criteria that choose sets, such as
+        "subset", and half of the features for rankings. "auto" selects the smallest number of features that reaches
+        90 % of J(all features), where J is the set criterion (:class:`fiedler.Explained`). This limit is a convention;
+        the accuracy there is usually close to its best. "fdr" selects the features that are significant at a false
+        discovery rate of ``alpha``, by :func:`fiedler.evaluate.significance` with its defaults: for sets with labels,
+        targets or pairs those that are associated with them. Criteria that choose sets then apply "auto" to the
+        significant features. "fdr" removes noise only; if most features share structure, most of them pass. With a
+        screen, a share and None refer to the features that the screen keeps.
     unlabeled : object, default=-1
         The class label in y that means "unknown". Pass None if -1 is an ordinary class. None, NaN and "" always mean
         "unknown".
@@ -83,12 +83,16 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         features below the limit. "mean", "median" and multiples such as "1.25*mean" are allowed, as in scikit-learn's
         SelectFromModel; they are computed from the finite scores. ``n_features_to_select`` is then the largest number
         of features to keep, and None means no such limit. It cannot be used with sets.
-    screen : {"agreement", "fdr"} or None, default=None
-        A test that drops noise columns before the graph is built and features are selected. "agreement" keeps the
-        columns that correlate with others (:func:`fiedler.evaluate.agreement`); use it if most columns are noise. "fdr"
-        keeps the columns that are significant at the rate ``alpha``. If no column passes, all columns are kept.
-        p-values that are computed from the kept columns afterwards are not valid, because the screen has used the same
-        data.
+    screen : {"auto", "agreement", "fdr"} or None, default="auto"
+        A test that drops features that look like noise before the graph is built and features are selected.
+        "agreement" keeps the features that correlate with others (:func:`fiedler.evaluate.agreement`), and for sets
+        those that are associated with labels, targets or pairs. "auto" does the same if more than 30 % of the features
+        seem to correlate with no other, as a sample of at most 160 rows and features shows, and nothing otherwise. It
+        leaves three cases alone: text (sparse or mostly zeros, and never negative), criteria without a graph from X,
+        and "fdr", which tests every feature. "fdr" keeps the features that are significant at the rate ``alpha``. If no
+        feature passes, all are kept. Missing values are read as they were filled. p-values of the kept features alone
+        are not valid, because the screen has used the same data; :func:`fiedler.evaluate.significance` tests all
+        features. None is no screen. ``screen_`` says what was done.
     include : str, int, or sequence of these, default=None
         Features that are always selected: column names of a frame, or column numbers. They come first in ``order_``, in
         the given order, and are counted in ``n_features_to_select``. The other features of a set are chosen to
@@ -137,8 +141,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         all other features.
     included_ : ndarray of bool, shape (n_features_in_,)
         With ``include``: the columns that are always selected.
+    screen_ : str
+        With ``screen``: what the screen has done, and why.
     kept_ : ndarray of bool, shape (n_features_in_,)
-        With ``screen``: the columns that the screen keeps. The dropped columns have no score. They come last in
+        If the screen was used: the columns that it keeps. The dropped columns have no score. They come last in
         ``order_``, sorted by their posterior ("agreement") or their p-value ("fdr").
     pvalues_, qvalues_, effects_ : ndarray of shape (n_features_in_,)
         With "fdr": as in :class:`fiedler.evaluate.Significance`; NaN for constant columns.
@@ -160,20 +166,20 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
           dtype=object)
     """
 
-    scores_, order_, ranking_, support_, explained_, gains_, relevance_ = (_Found() for _ in range(7))
+    scores_, order_, ranking_, support_, explained_, gains_, relevance_, screen_ = (_Found() for _ in range(8))
     stands_for_, included_, kept_, pvalues_, qvalues_, effects_ = (_Found() for _ in range(6))
     n_features_ = _Found("n_chosen")
 
     def __init__(
         self,
-        criterion: Criterion | str = "laplacian",
+        criterion: Criterion | str = "subset",
         *,
         n_features_to_select: int | float | str | None = None,
         unlabeled: Any = -1,
         redundancy: bool | float | None = None,
         alpha: float | None = None,
         threshold: float | str | None = None,
-        screen: str | None = None,
+        screen: str | None = "auto",
         include: Any = None,
         scale: str | None = None,
     ):
@@ -463,6 +469,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             rows.append([str(place), names[j], f"{value:.5g}", "✓" if self.support_[j] else ""])
         good = "gain: share added" if is_set else direction(self.criterion_.greater_is_better)
         title = f"{self.n_features_} of {len(names)} features selected by {self.criterion_!r}; {good}"
+        title += "" if not hasattr(self, "kept_") else f". {self.screen_.capitalize()}"
         return diagram + html_table(title, rows, ["rank", "feature", "gain" if is_set else "score", "selected"])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -480,7 +487,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         try:
             criterion = vars(self).get("_resolved") or as_criterion(self.criterion).resolved()
             tags.target_tags.required = bool(criterion.reads)
-            tested = self.n_features_to_select == "fdr" or self.screen is not None  # which missing values would bias
+            tested = "fdr" in (self.n_features_to_select, self.screen)  # which missing values would bias
             tags.input_tags.allow_nan = criterion.accepts_missing and not tested
         except (ValueError, TypeError):  # reported by fit, where it belongs
             tags.target_tags.required = False

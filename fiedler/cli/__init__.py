@@ -90,7 +90,8 @@ _HELP = {
     "--redundancy": "Skip near-duplicates: features that correlate more than R (0.7 by default) with a better one.",
     "--include": "Always select this feature, and choose others that complement it: its name, or its number from 0 "
     "among the features. Can be repeated.",
-    "--screen": "Drop noise columns first. agreement: columns that correlate with no other; fdr: not significant ones.",
+    "--screen": "Drop features that look like noise first. agreement: those that correlate with no other; fdr: those "
+    "that are not significant; auto: as agreement, if more than 30 % seem to correlate with no other.",
     "--memory": "Memory to use, such as 500MB or 2GB. Larger files are read in blocks.",
     "--workers": "Read the blocks in N processes of this machine.",
     "--scheduler": "Read the blocks on the workers of the Dask cluster at this address.",
@@ -177,7 +178,7 @@ _CHOICE = (
     _method,
     _option("--redundancy", type=click.FloatRange(0, 1, min_open=True), is_flag=False, flag_value=0.7, metavar="[R]"),
     _option("--include", **_several),
-    _option("--screen", type=click.Choice(["agreement", "fdr"])),
+    _option("--screen", type=click.Choice(["auto", "agreement", "fdr", "none"]), default="auto", show_default=True),
 )
 _LARGE = (_memory, _option("--workers", **_whole(1)), _option("--scheduler", metavar="ADDRESS"))
 _RUN = (
@@ -272,7 +273,7 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
         with run.running(job, screen, f"ranking {m} features"):
             fewest = max(1, len(job.included))  # without --top a ranking needs a number only for redundancy
             usual = max(run.USUAL_SET, fewest) if job.criterion.is_set else m if options["redundancy"] else fewest
-            selector = job.fit(min(top or usual, m))
+            selector = job.fit(min(top or usual, m), screen)
             drawn = run.frequencies(job, selector) if options["stability"] else None
             tested = run.tested(job, screen) if options["significance"] else None
     columns = run.ranking(job, selector, drawn, tested)
@@ -288,7 +289,8 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
         screen.done(f"wrote {options['out']}")
     else:
         about = f"{run.short_text(job.criterion)} on {job.table.source.name}: {job.table.shape[0]} rows, {m} features"
-        screen.table(columns, f"{about}; {direction(job.criterion.greater_is_better)}", top or 20)
+        scale = "gain: share added" if job.criterion.is_set else direction(job.criterion.greater_is_better)
+        screen.table(columns, f"{about}; {scale}", top or 20)
     if options["report"]:
         _report(options["report"], job, selector, screen, stability=drawn, significance=tested)
 
@@ -319,7 +321,7 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     with run.resources(options, screen):
         job = run.load(data, options, screen)
         with run.running(job, screen, "selecting"):
-            selector = job.fit(options["top"])
+            selector = job.fit(options["top"], screen)
     with screen.watching(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
@@ -369,7 +371,7 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
     if out:
         screen.done(f"wrote {out}")
     if options["report"]:
-        first = job.fit(None if job.criterion.is_set else max(result.settings["n_features"]))
+        first = job.fit(None if job.criterion.is_set else max(result.settings["n_features"]), screen)
         _report(options["report"], job, first, screen, comparison=result)
 
 
@@ -388,7 +390,7 @@ def report(screen: Screen, /, data: str, **options: Any) -> None:
     with run.resources(options, screen):
         job = run.load(data, options, screen)
         with screen.watching("ranking"):
-            selector = job.fit(options["top"])
+            selector = job.fit(options["top"], screen)
         _report(options["out"], job, selector, screen)
 
 
@@ -458,11 +460,11 @@ def methods(screen: Screen, name: str | None) -> None:
 
 @_command(_quiet)
 def demo(screen: Screen, quiet: bool) -> None:
-    """Show a ranking of real data.
+    """Show the selection of features from real data.
 
     The data are scikit-learn's breast cancer set, with 569 rows and 30 features. Only 10 labels are used.
     """
-    with screen.watching("ranking 30 features with 10 labels"):
+    with screen.watching("selecting from 30 features with 10 labels"):
         import numpy as np
         from sklearn.datasets import load_breast_cancer
 
@@ -472,10 +474,11 @@ def demo(screen: Screen, quiet: bool) -> None:
         few = np.full(len(table.target), -1)
         for label in (0, 1):
             few[np.flatnonzero(table.target == label)[:5]] = label
-        selector = SpectralSelector("sselect", scale="standard").fit(table.data, few)
-        found = {"feature": table.feature_names, "score": selector.scores_, "rank": selector.ranking_}
-        columns = {name: values[selector.order_] for name, values in found.items()}
-    screen.table(columns, "sselect on breast cancer, 10 of 569 labels known; small is good", 10)
+        selector = SpectralSelector(scale="standard").fit(table.data, few)
+        found = {"feature": table.feature_names, "gain": selector.gains_, "rank": selector.ranking_}
+        columns = {name: values[selector.order_[: selector.n_features_]] for name, values in found.items()}
+        columns["explained"] = selector.explained_[: selector.n_features_]
+    screen.table(columns, "subset on breast cancer, 10 of 569 labels known; gain: share added")
 
 
 @_command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])))

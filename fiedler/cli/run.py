@@ -30,7 +30,7 @@ from ..data.labels import RANKING_SUFFIXES, is_known, read_pairs
 from ..data.source import Source
 from ..methods import SmoothSubset
 from ..problem import Problem
-from ..selection.choice import ALPHA, noise_remark
+from ..selection.choice import ALPHA
 from ..selector import SpectralSelector
 from ..sets.formula import can_be_formed
 from ..supervision import Supervision
@@ -69,20 +69,23 @@ class Job:
         """What evaluations are told: labels, pairs, and the seed of their draws."""
         return {"y": self.table.y, "unlabeled": self.unlabeled, "random_state": self.options["seed"], **self.pairs}
 
-    def fit(self, n_features: int | float | str | None) -> SpectralSelector:
+    def fit(self, n_features: int | float | str | None, screen: Screen) -> SpectralSelector:
         """A selector with the method, or with its text if this says all of it, as messages call it then.
 
-        Without a number a set has as many features as it needs, and a ranking half of them.
+        A note says which features were left out as noise.
         """
         method, text = self.criterion, short_text(self.criterion)
         with suppress(ValueError):
             method = text if repr(as_criterion(text)) == repr(method) else method
-        options = {name: self.options.get(name) for name in ("redundancy", "alpha", "screen")}
+        options = {name: self.options.get(name) for name in ("redundancy", "alpha")}
         options |= {"unlabeled": self.unlabeled, "include": self.included or None}
+        options["screen"] = None if self.options.get("screen") == "none" else self.options.get("screen", "auto")
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
-        wanted = n_features or ("auto" if self.criterion.is_set else None)
-        selector = SpectralSelector(method, n_features_to_select=wanted, **options)
-        return selector.fit(self.problem, self.table.y, **self.pairs)
+        selector = SpectralSelector(method, n_features_to_select=n_features, **options)
+        selector.fit(self.problem, self.table.y, **self.pairs)
+        if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
+            screen.note(f"{selector.screen_}; --screen none keeps them")
+        return selector
 
     def about(self) -> dict[str, Any]:
         """What was run, for the file that keeps it."""
@@ -229,11 +232,6 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
             name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
             screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
             criterion = as_criterion(name)
-    plain = job.options.get("screen") is None and job.problem.groups is None
-    if plain and any(recipe.reads_X for recipe in criterion.recipes()):
-        remark = noise_remark(job.problem.X, "--screen agreement")  # if most columns are noise
-        if remark is not None:
-            screen.note(remark)
     return criterion
 
 
@@ -256,10 +254,11 @@ def _known_task(job: Job, screen: Screen) -> str:
 
 
 def ranking(job: Job, selector: SpectralSelector, drawn: Any = None, tested: Any = None) -> dict[str, np.ndarray]:
-    """Feature, score and rank (and what else was asked for), best first."""
+    """Feature, score (or what it adds to a set) and rank, and what else was asked for, best first."""
     order, names = selector.order_[: job.options["top"]], job.table.feature_names
-    columns = {"feature": names[order], "score": selector.scores_[order], "rank": selector.ranking_[order]}
-    explained, behind = (getattr(selector, name, None) for name in ("explained_", "stands_for_"))
+    explained, behind, gains = (getattr(selector, name, None) for name in ("explained_", "stands_for_", "gains_"))
+    value = {"score": selector.scores_[order]} if gains is None else {"gain": gains[order]}
+    columns = {"feature": names[order], **value, "rank": selector.ranking_[order]}
     if explained is not None:
         columns["explained"] = np.r_[explained, np.full(len(selector.order_), np.nan)][: len(order)]
     if behind is not None:

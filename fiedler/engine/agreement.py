@@ -11,7 +11,8 @@ without column j, and are exact; the skewness is that of the whole A; the tail i
     kept         lfdr <= 0.2; all columns where these are fewer than two
 
 The local false discovery rate is lfdr = min(1, π₀ / f(p)) with Grenander's density f of the p-values and Storey's π₀.
-A is held over the rows. With n > 1.5 m the correlations of the columns are held instead, and give the same.
+A is held over the rows. With n > 1.5 m the correlations of the columns are held instead, and give the same. If neither
+fits into the working memory, a random sample of the rows is used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import scipy.sparse as sp
 from scipy.special import ndtr
 from sklearn.isotonic import isotonic_regression
 
-from ..data.arrays import Block, Matrix, as_csr, as_rows
+from ..data.arrays import Block, Matrix, as_csr, as_rows, rows_of
 from ..data.memory import working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
@@ -69,6 +70,7 @@ class Agreed(NamedTuple):
 
 def agreeing(X: Matrix) -> Agreed:
     """Which columns of X agree with others."""
+    X = _sampled(X)
     look, standard = _first_look(X)
     n, m = X.shape
     varying = standard.scale > 0
@@ -97,14 +99,13 @@ def agreeing(X: Matrix) -> Agreed:
 
 
 def share_alone(X: Matrix) -> float:
-    """The estimated share of columns that agree with no other, by the first round; 0 where no column agrees."""
+    """The estimated share of columns that agree with no other, by the first round; 0 if it cannot be tested."""
     look, standard = _first_look(X)
     varying = standard.scale > 0
     if X.shape[0] < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
         return 0.0
     w = varying / varying.sum()
-    p = _tested(look(w), w, standard, X.shape[0]).p
-    return _null_share(p[varying]) if np.nanmin(adjusted(p)) <= GATE else 0.0
+    return _null_share(_tested(look(w), w, standard, X.shape[0]).p[varying])
 
 
 # -------------------------------------------------------------------- p-values and what they say
@@ -177,18 +178,28 @@ def _null_share(p: np.ndarray) -> float:
 # -------------------------------------------------------------------- A over the rows, or its other side
 
 
+def _sampled(X: Matrix) -> Matrix:
+    """X, or a sample of its rows: what is held of it must fit into the working memory."""
+    n, m = X.shape
+    most = min(_LARGEST, int(np.sqrt(working_bytes() / 8.0)))
+    if n > _BY_COLUMNS * m and m <= most:  # in memory the correlations of the columns are held
+        most = int(working_bytes() / (16.0 * m)) if isinstance(X, Source) else n
+        part: Any = X[random_places(n, most) if n > most else slice(None)] if isinstance(X, Source) else X
+        return sp.csc_array(part) if is_sparse(part) else part
+    return rows_of(X, random_places(n, most)) if n > most else X
+
+
+def random_places(length: int, most: int) -> np.ndarray:
+    """At most that many numbers below ``length``, drawn at random but always the same, in ascending order."""
+    if length <= most:
+        return np.arange(length)
+    return np.sort(np.random.default_rng(0).choice(length, most, replace=False))
+
+
 def _first_look(X: Matrix) -> tuple[Callable[[np.ndarray], Look], Standard]:
     """The function that looks at X with some weights, and how its columns are standardised."""
     n, m = X.shape
-    if isinstance(X, Source) and n > _BY_COLUMNS * m and 8.0 * X.size <= working_bytes() / 2:
-        part = X[:, :]
-        X = sp.csc_array(part) if is_sparse(part) else part
     by_columns = n > _BY_COLUMNS * m and not isinstance(X, Source)
-    if (m if by_columns else n) > _LARGEST:
-        raise ValueError(
-            f"the agreement of {m} columns over {n} rows needs a square matrix of more than the {_LARGEST} rows it "
-            "holds; take a sample of the rows."
-        )
     if is_sparse(X):
         X = sp.csc_array(X, dtype=np.float64)
     standard = Standard(*map_columns(lambda F: np.array(standards(F)), X))

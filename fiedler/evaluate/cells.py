@@ -22,16 +22,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..criteria import Criterion
-from ..criteria.order import check_scored
 from ..data.work import Kept, counting
 from ..engine.distances import row_distances
 from ..problem import Problem
-from ..selection.choice import rank
 from ..supervision import pairs_from_labels
 from ..validation import is_sparse
 from ..version import software
 from .curves import clustered, jaccard_curve
-from .held_out import folds, nearest_class, predicted, prepared, whole_seed
+from .held_out import checked_ranking, folds, nearest_class, predicted, prepared, whole_seed
 
 CLUSTERS = ("clustering_accuracy", "nmi", "kmeans_accuracy", "kmeans_nmi")  # measures of k-means
 RANDOM_DRAWS = 20  # smallest number of draws for random features, whose results vary much
@@ -145,10 +143,10 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.random_state, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
-    ranking = rank(criterion.resolved(), plan.problem.with_supervision(y, **pairs), most)
-    order, scored = ranking.order, ranking.n_scored
-    check_scored(criterion, ranking.scores, most if plan.unscored == "raise" else 1, f" in draw {number}")
-    return np.concatenate([order[:scored], rng.permutation(order[scored:])])[:most]
+    problem, where = plan.problem.with_supervision(y, **pairs), f" in draw {number}"
+    ranking = checked_ranking(criterion, problem, most, where, 1 if plan.unscored == "random" else None)
+    order, scored, kept = ranking.order, ranking.n_scored, len(ranking.order) - ranking.n_dropped
+    return np.concatenate([order[:scored], rng.permutation(order[scored:kept]), order[kept:]])[:most]
 
 
 def finished_cells(folder: Path) -> list[Path]:

@@ -28,7 +28,7 @@ from ..criteria import Criterion
 from ..criteria.order import check_scored
 from ..errors import ParameterError
 from ..problem import Problem
-from ..selection.choice import Ranking, rank
+from ..selection.choice import Ranking, ranked
 from ..supervision import Supervision
 from ..validation import check_integer
 from ..words import did_you_mean
@@ -154,10 +154,13 @@ def _judged(answers: np.ndarray, target: Target, counted: np.ndarray | None) -> 
     return np.sqrt(np.mean((answers - truth) ** 2, axis=1))
 
 
-def checked_ranking(criterion: Criterion, problem: Problem, at_least: int = 1, where: str = "") -> Ranking:
-    """A ranking in which at least ``at_least`` features have a score."""
-    ranking = rank(criterion.resolved(), problem, at_least)
-    check_scored(criterion, ranking.scores, at_least, where)
+def checked_ranking(
+    criterion: Criterion, problem: Problem, n_features: int = 1, where: str = "", least: int | None = None
+) -> Ranking:
+    """A ranking for that many features; at least ``least`` of those that look like no noise have a score (all)."""
+    ranking = ranked(criterion.resolved(), problem, n_features)
+    kept = len(ranking.order) - ranking.n_dropped
+    check_scored(criterion, ranking.scores, min(n_features if least is None else least, kept), where)
     return ranking
 
 

@@ -136,6 +136,8 @@ class Live:
                 return Ranked(*nothing, trouble=str(error), seconds=time.perf_counter() - begun)
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
         up, said = criterion.greater_is_better, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
+            said.append(f"{selector.screen_}.")
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))
         bars = importances(selector.scores_, up) if gains is None else np.maximum(np.nan_to_num(gains), 0.0)
         longest = bars.max(where=np.isfinite(bars), initial=0.0)  # an infinite score has the longest bar, too

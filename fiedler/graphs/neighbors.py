@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import dense, take_columns
 from ..data.source import Source
 from ..engine.agreement import Agreed, agreeing
 from ..engine.approximate import leading_components
@@ -24,6 +25,7 @@ from .graph import Graph
 from .recipe import Recipe, as_recipe, check_bandwidth, check_neighbors
 
 _NEIGHBORS_UP_TO = 5_000_000  # with more rows, a graph of neighbours does not fit into memory next to the data
+_FLAT = 1e-9  # a principal component shorter than this share of the first is rounding
 _POOR_RECALL = 0.9  # an approximate search with a lower recall warns
 
 
@@ -177,6 +179,31 @@ class Agreeing(Recipe):
 
 
 def column_agreement(problem: Problem) -> Agreed:
-    """The agreement of columns, computed once."""
-    problem.check_plain("the agreement of columns")
-    return problem.keep("agreement", lambda: agreeing(problem.X))
+    """The agreement of features, computed once; missing values are read as they were filled.
+
+    A feature of several columns is replaced by its principal components. They do not correlate with each other, so that
+    a feature agrees with other features only. It is kept if one of its components is kept.
+    """
+
+    def make() -> Agreed:
+        if problem.groups is None:
+            return agreeing(problem.X)
+        m = problem.n_features
+        parts = [_components(dense(take_columns(problem.X, problem.groups.columns(j)))) for j in range(m)]
+        of = np.repeat(np.arange(m), [part.shape[1] for part in parts])
+        found = agreeing(np.hstack(parts))
+        posterior, pvalues, kept = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
+        np.fmax.at(posterior, of, found.posterior)
+        np.fmin.at(pvalues, of, found.pvalues)
+        kept[of[found.kept]] = True
+        return Agreed(posterior, pvalues, kept, found.n_rounds)
+
+    return problem.keep("agreement", make)
+
+
+def _components(C: np.ndarray) -> np.ndarray:
+    """The principal components of the columns of one feature."""
+    if C.shape[1] < 2:
+        return C
+    left, lengths, _ = np.linalg.svd(C - C.mean(axis=0), full_matrices=False)
+    return left[:, lengths > _FLAT * lengths[0]]

@@ -20,7 +20,6 @@ from ..methods import METHODS, Variance
 from ..plots import drawings
 from ..plots.svg import SvgFigure
 from ..registry import cited
-from ..selection.choice import noise_remark
 from ..syntax import short_text
 from ..validation import call_repr, is_sparse
 from ..version import __version__
@@ -237,15 +236,8 @@ def check_ranking(case: Case) -> None:
         case.warn("no score", f"{taken} of the {case.n_selected} selected features have no score; select fewer.")
     if not case.criterion.is_set:  # the scores of a set criterion are those of the first step
         _check_scores(case)
-    reads_X = any(recipe.reads_X for recipe in case.criterion.recipes())
-    if case.selector.screen is not None:
-        kept = f"The screen {case.selector.screen!r} kept {int(case.kept.sum()):,} of {len(case.kept):,} columns"
-        others = "Others have no score and follow at the end"
-        case.warn("screen", f"{kept}. {others}. Stability and suggested numbers are those without a screen.")
-    elif reads_X and case.problem.groups is None:  # levels of categories agree with no other column
-        remark = noise_remark(case.problem.X, 'screen="agreement"')
-        if remark is not None:
-            case.warn("noise", f"{remark.capitalize()}.")
+    if not case.kept.all():
+        case.warn("screen", f"{case.selector.screen_}. They have no score and follow at the end.")
     if case.problem.supervision.has_pairs and "pairs" not in case.criterion.uses:
         case.warn("pairs", f"{case.criterion!r} reads no pairs: must-link and cannot-link pairs were ignored.")
     if len(redundancy.get("repeats", [])) > redundancy.get("examined", 0) / 2:

@@ -17,7 +17,7 @@ from ..methods import METHODS
 from ..plots import drawings
 from ..plots.drawings import METRICS, curve_styles
 from ..plots.svg import SvgFigure
-from ..selection.choice import ALPHA, level, rank
+from ..selection.choice import ALPHA, level, ranked
 from ..syntax import as_criterion, short_text
 from ..words import number, printable
 from .case import Case, Summary, built_in, correlations, percent, quiet, short, tile
@@ -292,7 +292,7 @@ def _compute_agreement(case: Case) -> Summary:
             continue
         problem = case.problem if "pairs" in other.uses else without_pairs
         with warnings.catch_warnings(action="ignore"), suppress(ValueError, TypeError):  # y or pairs may be missing
-            ranking = rank(other.resolved(), problem, k)
+            ranking = ranked(other.resolved(), problem, k)
             path = None if ranking.shares is None else ranking.order
             found[name] = mean_ranks(ranking.scores, other.greater_is_better, path), ranking.order
     if len(found) < 2:

@@ -1,11 +1,14 @@
 """Features in order, then how many and which: by number, score, explained share or significance; near-duplicates.
 
-**Screens.** Columns of noise are dropped first, and graph, target and candidates come from the columns that are kept.
+**Screens.** Features that look like noise are dropped first, and graph and candidates come from those that are kept.
 
-    "agreement"  keeps the columns that agree with others (:mod:`fiedler.engine.agreement`)
-    "fdr"        keeps the columns that are significant at a false discovery rate (:mod:`fiedler.significance`)
+    "agreement"  keeps the features that agree with others (:mod:`fiedler.engine.agreement`), or with labels, targets or
+                 pairs if the criterion reads them
+    "fdr"        keeps the features that are significant at a false discovery rate (:mod:`fiedler.significance`)
+    "auto"       is "agreement" if more than 30 % of the features seem to agree with no other, and no screen otherwise
 
-If no column passes a screen, all columns are kept, and the selection is the same as without a screen.
+The share for "auto" is estimated from a sample of rows and features. Text is left alone: it is sparse or mostly zeros,
+and never negative. If no feature passes a screen, all are kept, and the selection is the same as without a screen.
 """
 
 from __future__ import annotations
@@ -13,23 +16,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..criteria import Criterion
 from ..criteria.criterion import Resolved
 from ..criteria.order import good_enough, rank_features, ranks_of
-from ..data.arrays import Matrix
+from ..data.arrays import dense
 from ..data.source import Source
-from ..engine.agreement import share_alone
-from ..engine.products import is_integer
+from ..engine.agreement import Agreed, random_places, share_alone
 from ..errors import ParameterError, ParameterTypeError, ParameterWarning
 from ..problem import Problem
 from ..sets.formula import ENOUGH, Shares, forward
-from ..significance.testing import Significance, agreement_of, associated_with, discover
+from ..significance.testing import Significance, agreement_of, associated, associated_with, discover
 from ..validation import check_choice, check_share, is_sparse
 from ..words import did_you_mean
 from .redundancy import limit_of, prune
@@ -55,6 +56,8 @@ class Ranking(NamedTuple):
         Sets only: the factor of every gain.
     n_fixed : int
         Number of features that were placed first without a choice.
+    n_dropped : int
+        Number of features, the last ones, that a screen dropped; they have no score.
     """
 
     scores: np.ndarray
@@ -62,6 +65,7 @@ class Ranking(NamedTuple):
     shares: Shares | None = None
     relevance: np.ndarray | None = None
     n_fixed: int = 0
+    n_dropped: int = 0
 
     @property
     def n_scored(self) -> int:
@@ -100,6 +104,27 @@ def rank(
     return ranking._replace(order=order, n_fixed=len(first))
 
 
+def ranked(resolved: Resolved, problem: Problem, n_features: int) -> Ranking:
+    """The order in which a selector with the default screen takes features."""
+    through = screened("auto", resolved, problem)
+    if through.kept.all():
+        return rank(resolved, problem, n_features)
+    columns, m = np.flatnonzero(through.kept), problem.n_features
+    inside = rank(resolved, _kept(problem, through.kept), min(n_features, len(columns)))
+    scores, relevance = (_wide(values, columns, m) for values in (inside.scores, inside.relevance))
+    order = np.concatenate([columns[inside.order], through.dropped])
+    return Ranking(scores, order, inside.shares, relevance, n_dropped=len(through.dropped))
+
+
+def _wide(values: np.ndarray | None, among: np.ndarray, m: int, fill: float = np.nan) -> Any:
+    """Values of the features ``among`` in an array of all m features."""
+    if values is None:
+        return None
+    whole = np.full(m, fill, dtype=values.dtype)
+    whole[among] = values
+    return whole
+
+
 # -------------------------------------------------------------------- the choice
 
 
@@ -121,6 +146,8 @@ class Choice:
         As the attributes of :class:`fiedler.SpectralSelector`.
     test : str, default="score"
         What the p-values test, as in :class:`fiedler.evaluate.Significance`.
+    screen : str, optional
+        What the screen has decided, and why.
     """
 
     scores: np.ndarray
@@ -135,6 +162,7 @@ class Choice:
     qvalues: np.ndarray | None = None
     effects: np.ndarray | None = None
     test: str = "score"
+    screen: str | None = None
 
     @cached_property
     def ranking(self) -> np.ndarray:
@@ -159,7 +187,7 @@ class Choice:
     def of_columns(self, name: str, feature_of: np.ndarray) -> Any:
         """A value per column of X instead of one per feature; ``feature_of`` has the feature of every column."""
         values = getattr(self, name)
-        if values is None or name in ("n_chosen", "explained"):
+        if values is None or name in ("n_chosen", "explained", "screen"):
             return values
         if name == "order":
             return np.argsort(self.ranking[feature_of], kind="stable")
@@ -169,23 +197,16 @@ class Choice:
 
     def widened(self, among: np.ndarray, last: np.ndarray) -> Choice:
         """The choice among more features: ``among`` are the numbers of its features, ``last`` those behind them."""
-
-        def wide(values: np.ndarray | None, fill: float = np.nan) -> Any:
-            if values is None:
-                return None
-            whole = np.full(len(among) + len(last), fill, dtype=values.dtype)
-            whole[among] = values
-            return whole
-
-        shares, copies = self.shares, self.stands_for
+        shares, copies, m = self.shares, self.stands_for, len(among) + len(last)
+        wide = partial(_wide, among=among, m=m)
         alone = "relevance", "pvalues", "qvalues", "effects"
         return replace(
             self,
             scores=wide(self.scores),
             order=np.concatenate([among[self.order], last]),
             shares=None if shares is None else shares._replace(added=wide(shares.added)),
-            stands_for=wide(None if copies is None else np.where(copies < 0, -1, among[copies]), -1),
-            included=wide(self.included, False),
+            stands_for=wide(None if copies is None else np.where(copies < 0, -1, among[copies]), fill=-1),
+            included=wide(self.included, fill=False),
             **{name: wide(getattr(self, name)) for name in alone},
         )
 
@@ -209,28 +230,42 @@ def choose(
     size = _size(wanted, m, resolved, len(fixed), threshold)
     if screen is None:
         return _chosen(resolved, problem, wanted, size, redundancy, rate, threshold, fixed)
-    through = screened(screen, resolved, problem, rate, fixed)
+    through = screened(screen, resolved, problem, rate, fixed, by_test=isinstance(wanted, str) and wanted == "fdr")
     columns, tested = np.flatnonzero(through.kept), through.tested
+    if screen == "auto" and not len(through.dropped):
+        choice = _chosen(resolved, problem, wanted, size, redundancy, rate, threshold, fixed)
+        return replace(choice, screen=through.why)
     passed = tested is not None and bool((tested.qvalues <= rate).any()) and associated_with(resolved, problem) is None
     if passed and wanted == "fdr":  # all that are kept have passed the same test
         wanted = "auto" if resolved.is_set else len(columns)
     # A number refers to all columns; a share and None refer to those that are kept.
     stated = isinstance(wanted, (int, np.integer))
     size = _size(min(wanted, len(columns)) if stated else wanted, len(columns), resolved, len(fixed), threshold)
-    inside = problem.take_columns(through.kept)
+    inside = _kept(problem, through.kept)
     options = redundancy, rate, threshold, np.searchsorted(columns, fixed)
     choice = _chosen(resolved, inside, wanted, size, *options).widened(columns, through.dropped)
-    found: dict[str, Any] = {"kept": through.kept}
+    found: dict[str, Any] = {"kept": through.kept, "screen": through.why}
     if tested is not None and choice.pvalues is None:
         found |= {"pvalues": tested.pvalues, "qvalues": tested.qvalues, "effects": tested.effect, "test": tested.test}
     if stated and threshold is None and wanted > len(columns) == choice.n_chosen:
         found["n_chosen"] = int(wanted)
         _warn(
             f"n_features_to_select={wanted}, but the screen keeps {len(columns)} of {m} columns; the other "
-            f"{wanted - len(columns)} that are selected were dropped as noise. Lower n_features_to_select.",
+            f"{wanted - len(columns)} that are selected were dropped as noise. Lower n_features_to_select, or set "
+            "screen=None.",
             wanted,
+            "screen",
         )
     return replace(choice, **found)
+
+
+def _kept(problem: Problem, kept: np.ndarray) -> Problem:
+    """The problem of the features that a screen keeps; fits with other labels share it if they keep the same."""
+    if not any(np.array_equal(found.kept, kept) for found in problem.built(Agreed)):
+        return problem.take_columns(kept)
+    inside, told = problem.keep("kept", lambda: problem.take_columns(kept)), problem.supervision
+    pairs = {"must_link": told.must_link, "cannot_link": told.cannot_link}
+    return inside.with_supervision(told.y, **pairs, unlabeled=told.unlabeled)
 
 
 def _chosen(
@@ -328,6 +363,8 @@ def _warn(message: str, n: int, *others: str) -> None:
 
 def _size(wanted: Any, m: int, criterion: Resolved, n_fixed: int, threshold: Any) -> int | None:
     """Number of features to select among m; None if the criterion ("auto") or a test ("fdr") decides."""
+    if wanted is None and criterion.is_set and threshold is None:
+        return None
     if wanted is None:
         return m if threshold is not None else max(1, m // 2, n_fixed)
     if isinstance(wanted, str) and wanted in ("auto", "fdr"):
@@ -375,44 +412,40 @@ def level(alpha: float | None, criterion: Criterion | Resolved) -> float:
 # -------------------------------------------------------------------- screens
 
 
-SCREENS = ("agreement", "fdr")
-_SAMPLE, _MOST = 1000, 0.5  # rows and columns that tell how many columns are noise, and the share that is worth a word
-_NEARLY_ALL = 0.95  # an estimated share, which should not look exact
-
-
-def noise_remark(X: Matrix, screen: str) -> str | None:
-    """A sentence that recommends the screen if most columns agree with no other; None otherwise, and for sources.
-
-    The share is estimated by the first round on a sample of rows and columns.
-    """
-    if isinstance(X, Source):
-        return None
-    n, m = X.shape
-    rows, columns = (np.linspace(0, size - 1, min(size, _SAMPLE)).astype(np.intp) for size in (n, m))
-    alone = share_alone(sp.csc_array(X[:, columns].tocsr()[rows]) if is_sparse(X) else X[np.ix_(rows, columns)])
-    if alone <= _MOST:
-        return None
-    share = "nearly all" if alone > _NEARLY_ALL else f"about {alone:.0%} of the"
-    if is_sparse(X) and is_integer(X) and X.data.min(initial=0) >= 0:
-        return f"{share} columns agree with no other; this is usual for text, and {screen} does not help there"
-    return f"{share} columns agree with no other: {screen} drops them before a graph is built"
+SCREENS = ("auto", "agreement", "fdr")
+_SAMPLE, _RUNS = 160, 4  # rows and features of the sample for "auto"; successive rows of a source are read faster
+_MOST = 0.3  # share of features that agree with no other: at most .24 on clean data, from .33 where half are noise
+_FOUND = 0.1  # q-value of a feature that agrees with labels, targets or pairs
 
 
 class Screened(NamedTuple):
-    """The features that a screen keeps, those that it drops, the likeliest to be real first, and its test."""
+    """The features that a screen keeps, those that it drops, the likeliest to be real first, its reason, its test."""
 
     kept: np.ndarray
     dropped: np.ndarray
+    why: str
     tested: Significance | None = None
 
 
-def screened(kind: str, criterion: Resolved, problem: Problem, alpha: float, fixed: np.ndarray) -> Screened:
-    """What a screen keeps of the features of a problem; ``fixed`` ones are kept in any case."""
+def screened(
+    kind: str,
+    criterion: Resolved,
+    problem: Problem,
+    alpha: float = ALPHA,
+    fixed: Sequence[int] | np.ndarray = (),
+    by_test: bool = False,
+) -> Screened:
+    """What a screen keeps of the features of a problem; ``fixed`` ones are kept in any case.
+
+    ``by_test`` states that features are selected by p-values, which would not be valid behind the screen "auto".
+    """
     check_choice("screen", kind, SCREENS)
-    if kind == "agreement":
-        agreement = agreement_of(problem)
-        kept, tested, order = agreement.kept.copy(), None, agreement.order
-    else:
+    tested, m = None, problem.n_features
+    if kind == "auto":
+        why = "features are tested" if by_test else _why_not(criterion, problem)
+        if why:
+            return Screened(np.ones(m, dtype=bool), np.empty(0, dtype=np.intp), f"no feature was left out: {why}")
+    if kind == "fdr":
         labelled = associated_with(criterion, problem) is not None  # labels are for the selection, not for the screen
         tested = discover(criterion, problem.with_supervision() if labelled else problem, alpha=alpha)
         kept = tested.qvalues <= alpha
@@ -421,8 +454,44 @@ def screened(kind: str, criterion: Resolved, problem: Problem, alpha: float, fix
             warnings.warn(ParameterWarning(message, parameter=("screen", "alpha"), value=alpha), stacklevel=4)
             kept = np.ones_like(kept)
         order = np.lexsort((tested.pvalues, ~kept))
+    else:
+        agreement = agreement_of(problem)
+        kept, order = agreement.kept.copy(), agreement.order
+        if not kept.all():
+            kept |= associated(criterion, problem) <= _FOUND
     kept[fixed] = True
-    return Screened(kept, order[~kept[order]], tested)
+    dropped, noise = order[~kept[order]], "looks" if m - kept.sum() == 1 else "look"
+    why = f"{len(dropped)} of {m} features {noise} like noise and were left out before the graph was built"
+    return Screened(kept, dropped, why if len(dropped) else "no feature was left out: none agrees with another", tested)
+
+
+def _why_not(criterion: Resolved, problem: Problem) -> str | None:
+    """Why "auto" leaves the features alone; None if most of them may be noise."""
+    if not any(recipe.reads_X for recipe in criterion.recipes):
+        return "the criterion builds no graph from X"
+    alone = problem.keep("alone", lambda: _alone(problem))
+    if alone is None:
+        return "X is sparse or mostly zeros, and never negative, as text is; there the test of noise does not help"
+    return None if alone > _MOST else f"about {alone:.0%} of the features agree with no other"
+
+
+def _alone(problem: Problem) -> float | None:
+    """The share of features that agree with no other, estimated from a sample; None for text."""
+    X, groups, (n, m) = problem.X, problem.groups, problem.X.shape
+    columns = np.arange(m) if groups is None else np.sort(np.unique(groups.owner, return_index=True)[1])
+    columns = columns[random_places(len(columns), _SAMPLE)]
+    if isinstance(X, Source):
+        starts = np.unique(np.linspace(0, max(n - _SAMPLE // _RUNS, 0), _RUNS).astype(np.intp))
+        ends = np.minimum(starts + _SAMPLE // _RUNS, [*starts[1:], n])
+        parts: list[Any] = [X[start:end, columns] for start, end in zip(starts, ends, strict=True)]
+        sample = np.concatenate([dense(part) for part in parts])
+    else:
+        rows = random_places(n, _SAMPLE)
+        sample = X[:, columns].tocsr()[rows].toarray() if is_sparse(X) else X[np.ix_(rows, columns)]
+    sparse = X.sparse if isinstance(X, Source) else is_sparse(X)
+    if sample.size and sample.min() >= 0.0 and (sparse or np.mean(sample == 0.0) > 0.5):
+        return None
+    return share_alone(np.asarray(sample, dtype=np.float64))
 
 
 # -------------------------------------------------------------------- features that are always selected

@@ -192,6 +192,21 @@ def associated_with(resolved: Resolved, problem: Problem) -> str | None:
     return informative(problem.supervision, null.task) if isinstance(null, Association) else None
 
 
+def associated(resolved: Resolved, problem: Problem) -> np.ndarray:
+    """q-values of the association of features with what a set reads; 1 if it reads nothing, or too few rows."""
+    kind = associated_with(resolved, problem)
+    builder, orders = (None, None) if kind is None else association(problem, kind, None)
+    if builder is None or orders is not None:  # permutations of few rows never pass a correction for many features
+        return np.ones(problem.n_features)
+    test = builder(problem, None)
+    p = map_columns(lambda F: test(F).p, problem.X)
+    if problem.groups is not None:  # the best column of a feature, corrected for their number
+        least = np.full(problem.n_features, np.nan)
+        np.fmin.at(least, problem.groups.owner, p)
+        p = np.minimum(least * problem.groups.sizes, 1.0)
+    return np.nan_to_num(adjusted(p), nan=1.0)
+
+
 # -------------------------------------------------------------------- the test of a criterion
 
 
