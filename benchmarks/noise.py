@@ -189,6 +189,48 @@ def real_sets(options: Options) -> Found:
     return tables | {"graphs": (["noise columns for each", "KNN(5)", "Agreeing(KNN(5))"], graphs)}
 
 
+DEFAULT: dict[str, Select] = {
+    "subset, auto (the default)": by_selector("subset", "auto"),
+    "subset": by_selector("subset"),
+    "LS, redundancy, auto": by_selector("laplacian", "auto", redundancy=True),
+    "LS, redundancy": by_selector("laplacian", redundancy=True),
+    "variance, redundancy": by_selector("variance", redundancy=True),
+}
+
+
+def few_columns(name: str, times: int) -> list[list]:
+    """Accuracy of 20 columns, or a quarter of the real ones if these are fewer, and the share of real ones."""
+    real, judge = noisy(name, times)
+    X, m = judge.data.X, real.X.shape[1]
+    k = min(20, max(1, m // 4))
+    chosen = {method: select(X, k) for method, select in DEFAULT.items()}
+    return [[method, float(judge.value(c)), float(np.mean(c < m))] for method, c in chosen.items()]
+
+
+def default(options: Options) -> Found:
+    """What the default chooses, with and without noise."""
+    sets, times = names(options.quick, target="classes"), (0, 4) if options.quick else TIMES
+    found = options.rows(
+        "noise-default", "set;times;method;value;real", few_columns, [(n, t) for n in sets for t in times]
+    )
+    value = {(r["set"], int(r["times"]), r["method"]): (float(r["value"]), float(r["real"])) for r in found}
+    rows = []
+    for block in ("held-out", "study"):
+        some = [name for name in sets if SOURCES[name]["block"] == block]
+        for method in DEFAULT:
+            mean = np.mean([[value[n, t, method] for t in times] for n in some], axis=0) if some else ()
+            rows += (
+                [[f"{block}, {len(some)}", method, *(f"{v:.3f}" for v in mean[:, 0]), *map(share, mean[:, 1])]]
+                if some
+                else []
+            )
+    header = ["sets", "method", *(f"{t} times" for t in times), *(f"real, {t} times" for t in times)]
+    auto, plain = (np.array([value[n, 0, method][0] for n in sets]) for method in list(DEFAULT)[:2])
+    other = [f"{n}: {a:.3f} instead of {p:.3f}" for n, a, p in zip(sets, auto, plain, strict=True) if a != p]
+    clean = [[str(len(sets)), str(int(np.sum(auto == plain))), "; ".join(other) or "–"]]
+    return {"default": (header, rows), "clean": (["sets without noise", "equal to screen=None", "others"], clean)}
+
+
 def told(name: str, draw: int, times: int) -> list[list]:
     """Of methods that read labels the mean over sizes of accuracy on hidden rows, or minus the RMSE of y."""
     real, judge = noisy(name, times)
@@ -289,7 +331,7 @@ def refined(options: Options) -> Found:
     return {"refined": (header, rows)}
 
 
-EXPERIMENTS = (planted_structures, real_sets, knowing, nothing, failing, refined)
+EXPERIMENTS = (planted_structures, real_sets, default, knowing, nothing, failing, refined)
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

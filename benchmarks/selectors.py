@@ -26,13 +26,13 @@ Select = Callable[..., np.ndarray]
 _L1 = {"penalty": "l1"} if LogisticRegression().l1_ratio is None else {"l1_ratio": 1.0}  # as before, as since 1.8
 
 
-def by_selector(criterion: Any, **options: Any) -> Select:
-    """The columns that a fitted selector chooses."""
+def by_selector(criterion: Any, screen: str | None = None, **options: Any) -> Select:
+    """The columns that a fitted selector chooses, by default from all columns."""
 
     def select(X: Any, k: int, seed: int = 0, y: Any = None) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return SpectralSelector(criterion, n_features_to_select=k, **options).fit(X, y).order_[:k]
+            return SpectralSelector(criterion, n_features_to_select=k, screen=screen, **options).fit(X, y).order_[:k]
 
     return select
 

@@ -33,7 +33,7 @@ names = [*waves, *(f"noise {j}" for j in range(4))]
 
 graph = KNN(10).build(X)
 print(graph)
-selector = SpectralSelector(LaplacianScore(KNN(10)), n_features_to_select=4).fit(X)
+selector = SpectralSelector(LaplacianScore(KNN(10)), n_features_to_select=4, screen=None).fit(X)
 results = dict(zip(names, selector.scores_.tolist(), strict=True))
 print(*(f"{names[j]:<8} {selector.scores_[j]:.3f}" for j in selector.order_), sep="\n")
 

@@ -34,10 +34,10 @@ numbers = [0, 2, 4, 8, 16, 32, 64]
 def ranking(number, expert):
     """Ranks of the twenty substances, given a number of pairs of one expert."""
     if not number:
-        return SpectralSelector(LaplacianScore()).fit(X).ranking_
+        return SpectralSelector(LaplacianScore(), screen=None).fit(X).ranking_
     must_link, cannot_link = pairs_from_labels(ill, n_pairs=number, random_state=expert)
     both = LaplacianScore() * ConstraintScore(1)
-    return SpectralSelector(both).fit(X, must_link=must_link, cannot_link=cannot_link).ranking_
+    return SpectralSelector(both, screen=None).fit(X, must_link=must_link, cannot_link=cannot_link).ranking_
 
 
 ranks = np.array([[ranking(number, expert) for number in numbers] for expert in range(10)])

@@ -34,10 +34,11 @@ X_train, X_test, y_train, y_test, must_train, _, cannot_train, _ = parts
 print(f"{must_link} and {cannot_link}; in the training part {must_train} and {cannot_train}")
 
 # %%
-# The selector requests the pairs; the scaler and the classifier do not.
+# The selector requests the pairs; the scaler and the classifier do not. Without a screen, the probes are left to the
+# criterion.
 
 sklearn.set_config(enable_metadata_routing=True)
-select = SpectralSelector().set_fit_request(must_link=True, cannot_link=True)
+select = SpectralSelector("constraint", screen=None).set_fit_request(must_link=True, cannot_link=True)
 pipeline = Pipeline([("scale", StandardScaler()), ("select", select), ("classify", KNeighborsClassifier(5))])
 
 # %%

@@ -203,7 +203,7 @@ def look(
     unit    constant          category                1
     <BLANKLINE>
     Run this:
-      SpectralSelector("subset", n_features_to_select="auto").fit(frame.drop(columns=['no', 'kind']), frame['kind'])
+      SpectralSelector().fit(frame.drop(columns=['no', 'kind']), frame['kind'])
     """
     if isinstance(table, (str, os.PathLike)):
         options = {"sheet": sheet, "header": header, "skip_rows": skip_rows, "transpose": transpose, "layer": layer}
@@ -391,7 +391,7 @@ def _python(guesses: dict[str, Any], frame: Any) -> str:
     names = {str(name): name for name in frame.columns}
     gone = {guesses["target"], *guesses["id_columns"], *guesses["drop"]}
     out = [name for text, name in names.items() if text in gone]
-    scale = ", scale='standard'" * bool(guesses["scale"])
+    scale = "scale='standard'" * bool(guesses["scale"])
     data = f"frame.drop(columns={out})" if out else "frame"
     y = f", frame[{names[guesses['target']]!r}]" if guesses["target"] is not None else ""
-    return f'SpectralSelector("subset", n_features_to_select="auto"{scale}).fit({data}{y})'
+    return f"SpectralSelector({scale}).fit({data}{y})"

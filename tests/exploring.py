@@ -19,7 +19,7 @@ def write_table(path, n=60, m=8, n_labels=9, seed=0):
     rng = np.random.default_rng(seed)
     groups = np.arange(n) % 3
     X = rng.normal(size=(n, m))
-    X[:, : m // 2] += 3 * rng.normal(size=(3, m // 2))[groups]
+    X[:, : m - 1] += 3 * rng.normal(size=(3, m - 1))[groups]
     names = [HOSTILE, "</script><script>alert(2)</script>", *(f"gene {j}" for j in range(2, m))]
     lines = [",".join(["id", *(f'"{name}"' for name in names), "kind"])]
     for i, row in enumerate(X):

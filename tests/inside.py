@@ -10,7 +10,7 @@ from fiedler.significance import closed_form
 from fiedler.sources import Source
 
 KNOBS = {
-    "agreement: largest": "fiedler.engine.agreement._LARGEST",
+    "agreement: most rows": "fiedler.engine.agreement._MOST_ROWS",
     "anchors: sample values": "fiedler.graphs.anchors._SAMPLE_VALUES",
     "approximate: as fast": "fiedler.engine.approximate._AS_FAST",
     "approximate: brute force": "fiedler.engine.approximate._BRUTE_FORCE",
@@ -62,7 +62,7 @@ def turn(monkeypatch, knob, value):
 
 READING = "_checked"  # the method of a source that reads a part of it
 PLACING = "_place"  # the method of Anchors that places them
-agreement_of_rows, agreement_of_columns, agreement_tested = agreement._Rows, agreement._Columns, agreement._tested
+agreement_look, agreement_tested = agreement._look, agreement._tested
 sketch_limits, triangles, fingerprint = approximate._limits, closed_form._triangles, run._fingerprint
 read_part = Source._checked
 

@@ -159,7 +159,7 @@ def opened(kind, path):
 def fitted(criterion, data, X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # constant columns that are selected, ties of whole numbers
-        return SpectralSelector(criterion, n_features_to_select=5).fit(X, data.y, **data.pairs)
+        return SpectralSelector(criterion, n_features_to_select=5, screen=None).fit(X, data.y, **data.pairs)
 
 
 def same_scores(got, expected, name=""):

@@ -325,7 +325,7 @@ def test_what_is_passed_is_what_is_named(criterion, wanted):
 
 
 def test_a_graph_that_nobody_takes_and_one_that_is_missing():
-    with pytest.raises(ValueError, match=r"graph= was passed, but laplacian does not use it; put"):
+    with pytest.raises(ValueError, match=r"graph= was passed, but subset does not use it; put"):
         SpectralSelector().fit(X, graph=KNN().build(X))
     with pytest.raises(ValueError, match=r"graph= was passed, but Variance\(\) does not use it"):
         Variance().evaluate(X, graph=KNN().build(X))

@@ -187,7 +187,7 @@ def test_a_label_per_row_warns_nobody_where_it_is_meant():
 
 _RNG = np.random.default_rng(0)
 _CLASSES = np.arange(30) % 3
-_X = _RNG.normal(size=(30, 6)) + np.outer(_CLASSES, np.linspace(1, 0, 6))
+_X = _RNG.normal(size=(30, 6)) + np.outer(_CLASSES, np.linspace(2, 1, 6))
 _I, _J = np.array([pair for pair in _RNG.integers(30, size=(60, 2)) if pair[0] != pair[1]]).T
 _SAME = _CLASSES[_I] == _CLASSES[_J]
 KNOWN = {

@@ -82,7 +82,7 @@ def test_outputs_are_what_their_names_say(data):  # noqa: F811
     fails("--out - writes a ranking to standard output", "select", *options, "--top", "2", "--out", "-", code=2)
     code, out, _ = run("rank", *options, "--out", "-")
     assert code == 0
-    assert rows(out)[0] == ["feature", "score", "rank", "explained"]
+    assert rows(out)[0] == ["feature", "gain", "rank", "explained"]
     assert not Path("-").exists()
 
 

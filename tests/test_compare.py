@@ -212,10 +212,13 @@ def test_sparse_stays_sparse_and_changes_nothing(blobs, monkeypatch):
     X = np.where(np.abs(X) < 0.7, 0, X)
     dense = run(["laplacian", "sselect"], X, y, n_labels=6)
     kinds = []
-    rank = module.rank
-    monkeypatch.setattr(
-        module, "rank", lambda c, problem, k: kinds.append(sp.issparse(problem.X)) or rank(c, problem, k)
-    )
+    ranking = module.checked_ranking
+
+    def spied(criterion, problem, *rest):
+        kinds.append(sp.issparse(problem.X))
+        return ranking(criterion, problem, *rest)
+
+    monkeypatch.setattr(module, "checked_ranking", spied)
     sparse = run(["laplacian", "sselect"], sp.csr_matrix(X), y, n_labels=6)
     assert kinds
     assert all(kinds)

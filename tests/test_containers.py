@@ -23,7 +23,7 @@ def cells(matrix=X):
 
 
 def selected():
-    return SpectralSelector(n_features_to_select=2)
+    return SpectralSelector("laplacian", n_features_to_select=2, screen=None)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])

@@ -154,6 +154,7 @@ def test_slow_waves_score_better_than_quick_ones_and_those_than_noise(run):
 def test_the_graph_on_the_selected_columns_keeps_the_moons_apart(run):
     results = run("plot_moons_and_noise")
     assert sorted(results["selected"]) == [0, 1, 2, 3, 4, 5]
+    assert set(results["default"]) < set(range(6))
     all_columns, selected = results["across"].values()
     assert all_columns > 0.2 > 0.01 > selected
 

@@ -73,7 +73,8 @@ def test_a_set_stands_for_its_near_copies(X):
         assert told.copies(copy) == []
         assert f"{chosen!r} (r = {r:.2f})" in told.why(copy)
     assert told.beaten_by("still") is None
-    assert "no score" in told.why("still")
+    assert "the screen dropped it as noise" in told.why("still")
+    assert "no score" in fitted(X, screen=None).explain(X).why("still")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), Problem.of])
@@ -333,7 +334,7 @@ def test_groups_are_explained_as_features(rng):
     base = np.repeat([0.0, 4.0], 30)[:, None] + rng.normal(size=(60, 3))
     X = np.hstack([base, base + 0.01 * rng.normal(size=(60, 3)), rng.normal(size=(60, 2))])
     labels = ["a", "a", "a", "b", "b", "b", "c", "d"]
-    selector = SpectralSelector("subset", n_features_to_select=2).fit(X, groups=labels)
+    selector = SpectralSelector("subset", n_features_to_select=2, screen=None).fit(X, groups=labels)
     told = selector.explain(X)
     assert len(told.order) == 4
     assert {"a", "b", "c", "d"} == set(told.feature_names)

@@ -120,7 +120,7 @@ def test_a_criterion_may_say_that_there_is_no_test(planted):
 def test_a_criterion_with_a_set_form_chooses_sets(planted):
     X, _ = planted
     X[:, 3] = X[:, 0]
-    selector = SpectralSelector(Walks(KNN(5)), n_features_to_select=5).fit(X)
+    selector = SpectralSelector(Walks(KNN(5)), n_features_to_select=5, screen=None).fit(X)
     assert len(selector.explained_) == 5
     assert not {0, 3} <= set(selector.order_[:5].tolist()), "a copy of a chosen feature adds nothing"
     assert SpectralSelector(Walks(KNN(5)), n_features_to_select="fdr").fit(X).pvalues_.shape == (12,)

@@ -133,13 +133,6 @@ def test_uneven_columns_get_a_scale(tmp_path, rng):
     assert "scale='standard'" in found.command
 
 
-def test_noise_is_remarked(rng):
-    X = rng.normal(size=(100, 60))
-    X[:, :10] += 2 * rng.normal(size=(100, 1))
-    found = fiedler.look(pd.DataFrame(X).add_prefix("v"))
-    assert any("columns agree with no other" in remark for remark in found.remarks)
-
-
 def test_y_beside_x_and_z_is_a_coordinate(rng):
     frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=list("xyz"))
     assert fiedler.look(frame).guesses["target"] is None

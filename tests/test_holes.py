@@ -409,7 +409,7 @@ def test_what_cannot_be_computed_is_refused_with_a_way_out():
     X = with_holes(40, 5, 0.2)
     refused("missing values", lambda: SpectralSelector("evsc").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", n_features_to_select="fdr").fit(X))
-    refused("agreement", lambda: SpectralSelector("laplacian", screen="agreement").fit(X))
+    refused("p-values", lambda: SpectralSelector("laplacian", screen="fdr").fit(X))
     empty = X.copy()
     empty[[3, 7]] = np.nan
     refused(r"2 rows in which every value is missing \(rows 3, 7\)", lambda: LaplacianScore().evaluate(empty))

@@ -57,7 +57,8 @@ def test_a_selector_that_refuses_missing_values_has_no_tag_that_allows_them():
     allowed = lambda **settings: SpectralSelector("laplacian", **settings).__sklearn_tags__().input_tags.allow_nan  # noqa: E731
     assert allowed()
     assert not allowed(n_features_to_select="fdr")
-    assert not allowed(screen="agreement")
+    assert not allowed(screen="fdr")
+    assert allowed(screen="agreement")
 
 
 def test_inverse_transform_takes_what_fit_took(noise):

@@ -21,7 +21,6 @@ from fiedler.report import (
     printable,
     render_html,
     render_json,
-    render_text,
     summarize,
     write_html,
 )
@@ -84,7 +83,6 @@ def test_every_method_has_a_report(name):
     assert set(summary) == KEYS
     selector = SpectralSelector(CRITERIA[name], n_features_to_select=3).fit(data.X, data.y, **data.pairs)
     assert summary["features"]["column"] == selector.order_.tolist()
-    assert render_text(summary).startswith(summary["run"]["method"])
     assert summary["graph"]["graphs"]
 
 
@@ -168,7 +166,6 @@ def test_infinite_and_missing_scores_stay_json():
     assert summary["features"]["score"][0] == "inf"
     assert summary["features"]["score"][-1] is None
     assert json.loads(render_json(summary)) == summary
-    assert "inf" in render_text(summary)
     assert page_of(summary, "suggestions", "graph", "agreement", "redundancy")
 
 
@@ -355,13 +352,6 @@ def test_a_missing_extra_is_named(missing, full, monkeypatch):
         render_html(full)
 
 
-def test_text_holds_no_control_characters(full):
-    text = render_text(full)
-    assert not [c for c in text if c != "\n" and not c.isprintable()]
-    assert "comparison by accuracy" in text
-    assert "stability over 5 draws" in text
-
-
 def test_printable_keeps_scripts_and_joiners():
     assert printable("क्‍ष\u00a0é") == "क्‍ष é"
     assert printable("a\x07b\ud800") == "a�b�"
@@ -393,7 +383,6 @@ SPREAD = Section(
     compute=spread,
     view=bars_of,
     tiles=lambda summary: [{"label": "Widest", "value": f"{max(summary['spread']['range']):.3g}"}],
-    lines=lambda summary, top: [f"widest range: {max(summary['spread']['range']):.3g}"],
 )
 
 
@@ -413,7 +402,6 @@ def test_a_section_of_one_s_own(blobs, tmp_path):
     assert '<a href="#spread">Spread</a>' in text
     widest = f"{max(summary['spread']['range']):.3g}"
     assert f"<dt>Widest</dt><dd>{widest}</dd>" in text
-    assert f"widest range: {widest}" in render_text(summary, sections=sections)
     assert 'id="spread"' not in page_of(summary)  # not in the table of the library
     assert "spread" not in {section.name for section in SECTIONS}
     plain = summarize(selector, X, y, feature_names=names)
@@ -428,7 +416,6 @@ def test_a_report_of_few_sections(blobs):
     for sections in (few, SECTIONS):
         found = re.findall(r'<section class="card" id="(\w+)"', render_html(summary, sections))
         assert set(found) - {"warnings", "notes"} == {"data", "run", "features", "agreement"}
-        assert render_text(summary, sections=sections).startswith("fisher")
 
 
 def test_the_table_of_sections_is_checked(full):

@@ -26,7 +26,7 @@ def uneven(rng):
 
 
 def test_one_wide_column_is_told_by_fit_and_evaluate(uneven):
-    message = r"spread by a factor of [\d,]+: 'c7' \([\d.e+]+\) against 'c\d+' .* laplacian reads columns"
+    message = r"spread by a factor of [\d,]+: 'c7' \([\d.e+]+\) against 'c\d+' .* subset reads columns"
     with pytest.warns(ScaleWarning, match=message) as caught:
         SpectralSelector().fit(uneven)
     assert "scale='standard' or scale='minmax', or keep them with scale='keep'." in str(caught[0].message)

@@ -48,8 +48,10 @@ def test_select_from_model_takes_the_best(name):
 
 def test_raw_scores_as_importances_take_the_worst():
     """What the docstring of scores_ warns of."""
-    raw = SelectFromModel(SpectralSelector(), importance_getter="scores_", threshold=-np.inf, max_features=2).fit(X)
-    worst = SpectralSelector().fit(X).order_[-2:]
+    raw = SelectFromModel(
+        SpectralSelector("laplacian"), importance_getter="scores_", threshold=-np.inf, max_features=2
+    ).fit(X)
+    worst = SpectralSelector("laplacian").fit(X).order_[-2:]
     np.testing.assert_array_equal(np.flatnonzero(raw.get_support()), np.sort(worst))
 
 
@@ -115,38 +117,38 @@ def test_a_threshold_keeps_what_is_as_good(name):
 
 
 def test_a_threshold_beside_a_number():
-    passing = SpectralSelector(threshold="mean").fit(X)
+    passing = SpectralSelector("laplacian", threshold="mean").fit(X)
     n = passing.n_features_
     assert 2 < n < 12
     np.testing.assert_array_equal(passing.support_, passing.scores_ <= passing.scores_.mean())
-    few = SpectralSelector(threshold="mean", n_features_to_select=2).fit(X)
+    few = SpectralSelector("laplacian", threshold="mean", n_features_to_select=2).fit(X)
     np.testing.assert_array_equal(few.support_, few.ranking_ <= 2)
-    assert SpectralSelector(threshold="mean", n_features_to_select=12).fit(X).n_features_ == n
-    assert SpectralSelector(threshold="0.7*mean").fit(X).n_features_ < n  # small is good
+    assert SpectralSelector("laplacian", threshold="mean", n_features_to_select=12).fit(X).n_features_ == n
+    assert SpectralSelector("laplacian", threshold="0.7*mean").fit(X).n_features_ < n  # small is good
     assert SpectralSelector("fisher", threshold="1.2*mean").fit(X, Y).n_features_ < 6
     with pytest.warns(ParameterWarning, match=r"none passes threshold=-1.0, the best score is 0\..* raise threshold"):
-        nothing = SpectralSelector(threshold=-1.0).fit(X)
+        nothing = SpectralSelector("laplacian", threshold=-1.0).fit(X)
     assert nothing.n_features_ == 0
     assert not nothing.support_.any()
-    everything = SpectralSelector(threshold=np.inf).fit(X)
+    everything = SpectralSelector("laplacian", threshold=np.inf).fit(X)
     assert everything.n_features_ == X.shape[1]
 
 
 def test_a_threshold_beside_redundancy_and_fdr():
     doubled = np.column_stack([X, X[:, 0] + 1e-3 * X[:, 1]])
-    kept = SpectralSelector(threshold="median", redundancy=True).fit(doubled)
+    kept = SpectralSelector("laplacian", threshold="median", redundancy=True).fit(doubled)
     assert (kept.scores_[kept.support_] <= np.median(kept.scores_)).all()
-    assert kept.n_features_ < SpectralSelector(threshold="median").fit(doubled).n_features_
+    assert kept.n_features_ < SpectralSelector("laplacian", threshold="median").fit(doubled).n_features_
     noisy = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 20))])
-    real = SpectralSelector(n_features_to_select="fdr").fit(noisy)
-    both = SpectralSelector(n_features_to_select="fdr", threshold="median").fit(noisy)
+    real = SpectralSelector("laplacian", n_features_to_select="fdr").fit(noisy)
+    both = SpectralSelector("laplacian", n_features_to_select="fdr", threshold="median").fit(noisy)
     np.testing.assert_array_equal(both.support_, real.support_ & (real.scores_ <= np.median(real.scores_)))
 
 
 @pytest.mark.parametrize("threshold", ["best", "x*mean", "2*", "mean*2", True, [1], np.nan])
 def test_bad_thresholds(threshold):
     with pytest.raises(ValueError, match=r"threshold must be a score, 'mean', 'median' or a multiple such as"):
-        SpectralSelector(threshold=threshold).fit(X)
+        SpectralSelector("laplacian", threshold=threshold).fit(X)
 
 
 def test_sets_have_no_threshold():
@@ -156,7 +158,7 @@ def test_sets_have_no_threshold():
 
 def test_constant_features_never_pass():
     padded = np.column_stack([X, np.ones(len(X))])
-    fitted = SpectralSelector(threshold=np.inf).fit(padded)
+    fitted = SpectralSelector("laplacian", threshold=np.inf).fit(padded)
     assert fitted.n_features_ == X.shape[1]
     assert not fitted.support_[-1]
 

@@ -275,7 +275,7 @@ def test_what_all_features_explain_is_computed_when_it_is_read(monkeypatch):
     np.testing.assert_array_equal(again.explained_, selector.explained_)
     assert selector.gains_[selector.order_[:5]].sum() == pytest.approx(selector.explained_[-1])
     assert len(made) == 1
-    assert not hasattr(SpectralSelector().fit(X), "explained_"), "a ranking has none"
+    assert not hasattr(SpectralSelector("laplacian").fit(X), "explained_"), "a ranking has none"
     SpectralSelector("subset", n_features_to_select="auto").fit(X)
     assert len(made) == 2, "nine tenths of it are asked for"
     with config_context(working_memory=0.02):  # too little memory to keep anything until it is read
@@ -445,7 +445,7 @@ def test_relevance_is_that_of_the_plain_loop(seed, reads, kind):
 def test_where_labels_say_nothing_the_set_is_the_unsupervised_one():
     X, known = supervised(5)
     codes, must = known["classes"]["y"], known["pairs"]["must_link"]
-    plain = SpectralSelector("subset", n_features_to_select=8).fit(X).order_.tolist()
+    plain = SpectralSelector("subset", n_features_to_select=8, screen=None).fit(X).order_.tolist()
     one_each = np.full(len(X), -1)
     for c in range(3):
         one_each[np.flatnonzero(codes == c)[0]] = c
@@ -458,13 +458,13 @@ def test_where_labels_say_nothing_the_set_is_the_unsupervised_one():
         {"must_link": must},
     ]
     for told in nothing:
-        assert SpectralSelector("subset", n_features_to_select=8).fit(X, **told).order_.tolist() == plain
+        assert SpectralSelector("subset", n_features_to_select=8, screen=None).fit(X, **told).order_.tolist() == plain
     with pytest.warns(UserWarning, match="all 40 labels in y are unknown"):
-        unknown = SpectralSelector("subset", n_features_to_select=8).fit(X, np.full(len(X), -1))
+        unknown = SpectralSelector("subset", n_features_to_select=8, screen=None).fit(X, np.full(len(X), -1))
     assert unknown.order_.tolist() == plain
-    ignored = SpectralSelector(SmoothSubset(supervised=False), n_features_to_select=8).fit(X, codes)
+    ignored = SpectralSelector(SmoothSubset(supervised=False), n_features_to_select=8, screen=None).fit(X, codes)
     assert ignored.order_.tolist() == plain
-    assert SpectralSelector("subset", n_features_to_select=8).fit(X, codes).order_.tolist() != plain
+    assert SpectralSelector("subset", n_features_to_select=8, screen=None).fit(X, codes).order_.tolist() != plain
 
 
 def test_minus_one_and_one_are_asked_about():
@@ -564,7 +564,7 @@ def test_from_a_file_in_few_passes(stored, monkeypatch):
 
 def test_an_interrupted_search_goes_on(stored, tmp_path):
     X, path = stored
-    expected = SpectralSelector("subset", n_features_to_select=15).fit(X)
+    expected = SpectralSelector("subset", n_features_to_select=15, screen=None).fit(X)
     folder = tmp_path / "blocks"
 
     def fit(stop_after):
@@ -576,7 +576,7 @@ def test_an_interrupted_search_goes_on(stored, tmp_path):
                 raise KeyboardInterrupt
 
         with config_context(working_memory=0.01), Run(progress, folder, "same") as run:
-            return SpectralSelector("subset", n_features_to_select=15).fit(open_source(path)), run.n_reused
+            return SpectralSelector("subset", n_features_to_select=15, screen=None).fit(open_source(path)), run.n_reused
 
     with pytest.raises(KeyboardInterrupt):
         fit(25)
@@ -729,12 +729,12 @@ def test_distances_kernel_and_ranks_are_made_once(rng, monkeypatch):
     monkeypatch.setattr(Problem, "keep", kept)
     monkeypatch.setattr("fiedler.graphs.supervised.row_distances", lambda *given: made.append("of the labelled rows"))
     X, y = rng.normal(size=(50, 30)), np.arange(50) % 3
-    SpectralSelector("subset", n_features_to_select=5).fit(X, y)
+    SpectralSelector("subset", n_features_to_select=5, screen=None).fit(X, y)
     assert sorted(made) == ["KNN", "distances", "kernel"]
     made.clear()
     problem = Problem.of(X, reuse=True)
     for labels in (y, y[::-1], np.roll(y, 1)):
-        SpectralSelector("subset", n_features_to_select=5).fit(problem, labels)
+        SpectralSelector("subset", n_features_to_select=5, screen=None).fit(problem, labels)
     assert sorted(made) == ["KNN", "distances", "kernel", "mid-ranks", "neighbour means"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -207,7 +208,9 @@ def _by_client(client: Any, tasks: list[Task], shape: tuple[int, int]) -> Iterat
     """As :func:`_finished`, by a client; raises an error if its cluster has no workers."""
     from distributed import TimeoutError, wait
 
-    left, alone = client.compute([task for task, _ in tasks]), None  # time of the first check without workers
+    with warnings.catch_warnings():  # a value per column is needed on every worker
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        left, alone = client.compute([task for task, _ in tasks]), None  # time of the first check without workers
     blocks = {future.key: block for future, (_, block) in zip(left, tasks, strict=True)}
     try:
         while left:

@@ -7,18 +7,17 @@ without column j, and are exact; the skewness is that of the whole A; the tail i
 
     round 1      w = 1. Where no column has a q-value of at most 0.1, every column is kept.
     round 2      w = z₊, z-scores of round 1. They have seen r_ij, and the mean of q_j gains what that adds.
-    rounds 3..6  w = 1 - lfdr, until w stays the same
-    kept         lfdr <= 0.2; all columns where these are fewer than two
+    rounds 3..6  w = 1 - lfdr where lfdr <= 0.1, else 0: doubtful columns would support each other; until w is the same
+    kept         lfdr <= 0.1; all columns where these are fewer than two
 
 The local false discovery rate is lfdr = min(1, π₀ / f(p)) with Grenander's density f of the p-values and Storey's π₀.
-A is held over the rows. With n > 1.5 m the correlations of the columns are held instead, and give the same. If neither
-fits into the working memory, a random sample of the rows is used.
+A is held over at most 4,096 rows, a random sample if there are more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ import scipy.sparse as sp
 from scipy.special import ndtr
 from sklearn.isotonic import isotonic_regression
 
-from ..data.arrays import Block, Matrix, as_csr, as_rows, rows_of
+from ..data.arrays import Block, Matrix, as_csr, dense, rows_of
 from ..data.memory import working_bytes
 from ..data.source import Source
 from ..validation import is_sparse
@@ -37,13 +36,11 @@ from .products import check_range, sparse_gram, sum_of_grams
 from .threads import batches, one_blas_thread
 
 GATE = 0.1  # the largest q-value of round 1 that lets the rounds begin
-KEPT = 0.2  # the largest local false discovery rate of a column that is kept
+KEPT = 0.1  # the largest local false discovery rate of a column that is kept
 _LAST_ROUND, _SAME = 6, 0.999  # rounds, and the cosine between two weights that ends them
 _FEWEST_ROWS, _FEWEST_COLUMNS = 6, 3  # that a third moment needs, and a column beside two others
-_BY_COLUMNS = 1.5  # rows for each column from which correlations are the smaller matrix
-_LARGEST = 16_384  # rows or columns of the largest square matrix we hold: 2 GiB
-_FEW_COLUMNS = 128  # whose products of three are held
-_ROWS_AT_ONCE, _COLUMNS_AT_ONCE = 1024, 2048
+_MOST_ROWS = 4096  # A takes 128 MiB then; a correlation of .1 has a z-score of 6
+_COLUMNS_AT_ONCE = 2048
 _DEGENERATE = 1e-9  # variance, relative to that of a typical column, below which every order gives the same sum
 _TINY = 1e-290  # the least p-value that a density is asked for
 
@@ -71,8 +68,8 @@ class Agreed(NamedTuple):
 def agreeing(X: Matrix) -> Agreed:
     """Which columns of X agree with others."""
     X = _sampled(X)
-    look, standard = _first_look(X)
-    n, m = X.shape
+    standard = _standards(X)
+    look, (n, m) = partial(_look, X, standard), X.shape
     varying = standard.scale > 0
     kept, nothing = np.ones(m, dtype=bool), np.full(m, np.nan)
     if n < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
@@ -88,7 +85,7 @@ def agreeing(X: Matrix) -> Agreed:
     p = _tested(look(w), w, standard, n, gain).p
     while True:
         posterior = 1.0 - local_fdr(p)
-        again = np.where(varying, posterior, 0.0)
+        again = np.where(varying & (posterior >= 1.0 - KEPT), posterior, 0.0)
         length = np.linalg.norm(again)
         if n_rounds == _LAST_ROUND or length == 0.0 or again @ w > _SAME * length * np.linalg.norm(w):
             break
@@ -100,12 +97,12 @@ def agreeing(X: Matrix) -> Agreed:
 
 def share_alone(X: Matrix) -> float:
     """The estimated share of columns that agree with no other, by the first round; 0 if it cannot be tested."""
-    look, standard = _first_look(X)
+    standard = _standards(X)
     varying = standard.scale > 0
     if X.shape[0] < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
         return 0.0
     w = varying / varying.sum()
-    return _null_share(_tested(look(w), w, standard, X.shape[0]).p[varying])
+    return _null_share(_tested(_look(X, standard, w), w, standard, X.shape[0]).p[varying])
 
 
 # -------------------------------------------------------------------- p-values and what they say
@@ -175,18 +172,19 @@ def _null_share(p: np.ndarray) -> float:
     return min(1.0, float(np.mean(p > 0.5)) / 0.5)
 
 
-# -------------------------------------------------------------------- A over the rows, or its other side
+# -------------------------------------------------------------------- A over the rows
 
 
 def _sampled(X: Matrix) -> Matrix:
-    """X, or a sample of its rows: what is held of it must fit into the working memory."""
+    """X, or a sample of its rows: A is held over them. In memory if it fits, and dense if that is no larger than A."""
     n, m = X.shape
-    most = min(_LARGEST, int(np.sqrt(working_bytes() / 8.0)))
-    if n > _BY_COLUMNS * m and m <= most:  # in memory the correlations of the columns are held
-        most = int(working_bytes() / (16.0 * m)) if isinstance(X, Source) else n
-        part: Any = X[random_places(n, most) if n > most else slice(None)] if isinstance(X, Source) else X
-        return sp.csc_array(part) if is_sparse(part) else part
-    return rows_of(X, random_places(n, most)) if n > most else X
+    most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(np.sqrt(working_bytes() / 8.0))))
+    X = rows_of(X, random_places(n, most)) if n > most else X
+    if isinstance(X, Source) and 8.0 * X.size <= working_bytes() / 2:
+        X = X[:, :]  # type: ignore[assignment]  # an array
+    if is_sparse(X):
+        return X.toarray() if m <= X.shape[0] else sp.csc_array(X, dtype=np.float64)
+    return X
 
 
 def random_places(length: int, most: int) -> np.ndarray:
@@ -196,115 +194,39 @@ def random_places(length: int, most: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(length, most, replace=False))
 
 
-def _first_look(X: Matrix) -> tuple[Callable[[np.ndarray], Look], Standard]:
-    """The function that looks at X with some weights, and how its columns are standardised."""
-    n, m = X.shape
-    by_columns = n > _BY_COLUMNS * m and not isinstance(X, Source)
-    if is_sparse(X):
-        X = sp.csc_array(X, dtype=np.float64)
+def _standards(X: Matrix) -> Standard:
+    """How the columns are standardised."""
     standard = Standard(*map_columns(lambda F: np.array(standards(F)), X))
     check_range(X, np.flatnonzero(~np.isfinite(standard.scale)))
-    return (_Rows(X, standard) if isinstance(X, Source) or not by_columns else _Columns(X, standard)), standard
+    return standard
 
 
-class _Rows:
-    """A held over the rows: n x n."""
+def _look(X: Matrix, standard: Standard, w: np.ndarray) -> Look:
+    """What the columns with these weights say about every column."""
+    root, n, used = np.sqrt(w), X.shape[0], np.flatnonzero(w)
 
-    def __init__(self, X: Matrix, standard: Standard):
-        self._X, self._standard = X, standard
+    def summed(part: Any, start: int) -> np.ndarray:
+        here = slice(start, start + part.shape[1])
+        return _summed(part, _part(standard, here), root[here])
 
-    def __call__(self, w: np.ndarray) -> Look:
-        X, standard, root, n = self._X, self._standard, np.sqrt(w), self._X.shape[0]
+    A = X.sum(summed, positioned=True) if isinstance(X, Source) else summed(X, 0)  # Z diag(w) Z'
+    A /= n
+    a = A.diagonal().copy()
 
-        def summed(part: Any, start: int) -> np.ndarray:
-            here = slice(start, start + part.shape[1])
-            return _summed(part, _part(standard, here), root[here])
+    def forms(part: Any, start: int) -> np.ndarray:
+        here = lambda at: _part(standard, slice(start + at.start, start + at.stop))  # noqa: E731
+        return map_columns(lambda F, at: _quadratic(F, here(at), A, a), part, 2.0 * n, numbered=True)
 
-        A = X.sum(summed, positioned=True) if isinstance(X, Source) else summed(X, 0)  # Z diag(w) Z'
-        A /= n
-        a = A.diagonal().copy()
-
-        def forms(part: Any, start: int) -> np.ndarray:
-            here = lambda at: _part(standard, slice(start + at.start, start + at.stop))  # noqa: E731
-            return map_columns(lambda F, at: _quadratic(F, here(at), A, a), part, 2.0 * n, numbered=True)
-
-        parts = X.map(forms, positioned=True) if isinstance(X, Source) else [forms(X, 0)]
-        quadratic, along = np.concatenate(parts, axis=-1)
-        row_squares = np.einsum("ij,ij->i", A, A)
-        with one_blas_thread(float(n) ** 3):
-            cubes, triangles = np.vdot(A * A, A), np.vdot(A @ A, A)
-        of = _invariants(a, row_squares, float(cubes), float(triangles), lambda v: A @ v)
-        return Look(quadratic / n - w, along, float(row_squares.sum()), float(a @ a), of)
-
-
-class _Columns:
-    """Correlations held between the columns: m x m, for more rows than columns."""
-
-    def __init__(self, X: np.ndarray | sp.csc_array, standard: Standard):
-        n, m = X.shape
-        self._X, self._standard = X, standard
-        self._rows = as_csr(shifted(X, np.ones(n))) if is_sparse(X) else None
-        self._R, self._fourth = np.zeros((m, m)), np.zeros((m, m))
-        triples = np.zeros((m, m, m)) if m <= _FEW_COLUMNS and n > m * m else None
-        for Z in self._blocks():
-            self._R += Z.T @ Z
-            square = Z * Z
-            self._fourth += square.T @ square
-            if triples is not None:
-                triples += np.stack([(Z * z[:, None]).T @ Z for z in Z.T])
-        self._R /= n
-        self._R[np.diag_indices(m)] = standard.scale > 0
-        self._squared = self._R**2
-        self._triples = None if triples is None else triples**2
-
-    def __call__(self, w: np.ndarray) -> Look:
-        n, used = self._X.shape[0], w > 0
-        quadratic, along = self._squared @ w, self._fourth @ w / n
-        R, u = self._R[np.ix_(used, used)], w[used]
-        root = np.sqrt(u)
-        G = root[:, None] * R * root
-        rows = [(Z * Z @ u, np.einsum("ij,ij->i", Z * u @ R, Z * u)) for Z in self._blocks(used)]
-        a, row_squares = (np.concatenate(part) / n for part in zip(*rows, strict=True))
-        triangles = float(np.vdot(G @ G, G))
-        of = _invariants(a, row_squares, self._cubes(w), triangles, lambda v: self._dot(w, v))
-        return Look(quadratic - w, along, float(w @ quadratic), float(a @ a), of)
-
-    def _blocks(self, used: np.ndarray | None = None) -> Iterator[np.ndarray]:
-        """Z, some rows at a time; all columns, or those of a mask."""
-        for start in range(0, self._X.shape[0], _ROWS_AT_ONCE):
-            Z = self._block(slice(start, start + _ROWS_AT_ONCE))
-            yield Z if used is None or used.all() else Z[:, used]
-
-    def _block(self, some: slice) -> np.ndarray:
-
-        if self._rows is None:
-            return standardised(as_rows(self._X[some]), self._standard)  # type: ignore[arg-type]  # it is dense
-        Z = self._rows[some].toarray()
-        Z -= self._standard.shift
-        Z *= _inverse(self._standard)
-        return Z
-
-    def _cubes(self, w: np.ndarray) -> float:
-        """Σ_ij a_ij³, from products of three columns or from the entries of A."""
-        n = self._X.shape[0]
-        if self._triples is not None:
-            return float(self._triples @ w @ w @ w) / n**3
-        total = 0.0
-        used = w > 0
-        for place, Z in enumerate(self._blocks(used)):
-            weighted = Z * (w[used] / n)
-            for Y in islice(self._blocks(used), place):
-                part = weighted @ Y.T
-                total += 2.0 * float(np.vdot(part * part, part))
-            part = weighted @ Z.T
-            total += float(np.vdot(part * part, part))
-        return total
-
-    def _dot(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """A v."""
-        n, at = self._X.shape[0], range(0, self._X.shape[0], _ROWS_AT_ONCE)
-        along = sum(v[i : i + _ROWS_AT_ONCE] @ Z for i, Z in zip(at, self._blocks(), strict=True))
-        return np.concatenate([Z @ (w * along) for Z in self._blocks()]) / n
+    parts = X.map(forms, positioned=True) if isinstance(X, Source) else [forms(X, 0)]
+    quadratic, along = np.concatenate(parts, axis=-1)
+    row_squares, cubed = np.einsum("ij,ij->i", A, A), A
+    if len(used) < n and not isinstance(X, Source):  # tr A³ is also that of the weighted correlations
+        Z = standardised(dense(X[:, used]), _part(standard, used)) * root[used]
+        cubed = Z.T @ Z / n
+    with one_blas_thread(float(len(cubed)) ** 3):
+        cubes, triangles = np.vdot(A * A, A), np.vdot(cubed @ cubed, cubed)
+    of = _invariants(a, row_squares, float(cubes), float(triangles), lambda v: A @ v)
+    return Look(quadratic / n - w, along, float(row_squares.sum()), float(a @ a), of)
 
 
 def standardised(F: np.ndarray, standard: Standard) -> np.ndarray:

@@ -31,7 +31,6 @@ import base64
 import hashlib
 import json
 import math
-import textwrap
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -56,7 +55,7 @@ from .trust import AGREEMENT, COMPARISON, SIGNIFICANCE, STABILITY, SUGGESTIONS
 from .values import AXIS, DISTRIBUTIONS
 
 __all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]
-__all__ += ["render_html", "render_json", "render_text", "summarize", "write_html"]
+__all__ += ["render_html", "render_json", "summarize", "write_html"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # The sections in the order of the page.
@@ -193,51 +192,6 @@ def render_json(summary: dict[str, Any]) -> str:
     }
     """
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"
-
-
-def render_text(summary: dict[str, Any], top: int = 20, sections: Sequence[Section] = SECTIONS) -> str:
-    """A summary as text for a terminal or a log.
-
-    Parameters
-    ----------
-    summary : dict
-        As :func:`summarize` gives it.
-    top : int, default=20
-        Number of best features to list.
-    sections : sequence of Section
-        What is shown; by default all that the library has.
-
-    Returns
-    -------
-    text : str
-        The report, line by line.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from fiedler import SpectralSelector
-    >>> from fiedler.report import render_text, summarize
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> selector = SpectralSelector("fisher", n_features_to_select=3).fit(X, y)
-    >>> print("\\n".join(render_text(summarize(selector, X, y)).splitlines()[:3]))
-    fisher: 3 of 13 features selected
-    =================================
-    178 rows, 13 features; 178 of 178 rows with a class (3 classes)
-    """
-    data, run = summary["data"], summary["run"]
-    title = f"{run['method']}: {run['n_selected']} of {data['n_features']} features selected"
-    lines = [title, "=" * len(title)]
-    if data["source"]:
-        lines.append(f"source   {data['source']}")
-    lines += [data_words(data), f"formula  {run['formula']}  ({run['direction']})", ""]
-    for section in sections:
-        there = section.compute is None or section.name in summary
-        lines += section.lines(summary, top) if section.lines and there else []
-    lines += [f"WARNING  {item['text']}" for item in summary["warnings"]]
-    lines += [f"note     {note}" for note in summary["notes"]]
-    lines = [printable(line) for line in lines]
-    wrapped = (textwrap.fill(line, 110, subsequent_indent=" " * 9) if len(line) > 110 else line for line in lines)
-    return "\n".join(wrapped) + "\n"
 
 
 def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS) -> str:

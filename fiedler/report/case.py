@@ -171,8 +171,6 @@ class Section:
         heading.
     tiles : callable, optional
         ``tiles(summary)`` gives the cards of this section at the top of the page, each made by :func:`tile`.
-    lines : callable, optional
-        ``lines(summary, top)`` gives the lines of the text report; ``top`` is the number of features to list.
     half : bool, default=False
         Whether the section takes half of the width, so that its neighbour in the table is shown next to it.
     """
@@ -186,7 +184,6 @@ class Section:
     applies: Callable[[Summary], bool] | None = None
     view: Callable[[Summary], Summary] | None = None
     tiles: Callable[[Summary], list[dict[str, str]]] | None = None
-    lines: Callable[[Summary, int], list[str]] | None = None
     half: bool = False
 
 

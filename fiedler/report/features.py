@@ -232,20 +232,7 @@ def _tiles_features(s: Summary) -> list[dict[str, str]]:
     return [tile("Selected", f"{s['run']['n_selected']:,}", f"best: {printable(best, 28)}", best)]
 
 
-def _lines_features(s: Summary, top: int) -> list[str]:
-    columns = s["features"]
-    frequency = columns.get("frequency")
-    word = "gain" if "gain" in columns else "score"
-    lines = [f"{'rank':>6}  {'feature':<32}{word:>12}" + ("  selected" if frequency else "")]
-    for at, (name, score) in enumerate(zip(columns["feature"][:top], columns[word][:top], strict=True)):
-        often = f"{frequency[at]:>9.0%}" if frequency else ""
-        number = "" if score is None else short(score)
-        lines.append(f"{at + 1:>6}  {printable(name, 31):<32}{number:>12}{often}  {columns['note'][at]}".rstrip())
-    rest = len(columns["feature"]) - top
-    return [*lines, f"        ... {rest:,} more", ""] if rest > 0 else [*lines, ""]
-
-
 def features_section(columns: Sequence[RankingColumn] = COLUMNS) -> Section:
     """The section with the ranking, and with the given optional columns."""
-    parts = {"view": partial(_view_features, columns=columns), "tiles": _tiles_features, "lines": _lines_features}
+    parts = {"view": partial(_view_features, columns=columns), "tiles": _tiles_features}
     return built_in("features", "Ranked features", _compute_features, **parts, label="Features")

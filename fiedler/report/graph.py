@@ -204,15 +204,6 @@ def _view(s: Summary) -> Summary:
     return view
 
 
-def _lines(s: Summary, top: int) -> list[str]:
-    lines = []
-    for graph in s["graph"]["graphs"]:
-        parts = f"{graph['n_components']} components, {graph['n_isolated']} isolated rows"
-        edges = "" if graph["n_edges"] is None else f"{graph['n_edges']} edges, "
-        lines.append(f"graph {graph['recipe']}: {graph['n_nodes']} rows, {edges}{parts}")
-    return lines
-
-
 def _draw_embedding(key: str, about: str, picture: Summary, colours: list[str], n_pieces: int) -> SvgFigure:
     """The samples, placed by the first two non-trivial eigenvectors; loose rows of the first picture are diamonds."""
     x, y = np.array(picture["x"]), np.array(picture["y"])
@@ -294,4 +285,4 @@ def _draw_eigenvalues(graph: Summary) -> SvgFigure:
     return figure
 
 
-GRAPH = built_in("graph", "The graph", compute_graph, _view, lines=_lines, label="Graph")
+GRAPH = built_in("graph", "The graph", compute_graph, _view, label="Graph")

@@ -20,7 +20,7 @@ from ..plots.svg import SvgFigure
 from ..selection.choice import ALPHA, level, ranked
 from ..syntax import as_criterion, short_text
 from ..words import number, printable
-from .case import Case, Summary, built_in, correlations, percent, quiet, short, tile
+from .case import Case, Summary, built_in, correlations, percent, quiet, tile
 from .graph import compute_graph
 
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
@@ -124,14 +124,7 @@ def _tiles_stability(s: Summary) -> list[dict[str, str]]:
     return [tile("Stability", percent(drawn["jaccard"]), words)]
 
 
-def _lines_stability(s: Summary, top: int) -> list[str]:
-    if (drawn := s["stability"]) is None:
-        return []
-    overlap = f"first {drawn['k']} features overlap by {short(drawn['jaccard'])} (Jaccard)"
-    return [f"stability over {drawn['n_draws']} draws: {overlap}, Kendall {short(drawn['kendall'])}"]
-
-
-_parts: Summary = {"tiles": _tiles_stability, "lines": _lines_stability, "applies": lambda s: True}
+_parts: Summary = {"tiles": _tiles_stability, "applies": lambda s: True}
 STABILITY = built_in("stability", "Stability", _compute_stability, _view_stability, **_parts)
 
 
@@ -188,13 +181,7 @@ def _view_suggestions(s: Summary) -> Summary:
     return {"curve": figure}
 
 
-def _lines_suggestions(s: Summary, top: int) -> list[str]:
-    found = [(item, "-" if item["n_features"] is None else item["n_features"]) for item in s["suggestions"]]
-    return [f"suggested number of features ({item['rule']}): {n}, {item['reason']}" for item, n in found]
-
-
-_parts = {"lines": _lines_suggestions, "label": "How many"}
-SUGGESTIONS = built_in("suggestions", "How many features?", _compute_suggestions, _view_suggestions, **_parts)
+SUGGESTIONS = built_in("suggestions", "How many features?", _compute_suggestions, _view_suggestions, label="How many")
 
 
 # -------------------------------------------------------------------- a comparison
@@ -263,16 +250,8 @@ def ordinal(place: int) -> str:
     return f"{place}{ending}"
 
 
-def _lines_comparison(s: Summary, top: int) -> list[str]:
-    lines = []
-    for metric, best in s["comparison"]["best"].items() if s["comparison"] else ():
-        order = ", ".join(f"{name} {rank:.2f}" for name, rank, *_ in best_points(s["comparison"], metric))
-        lines.append(f"comparison by {metric}, best {best}; mean rank: {order}")
-    return lines
-
-
 _comparison: Summary = {"compute": lambda case: case.comparison and case.comparison.summary(), "view": _view_comparison}
-_comparison |= {"tiles": _tiles_comparison, "lines": _lines_comparison, "label": "Comparison"}
+_comparison |= {"tiles": _tiles_comparison, "label": "Comparison"}
 COMPARISON = built_in("comparison", "Comparison of methods", **_comparison)
 
 

@@ -193,8 +193,10 @@ def associated_with(resolved: Resolved, problem: Problem) -> str | None:
 
 
 def associated(resolved: Resolved, problem: Problem) -> np.ndarray:
-    """q-values of the association of features with what a set reads; 1 if it reads nothing, or too few rows."""
-    kind = associated_with(resolved, problem)
+    """q-values of the association of features with what a criterion reads; 1 if it reads nothing, or too few rows."""
+    null, uses = resolved.formula.null(), resolved.uses
+    task = "target" if uses == {"target"} else "auto" if "target" in uses else "classes"
+    kind = informative(problem.supervision, null.task if isinstance(null, Association) else task) if uses else None
     builder, orders = (None, None) if kind is None else association(problem, kind, None)
     if builder is None or orders is not None:  # permutations of few rows never pass a correction for many features
         return np.ones(problem.n_features)
@@ -380,7 +382,7 @@ class Agreement:
         values of the column are permuted. The weights depend on earlier rounds, so use these p-values to order the
         columns, not as a test.
     kept : ndarray of bool, shape (n_features,)
-        The columns whose posterior is at least 0.8. All columns are kept if the first round finds no column with a
+        The columns whose posterior is at least 0.9. All columns are kept if the first round finds no column with a
         q-value of at most 0.1, or if the last round finds fewer than two columns.
     n_rounds : int
         Number of rounds: 1 if the first round found nothing, up to 6 otherwise, and 0 if there are too few rows or
