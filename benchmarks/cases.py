@@ -200,7 +200,7 @@ def choosing(name: str, k: str) -> Contenders:
     graph = KNN(5, algorithm="approximate").build(X) if name == "fashion_mnist" else None
     block, number = X.toarray() if sp.issparse(X) else X, int(k)
     single = block.astype(np.float32)
-    selector = SpectralSelector(fd.SmoothSubset(graph), n_features_to_select=number)
+    selector = SpectralSelector(fd.SmoothSubset(graph), n_features_to_select=number, screen=None)
     return {
         "fiedler": lambda: selector.fit(X).order_[:number],
         _GRAM: lambda: single @ single.T,
@@ -216,7 +216,8 @@ def refit(n: str, m: str) -> Contenders:
     rng, shape = np.random.default_rng(0), (int(n), int(m))
     y = rng.integers(4, size=shape[0])
     X = rng.normal(size=shape) + np.outer(y, rng.normal(size=shape[1]) * (rng.random(shape[1]) < 0.2))
-    few, selector = np.where(rng.random(shape[0]) < 0.1, y, -1), SpectralSelector("subset", n_features_to_select=50)
+    few = np.where(rng.random(shape[0]) < 0.1, y, -1)
+    selector = SpectralSelector("subset", n_features_to_select=50, screen=None)
     kept = Problem.of(X, reuse=True)
     selector.fit(kept, few)
     return {
@@ -229,7 +230,7 @@ def multi_cluster(name: str, number: str) -> Contenders:
     """MCFS with five eigenvectors."""
     X, k = data.load(name)[0], int(number)
     block, options = dense(X), {"n_selected_features": k, "mode": "index", "n_clusters": 5}
-    selector = SpectralSelector(fd.MCFS(n_clusters=5), n_features_to_select=k, scale="keep")
+    selector = SpectralSelector(fd.MCFS(n_clusters=5), n_features_to_select=k, scale="keep", screen=None)
     return {
         "fiedler": lambda: selector.fit(X).order_[:k],
         "skfeature-chappers": lambda: other.skfeature("sparse_learning_based.MCFS.mcfs", block, k=5, **options)[:k],
@@ -240,7 +241,7 @@ def best_of_sets(name: str, number: str) -> Contenders:
     """Trace ratio on the graph of the classes."""
     (X, y), k, module = data.load(name), int(number), "similarity_based.trace_ratio.trace_ratio"
     block, options = dense(X), {"mode": "index", "n_selected_features": k, "style": "fisher"}
-    selector = SpectralSelector(fd.TraceRatio(fd.ClassGraph()), n_features_to_select=k, scale="keep")
+    selector = SpectralSelector(fd.TraceRatio(fd.ClassGraph()), n_features_to_select=k, scale="keep", screen=None)
     return {
         "fiedler": lambda: selector.fit(X, y).order_[:k],
         "skfeature-chappers": lambda: other.skfeature(module, block, y, k=None, **options)[:k],
@@ -253,10 +254,18 @@ def screening(name: str) -> Contenders:
     return {"fiedler": lambda: agreement(X), "Laplacian score": lambda: LaplacianScore().evaluate(X)}
 
 
+def checking(n: str, m: str) -> Contenders:
+    """The default, which looks at a sample of the columns for noise and finds little, beside a fit without it."""
+    X = data.gaussian(int(n), int(m))
+    X += X[:, :1]
+    fit = {screen: SpectralSelector("laplacian", screen=screen).fit for screen in ("auto", None)}
+    return {"fiedler": lambda: fit["auto"](X), "screen=None": lambda: fit[None](X)}
+
+
 def significant(name: str) -> Contenders:
     """The features above noise: five times ten folds, each tested on the graph of the others."""
     X = data.normalised(data.load(name)[0]) if name == "pbmc_batches" else data.gaussian(1000, 5000)
-    single, selector = dense(X).astype(np.float32), SpectralSelector(n_features_to_select="fdr")
+    single, selector = dense(X).astype(np.float32), SpectralSelector("laplacian", n_features_to_select="fdr")
     return {"fiedler": lambda: selector.fit(X).order_, _GRAM: lambda: single @ single.T}
 
 
@@ -268,7 +277,7 @@ def by_anchors() -> Contenders:
     anchors = fd.Anchors(n_anchors=200)
     subset = fd.SmoothSubset(anchors, supervised=False)
     return {
-        "fiedler": lambda: SpectralSelector(subset, n_features_to_select=20).fit(X).order_,
+        "fiedler": lambda: SpectralSelector(subset, n_features_to_select=20, screen=None).fit(X).order_,
         "Laplacian score": lambda: LaplacianScore(anchors).evaluate(X),
     }
 

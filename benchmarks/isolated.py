@@ -167,7 +167,7 @@ def cells(graph: str, n: str, m: str = "20000", k: str = "10") -> dict[str, Any]
             return contenders.scanpy_neighbors(X, int(k)), {}
         if graph == "set":
             problem, recipe = Problem.read(X), KNN(5)  # the default of subset
-            SpectralSelector(SmoothSubset(recipe), n_features_to_select=int(k)).fit(problem)
+            SpectralSelector(SmoothSubset(recipe), n_features_to_select=int(k), screen=None).fit(problem)
             built = problem.graph(recipe)  # built by fit
         else:
             built = KNN(int(k), n_components=50 if graph == "components" else None).build(X)

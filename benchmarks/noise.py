@@ -199,35 +199,36 @@ DEFAULT: dict[str, Select] = {
 
 
 def few_columns(name: str, times: int) -> list[list]:
-    """Accuracy of 20 columns, or a quarter of the real ones if these are fewer, and the share of real ones."""
+    """Accuracy of 20 columns, or a quarter of the real ones if these are fewer, and the share of real ones; in the last
+    row whether the default chooses what it chooses without a screen."""
     real, judge = noisy(name, times)
     X, m = judge.data.X, real.X.shape[1]
     k = min(20, max(1, m // 4))
     chosen = {method: select(X, k) for method, select in DEFAULT.items()}
-    return [[method, float(judge.value(c)), float(np.mean(c < m))] for method, c in chosen.items()]
+    rows: list[list] = [[method, float(judge.value(c)), float(np.mean(c < m))] for method, c in chosen.items()]
+    return [*rows, ["same", float(np.array_equal(*list(chosen.values())[:2])), 0.0]]
 
 
 def default(options: Options) -> Found:
     """What the default chooses, with and without noise."""
     sets, times = names(options.quick, target="classes"), (0, 4) if options.quick else TIMES
-    found = options.rows(
-        "noise-default", "set;times;method;value;real", few_columns, [(n, t) for n in sets for t in times]
-    )
-    value = {(r["set"], int(r["times"]), r["method"]): (float(r["value"]), float(r["real"])) for r in found}
+    cells = [(name, more) for name in sets for more in times]
+    found = options.rows("noise-default", "set;times;method;value;real", few_columns, cells)
+    value = {(r["set"], int(r["times"]), r["method"]): [float(r["value"]), float(r["real"])] for r in found}
+    kind = {name: "text" if SOURCES[name]["kind"] == "text" else SOURCES[name]["block"] for name in sets}
     rows = []
-    for block in ("held-out", "study"):
-        some = [name for name in sets if SOURCES[name]["block"] == block]
+    for block in sorted(set(kind.values())):
+        some = [name for name in sets if kind[name] == block]
         for method in DEFAULT:
-            mean = np.mean([[value[n, t, method] for t in times] for n in some], axis=0) if some else ()
-            rows += (
-                [[f"{block}, {len(some)}", method, *(f"{v:.3f}" for v in mean[:, 0]), *map(share, mean[:, 1])]]
-                if some
-                else []
-            )
+            mean = np.mean([[value[n, t, method] for t in times] for n in some], axis=0)
+            rows.append([f"{block}, {len(some)}", method, *map(share, mean.T.ravel())])
     header = ["sets", "method", *(f"{t} times" for t in times), *(f"real, {t} times" for t in times)]
-    auto, plain = (np.array([value[n, 0, method][0] for n in sets]) for method in list(DEFAULT)[:2])
-    other = [f"{n}: {a:.3f} instead of {p:.3f}" for n, a, p in zip(sets, auto, plain, strict=True) if a != p]
-    clean = [[str(len(sets)), str(int(np.sum(auto == plain))), "; ".join(other) or "–"]]
+    auto, plain = list(DEFAULT)[:2]
+    changed = [name for name in sets if not value[name, 0, "same"][0]]
+    other = [
+        f"{name}: {share(value[name, 0, auto][0])} instead of {share(value[name, 0, plain][0])}" for name in changed
+    ]
+    clean = [[str(len(sets)), str(len(sets) - len(changed)), "; ".join(other) or "–"]]
     return {"default": (header, rows), "clean": (["sets without noise", "equal to screen=None", "others"], clean)}
 
 

@@ -1,8 +1,19 @@
-"""Errors and warnings that carry the parameter, its value and the way out as data. This module imports nothing."""
+"""Errors and warnings that carry the parameter, its value and the way out as data. It imports nothing of ours."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+_INSIDE = {"fiedler", "sklearn", "joblib"}
+
+
+def outside() -> int:
+    """The ``stacklevel`` that points a warning to the line of the user, not into this package or scikit-learn."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class Mentions(Exception):  # noqa: N818 - warnings are among its kinds

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, NamedTuple
@@ -336,10 +337,9 @@ def _judged(
 
 def _target(columns: list[Column], levels: list[int]) -> Column | None:
     """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
-    names = [str(column.name).strip().casefold() for column in columns]
-    known = set(_TARGETS.split()) - ({"y"} if {"x", "z"} & set(names) else set())  # coordinates
-    fitting = [(c, name, count) for c, name, count in zip(columns, names, levels, strict=True) if c.used and count > 1]
-    named = [column for column, name, _ in fitting if name in known]
+    called = called_targets([column.name for column in columns])
+    fitting = [(c, at, n) for at, (c, n) in enumerate(zip(columns, levels, strict=True)) if c.used and n > 1]
+    named = [column for column, at, _ in fitting if at in called]
     if named:
         return named[0]
     features = [column for column, _, count in fitting if not _is_id(column, count)]
@@ -348,6 +348,13 @@ def _target(columns: list[Column], levels: list[int]) -> Column | None:
         return None
     counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
     return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
+
+
+def called_targets(names: Sequence[Any]) -> list[int]:
+    """The columns whose names say that they are a target."""
+    plain = [str(name).strip().casefold() for name in names]
+    known = set(_TARGETS.split()) - ({"y"} if {"x", "z"} & set(plain) else set())  # coordinates
+    return [at for at, name in enumerate(plain) if name in known]
 
 
 def _is_id(column: Column, levels: int) -> bool:

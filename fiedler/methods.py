@@ -16,6 +16,7 @@ from .criteria import (  # noqa: F401 - METHODS looks up classes by name
     Explained,
     FisherScore,
     Phi,
+    RangeDifferences,
     Ratio,
     Rayleigh,
     Regressed,
@@ -497,23 +498,33 @@ class ReliefF(Method):
     With unit-norm features the ranking equals that of φ1 on the same graph ([SPEC] theorem 5). The score uses squared
     differences of the given values, so scale the features first.
 
+    The classical form (Kononenko 1994), as in MATLAB and skrebate, uses absolute differences of columns that are scaled
+    to the range from 0 to 1, and neighbours by their sum. On the raw iris data it has another order. RReliefF
+    (Robnik-Šikonja & Kononenko 1997) is the classical form for a real target; here all neighbours have the same weight.
+
     Parameters
     ----------
     n_neighbors : int, default=10
         Number of nearest hits of a row, and of nearest misses in every other class.
+    form : {"energy", "classical", "regression"}, default="energy"
+        The score of [SPEC], the classical ReliefF, or RReliefF, which reads a real target.
 
     Examples
     --------
     >>> from fiedler import ReliefF
     >>> ReliefF(5).formula()
     -2 * Energy(ReliefGraph(n_neighbors=5))
+    >>> from sklearn.datasets import load_iris
+    >>> ReliefF(form="classical").evaluate(*load_iris(return_X_y=True)).round(2)
+    array([0.14, 0.12, 0.36, 0.38])
     """
 
-    def __init__(self, n_neighbors: int = 10):
-        self.n_neighbors = n_neighbors
+    def __init__(self, n_neighbors: int = 10, form: str = "energy"):
+        self.n_neighbors, self.form = n_neighbors, form
 
     def formula(self) -> Criterion:
-        return Energy(ReliefGraph(self.n_neighbors)) * -2.0
+        differences = Energy if self.form == "energy" else RangeDifferences
+        return differences(ReliefGraph(self.n_neighbors, self.form)) * -2.0
 
 
 METHODS: dict[str, type[Criterion]] = {entry.name: globals()[entry.cls] for entry in registry.METHODS}

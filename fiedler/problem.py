@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .data.arrays import Matrix, dense, holes_of, number_names, rows_of, scaled, take_columns
-from .data.columns import Groups, prepare
+from .data.columns import Groups, listed, prepare, sentences, warn_of_table
 from .data.source import Source, column_name
 from .engine.distances import Distances, row_distances
-from .engine.missing import check_known, filled
+from .engine.missing import filled, usable
 from .engine.products import budget
 from .errors import ParameterError
 from .supervision import Supervision
@@ -105,6 +105,7 @@ class Problem:
     ):
         self.X, self.by_rows, self.given, self.reuse = X, by_rows, given, reuse
         self.groups, self.known = groups, known
+        self.given_rows: np.ndarray | None = None  # mask of the rows of the given table that are rows of X
         self.n_samples, self.n_features = X.shape
         if groups is not None:
             self.n_features = groups.n_features
@@ -193,14 +194,34 @@ class Problem:
             The problem, with missing values filled.
         """
         names = (number_names(X) or getattr(X, "columns", None)) if column_names is None else column_names
-        matrix, features = prepare(X, column_names, groups)
+        matrix, features, notes = prepare(X, column_names, groups)
         known = holes_of(matrix) if isinstance(matrix, np.ndarray) else None
+        told_of, kept = Supervision(matrix.shape[0], **told), None
         if known is not None and isinstance(matrix, np.ndarray):
+            rows, columns = usable(matrix, known)
             owner = np.arange(matrix.shape[1]) if features is None else features.of_column
-            check_known(known, [column_name(names, int(j)) for j in owner])
-            matrix = filled(matrix, known, features)
-        told_of = Supervision(matrix.shape[0], **told)
+            if not columns.all():
+                few = [
+                    f"{column_name(names, int(owner[j]))} ({known[:, j].sum()} known values)"
+                    for j in np.flatnonzero(~columns)
+                ]
+                notes = [*notes, f"not used: {listed(few)}"]
+                matrix = np.where(columns, matrix, 0.0)  # a constant has no score
+                known |= ~columns
+            if not rows.all():
+                gone = listed(list(map(str, np.flatnonzero(~rows))))
+                notes = [*notes, f"rows without any known value are left out: {gone}"]
+                matrix, known, kept, told_of = matrix[rows], known[rows], rows, told_of.take(np.flatnonzero(rows))
+            if len(matrix) < 2 or not columns.any():
+                raise ParameterError(f"X has too few known values. {sentences(notes)}", parameter="X")
+            if known.all():
+                known = None
+            else:
+                matrix = filled(matrix, known, features)
+        if notes:
+            warn_of_table(notes)
         problem = cls(matrix, told_of, given=given, reuse=reuse, groups=features, known=known)
+        problem.given_rows = kept
         problem.feature_names = names if features is None or features.names is None else features.names
         return problem
 
@@ -223,8 +244,32 @@ class Problem:
         problem : Problem
             A new problem over the same X.
         """
-        known = Supervision(self.n_samples, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+        rows, n = self.given_rows, self.n_samples
+        if rows is not None and (y is None or np.shape(y)[:1] == rows.shape):  # told of the table that was given
+            n = len(rows)
+        known = Supervision(n, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+        known = known if rows is None or n == self.n_samples else known.take(np.flatnonzero(rows))
         return self._over(self.X, supervision=known, _shared=self._shared)
+
+    def settled(self, y: Any = None) -> tuple[Problem, Any]:
+        """The problem to which labels and pairs refer by the rows of X from now on, and y of these rows.
+
+        They differ from the rows of the table that was given if some of those have no known value.
+
+        Parameters
+        ----------
+        y : array-like, optional
+            Labels or targets of the given rows, or of those of X.
+
+        Returns
+        -------
+        problem, y : Problem, array-like
+            The same problem, and the labels of its rows.
+        """
+        rows = self.given_rows
+        if rows is not None and y is not None and np.shape(y)[:1] == rows.shape:
+            y = Supervision(len(rows), y).y[rows]  # type: ignore[index]  # y is not None
+        return self if rows is None else self._over(self.X, _shared=self._shared, _own=self._own, given_rows=None), y
 
     def wanting(self, n_features: int | None) -> Problem:
         """The same problem, with everything that it has built, for a selection of a known size.
@@ -294,7 +339,7 @@ class Problem:
             A problem that has built nothing yet.
         """
         X, known = rows_of(self.X, rows), None if self.known is None else self.known[rows]
-        return self._over(X, supervision=Supervision(X.shape[0]), given=None, known=known)
+        return self._over(X, supervision=Supervision(X.shape[0]), given=None, known=known, given_rows=None)
 
     def take_columns(self, kept: np.ndarray) -> Problem:
         """The problem of some features; rows, supervision and the graph that was passed along stay.

@@ -49,6 +49,7 @@ RECIPES = (
 )
 PRIMITIVES = (
     Entry("energy", "Energy"),
+    Entry("rangedifferences", "RangeDifferences"),
     Entry("ratio", "Ratio", "[KA] eq. 9, 12"),
     Entry("rayleigh", "Rayleigh"),
     Entry("phi", "Phi", "[SPEC] eq. 9-11"),

@@ -88,7 +88,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         "agreement" keeps the features that correlate with others (:func:`fiedler.evaluate.agreement`), and for sets
         those that are associated with labels, targets or pairs. "auto" does the same if more than 30 % of the features
         seem to correlate with no other, as a sample of at most 160 rows and features shows, and nothing otherwise. It
-        leaves three cases alone: text (sparse or mostly zeros, and never negative), criteria without a graph from X,
+        leaves three cases alone: text (more than 80 % zeros, and never negative), criteria without a graph from X,
         and "fdr", which tests every feature. "fdr" keeps the features that are significant at the rate ``alpha``. If no
         feature passes, all are kept. Missing values are read as they were filled. p-values of the kept features alone
         are not valid, because the screen has used the same data; :func:`fiedler.evaluate.significance` tests all
@@ -325,7 +325,11 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         inside, named = opened(X)
         source, container = as_source(inside), is_container(X)
         if source is None and not container:
-            return super().transform(with_text_names(inside))
+            named_by_text = with_text_names(inside)
+            try:
+                return super().transform(named_by_text)
+            except np.exceptions.DTypePromotionError:  # dates beside numbers have no common type but object
+                return super().transform(named_by_text.astype(object))
         check_is_fitted(self)
         validate_data(self, named, reset=False, skip_check_array=True)
         columns = np.flatnonzero(self.support_)

@@ -147,6 +147,25 @@ class Supervision:
                     "remove them from one of the two."
                 )
 
+    def take(self, rows: np.ndarray) -> Supervision:
+        """Labels of some rows, and the pairs inside them.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Which rows.
+
+        Returns
+        -------
+        supervision : Supervision
+            What is known of these rows, numbered anew.
+        """
+        pairs = (
+            None if p is None else Pairs(p, self.n_samples)[rows].pairs for p in (self.must_link, self.cannot_link)
+        )
+        told = dict(zip(("must_link", "cannot_link"), pairs, strict=True))
+        return Supervision(len(rows), None if self.y is None else self.y[rows], **told, unlabeled=self.unlabeled)
+
     @property
     def missing(self) -> np.ndarray:
         """Mask of the rows whose label is missing; rows with the label ``unlabeled`` are not included."""

@@ -296,6 +296,41 @@ def relieff(X, f, y, k=10):
     return math.fsum(total)
 
 
+def classical_relieff(X, y, k=10):
+    """Misses, weighted by P(class) / (1 - P(own class)), minus hits: mean differences as shares of the range."""
+    scaled, rows, names = ranged(X, y), known(y), classes_of(y)
+    d = [[math.fsum(abs(a - b) for a, b in zip(u, v, strict=True)) for v in scaled] for u in scaled]
+    share = {name: sum(y[i] == name for i in rows) / len(rows) for name in names}
+    total = np.zeros(X.shape[1])
+    for i in rows:
+        for name in names:
+            chosen = nearest(np.array(d), i, k, [j for j in rows if y[j] == name])
+            mean = sum(abs(scaled[i] - scaled[j]) for j in chosen) / len(chosen)
+            total += (-mean if name == y[i] else mean * share[name] / (1 - share[y[i]])) / len(rows)
+    return total
+
+
+def regression_relieff(X, y, k=10):
+    """RReliefF: P(values differ | targets differ) - P(values differ | targets are alike), neighbours counted alike."""
+    scaled, rows = ranged(X, y), known_targets(y)
+    d = [[math.fsum(abs(a - b) for a, b in zip(u, v, strict=True)) for v in scaled] for u in scaled]
+    width = max(y[j] for j in rows) - min(y[j] for j in rows)
+    apart, both, differ = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for i in rows:
+        for j in nearest(np.array(d), i, k, rows):
+            apart += abs(y[i] - y[j]) / width / k
+            both += abs(y[i] - y[j]) / width * abs(scaled[i] - scaled[j]) / k
+            differ += abs(scaled[i] - scaled[j]) / k
+    return both / apart - (differ - both) / (len(rows) - apart)
+
+
+def ranged(X, y):
+    """Columns as shares of their range over the rows whose label or target is known."""
+    rows = known_targets(y) if np.asarray(y).dtype.kind == "f" else known(y)
+    low, high = X[rows].min(axis=0), X[rows].max(axis=0)
+    return (X - low) / (high - low)
+
+
 # ------------------------------------------------------------------------------------------------------ SPEC's φ1-φ3
 
 

@@ -112,7 +112,7 @@ def test_every_case_can_be_prepared_and_its_promises_are_numbers():
         assert not case._check or callable(getattr(cases, case._check))
         assert all(target >= 0 for target in case.targets.values())
         assert all(case.floor(against) >= 0 for against in case.targets)
-    assert sum(len(case.targets) for case in cases.cases()) == 105
+    assert sum(len(case.targets) for case in cases.cases()) == 107
 
 
 def test_a_case_is_a_row_of_the_table(monkeypatch):
@@ -188,8 +188,10 @@ def test_noise(monkeypatch):
     small(monkeypatch, noise, names=("breast_cancer", "diabetes"))
     monkeypatch.setattr(noise, "STRUCTURES", {"clusters": noise.STRUCTURES["clusters"]})
     monkeypatch.setattr(noise, "ABLE", ["variance", "subset", "subset, agreement"])
-    found = tables(noise.planted_structures(QUICK) | noise.real_sets(QUICK) | noise.knowing(QUICK))
-    assert {"planted", "planted-wide", "real", "sets", "graphs", "knowing"} == set(found)
+    found = tables(
+        noise.planted_structures(QUICK) | noise.real_sets(QUICK) | noise.default(QUICK) | noise.knowing(QUICK)
+    )
+    assert {"planted", "planted-wide", "real", "sets", "graphs", "default", "clean", "knowing"} == set(found)
     assert noise._declared("normal", 40, 30, 0)[0] in (0.0, 1.0)
 
 
@@ -199,7 +201,7 @@ def test_holes(monkeypatch):
     monkeypatch.setattr(holes, "FILLS", ("fiedler", "mean"))
     found = tables(holes.agreement(QUICK))
     assert [line[0] for line in found["agreement"]] == ["method", *holes.METHODS]
-    assert len(holes.best_of_noise(0.5, 0)) == 2
+    assert np.shape(holes.on_top("a path", 40, "in one block", 0)) == (4, 2)
 
 
 def test_significance():

@@ -146,7 +146,7 @@ def test_a_fit_that_fails_leaves_the_selector_as_it_was():
         frame[["f0"]].assign(f0=[f"name {i}" for i in range(len(frame))]),
         np.ones((1, 4)),
     ):
-        with pytest.raises(ValueError, match=r"every value is missing|no column that can be used|minimum"):
+        with pytest.raises(ValueError, match=r"too few known values|no column that can be used|minimum"):
             selector.fit(bad)
     selector.set_params(criterion="fisher")
     with pytest.raises(ValueError, match="requires y"):

@@ -108,12 +108,17 @@ def test_the_opening_on_significance_quotes_its_tables():
 
 
 def test_the_opening_on_noise_quotes_its_tables():
-    rows = [{row["method"]: row for row in table("noise.md", block)} for block in ("real", "held-out")]
-    (a, b), (c, d) = ((row["subset"], row["subset, agreement"]) for row in rows)
-    none, most = "accuracy, 0 times", "accuracy, 16 times"
-    assert says("noise.md", f"falls from {a[none]} to {a[most]} on the study sets and from {c[none]} to {c[most]} on")
-    assert says("noise.md", f"With the screen it is {b[most]} and {d[most]}")
-    assert says("noise.md", f"is {b[none]} instead of {a[none]}, and {d[none]} instead of {c[none]}")
+    found = {(row["sets"].split(",")[0], row["method"]): row for row in table("noise.md", "default")}
+    for block, where in (("held-out", "on nine held-out data sets"), ("study", "On the 17 study sets")):
+        plain, default = (found[block, method] for method in ("subset", "subset, auto (the default)"))
+        assert says("noise.md", f"from {plain['0 times']} to {plain['16 times']}")
+        assert says("noise.md", where)
+        assert says("noise.md", f"the default it is {default['16 times']}")
+    (clean,) = table("noise.md", "clean")
+    assert says("noise.md", f"On {clean['equal to screen=None']} of {clean['sets without noise']} data sets")
+    name, instead = clean["others"].split(": ")
+    assert says("noise.md", name)
+    assert says("noise.md", f"the accuracy is {instead}")
     blocks = next(row for row in table("noise.md", "failing") if "blocks" in row["data"])
     assert says("noise.md", f"keeps {100 * float(blocks['share']):.0f} % of the columns of correlated noise")
 

@@ -29,13 +29,24 @@ from fiedler import (
     SmoothSubset,
     SpectralSelector,
     SSelect,
+    TableWarning,
     Variance,
+    summarize,
 )
 from fiedler.criteria.missing import difference_penalty, fair_share, quotient_penalty
 from fiedler.data.arrays import holes_of
 from fiedler.data.columns import Groups
 from fiedler.engine.missing import filled, known_neighbors
-from fiedler.evaluate import accuracy_curve, compare, missing_values, neighborhood_jaccard, stability
+from fiedler.evaluate import (
+    accuracy_curve,
+    compare,
+    missing_values,
+    neighborhood_jaccard,
+    significance,
+    stability,
+    suggest_n_features,
+    tune,
+)
 from fiedler.syntax import as_criterion
 
 METHODS = [name for name in fiedler.METHODS if name != "evsc"]
@@ -170,7 +181,7 @@ def test_complete_columns_have_no_penalty_and_holes_cost_something():
     sigma = np.sqrt(2 * (W**2).sum()) / W.sum()
     for j in range(6):
         Wj = W * np.outer(K[:, j], K[:, j])
-        assert penalty[j] == pytest.approx(0.75 * (np.sqrt(2 * (Wj**2).sum()) / Wj.sum() - sigma), abs=1e-15)
+        assert penalty[j] == pytest.approx(0.85 * (np.sqrt(2 * (Wj**2).sum()) / Wj.sum() - sigma), abs=1e-15)
     assert penalty[2] == 0.0
     assert (np.delete(penalty, 2) > 0).all()
 
@@ -276,7 +287,7 @@ def test_a_column_that_knows_no_pair_of_one_kind_ranks_last():
     must, cannot = [[0, 1], [2, 3], [4, 5]], [[0, 10], [2, 12], [4, 14]]
     X[[10, 12, 14], 1] = np.nan
     scores = ConstraintScore(1).evaluate(X, must_link=must, cannot_link=cannot)
-    assert not np.isfinite(scores[1])
+    assert np.isinf(scores[1])
     assert np.isfinite(np.delete(scores, 1)).all()
 
 
@@ -410,14 +421,8 @@ def test_what_cannot_be_computed_is_refused_with_a_way_out():
     refused("missing values", lambda: SpectralSelector("evsc").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", n_features_to_select="fdr").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", screen="fdr").fit(X))
-    empty = X.copy()
-    empty[[3, 7]] = np.nan
-    refused(r"2 rows in which every value is missing \(rows 3, 7\)", lambda: LaplacianScore().evaluate(empty))
-    few = X.copy()
-    few[4:, 2] = np.nan
-    refused("fewer than 5 known values", lambda: LaplacianScore().evaluate(few))
-    named = pd.DataFrame(few, columns=list("abcde"))
-    refused("'c'", lambda: SpectralSelector().fit(named))
+    with pytest.raises(ValueError, match=r"too few known values\. Not used: 0 \(\d known values\), 1 \("):
+        LaplacianScore().evaluate(np.r_[X[:3, :2].round() * 0, np.full((20, 2), np.nan)])
     import scipy.sparse as sp
 
     refused("NaN", lambda: LaplacianScore().evaluate(sp.csr_array(np.nan_to_num(X) + np.where(np.isnan(X), np.nan, 0))))
@@ -427,6 +432,104 @@ def test_a_graph_in_factors_over_many_rows_is_refused(monkeypatch):
 
     turn(monkeypatch, "corrections: most rows", 10)
     refused("not sparse", lambda: LaplacianScore(RBF()).evaluate(with_holes(40, 5, 0.2)))
+
+
+# -------------------------------------------------------------------- rows and columns that are (nearly) empty
+
+
+KINDS = {"array": np.asarray, "pandas": lambda X: pd.DataFrame(X, columns=list("abcdefg")[: X.shape[1]])}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_with_few_known_values_is_left_out(kind):
+    X = with_holes(40, 6, 0.2)
+    few = np.column_stack([X, np.r_[X[:4, 0], np.full(36, np.nan)]])
+    few[:4, 6] = [1.0, 2.0, 3.0, 4.0]
+    name = "'g'" if kind == "pandas" else "6"
+    with pytest.warns(TableWarning, match=rf"Not used: {name} \(4 known values\)"):
+        selector = SpectralSelector("laplacian", screen=None).fit(KINDS[kind](few))
+    np.testing.assert_array_equal(selector.scores_[:6], LaplacianScore().evaluate(X))
+    assert np.isnan(selector.scores_[6])
+    assert np.isnan(few).sum() == np.isnan(X).sum() + 36  # the input is as it was
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["laplacian", "subset", "fisher", "constraint", LaplacianScore(Precomputed())])
+def test_a_row_without_known_values_is_left_out(kind, name):
+    """As if the row were not there: for labels, pairs and a graph, too; transform keeps it."""
+    X, y = with_holes(40, 6, 0.1), np.arange(40) % 2
+    gone = np.array([3, 17])
+    X[gone], left = np.nan, np.delete(np.arange(40), gone)
+    place = dict(zip(left.tolist(), range(38), strict=True))
+    pairs = {"must_link": [[0, 4], [5, 9], [3, 6]], "cannot_link": [[18, 30]]}
+    inside = {k: [[place[a], place[b]] for a, b in v if a in place and b in place] for k, v in pairs.items()}
+    W = KNN(4).build(np.random.default_rng(0).normal(size=(40, 2))).toarray()
+    known, of_left = {}, {}
+    if name == "constraint":
+        known, of_left = pairs, inside
+    elif not isinstance(name, str):
+        known, of_left = {"graph": W}, {"graph": W[np.ix_(left, left)]}
+    else:
+        known, of_left = {"y": y}, {"y": y[left]}
+    make = lambda: SpectralSelector(name, n_features_to_select=3, screen=None)  # noqa: E731
+    with pytest.warns(TableWarning, match=r"Rows without any known value are left out: 3, 17\."):
+        found = make().fit(KINDS[kind](X), **known)
+    expected = make().fit(KINDS[kind](X[left]), **of_left)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(found.order_, expected.order_)
+    assert found.transform(KINDS[kind](X)).shape == (40, 3)
+    with pytest.warns(TableWarning):
+        problem = Problem.of(KINDS[kind](X), reuse=True)
+    for _ in range(2):  # labels of the given rows
+        np.testing.assert_array_equal(make().fit(problem, **known).scores_, expected.scores_)
+
+
+@pytest.mark.filterwarnings("ignore::fiedler.TableWarning")
+def test_evaluations_leave_out_empty_rows_and_columns(rng):
+    y = np.arange(50) % 2
+    frame = pd.DataFrame(rng.normal(size=(50, 5)) + y[:, None], columns=list("abcde"))
+    table = frame.assign(empty=np.nan, no=range(50), one=1.0)
+    table.iloc[[2, 9]] = np.nan
+    left = table.index.delete([2, 9])
+    alone, of_alone = frame.loc[left].assign(empty=0.0, no=0.0, one=0.0), y[left]
+    for function in (
+        lambda X, y: significance("fisher", X, y).pvalues,
+        lambda X, y: stability("fisher", X, y, k=2, n_draws=3).frequency,
+        lambda X, y: compare(["fisher", "subset"], X, y, n_features=[2, 3], n_draws=2, n_jobs=1).table["value"],
+        lambda X, y: tune(LaplacianScore(), {"graph__n_neighbors": [3, 5]}, X, y, n_features=2).table["cut"],
+        lambda X, y: suggest_n_features("fisher", X, y, n_features=[2, 3]).n_features,
+        lambda X, y: accuracy_curve(X, y, [0, 1, 2], n_features=[1, 2], n_repeats=1).values,
+        lambda X, y: summarize(SpectralSelector("fisher").fit(X, y), X, y)["features"]["score"],
+    ):
+        np.testing.assert_array_equal(function(table, y), function(alone, of_alone))
+
+
+def test_frames_name_what_they_leave_out(rng):
+    """By reason, in one warning: empty, constant, row numbers and texts; a typing error is a missing value."""
+    base = pd.DataFrame(rng.normal(size=(30, 4)) + np.repeat([0.0, 3.0], 15)[:, None], columns=list("abcd"))
+    plain = base.assign(empty=np.nan, one=1.0, no=np.arange(30) + 7)
+    with pytest.warns(TableWarning) as caught:
+        selector = SpectralSelector("variance").fit(plain)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    message = "Not used: 'empty' (0 known values), 'one' (constant), 'no' (numbers the rows)."
+    assert str(caught[0].message) == f"how the table is read: {message}"
+    assert np.isnan(selector.scores_[4:]).all()
+    mixed = plain.assign(
+        kind=["u", "v"] * 15, note=[f"n{i}" for i in range(30)], typo=[*base["a"].astype(str)[1:], "1,5 mm"]
+    )
+    with pytest.warns(TableWarning) as caught:
+        selector = SpectralSelector("variance").fit(mixed)
+    said = str(caught[0].message)
+    assert len(caught) == 1
+    assert "No numbers, read as missing: '1,5 mm' in 'typo'." in said
+    assert "'empty' (0 known values), 'one' (constant), 'no' (numbers the rows), 'note' (30 different texts)" in said
+    assert np.isfinite(selector.scores_[[0, 1, 2, 3, 7, 9]]).all()
+    dates = base.assign(day=pd.date_range("2026-01-01", periods=30))
+    with pytest.warns(TableWarning, match="days"):
+        selector = SpectralSelector("variance", n_features_to_select=5).fit(dates)
+    assert selector.transform(dates).shape == (30, 5)
+    assert selector.set_output(transform="pandas").transform(dates)["day"].dtype.kind == "M"
 
 
 # -------------------------------------------------------------------- the pattern of the holes

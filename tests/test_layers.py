@@ -125,19 +125,19 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 983,
-    "criteria": 1_441,
-    "data": 3_169,
-    "engine": 2_324,
-    "evaluate": 1_348,
-    "explore": 1_312,
-    "graphs": 1_456,
+    "cli": 991,
+    "criteria": 1_462,
+    "data": 3_200,
+    "engine": 2_317,
+    "evaluate": 1_351,
+    "explore": 1_314,
+    "graphs": 1_498,
     "plots": 782,
     "report": 1_346,
     "selection": 778,
     "sets": 941,
     "significance": 646,
-    "top": 1_809,
+    "top": 1_863,
 }
 
 

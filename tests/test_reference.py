@@ -8,8 +8,10 @@ import reference as ref
 import reference_sets as sets
 import scipy.sparse as sp
 from reference import implied_pairs as implied
+from sklearn.datasets import load_iris
 
 import fiedler as fd
+from fiedler.sources import open_source
 
 RTOL = 1e-8
 # (seed, n, classes, scale, offset)
@@ -353,6 +355,36 @@ def test_defaults_and_selector(name):
     close(fd.METHODS[name]().evaluate(s.X, **supervision(s, reads)), expected)
     if name not in ("mcfs", "mrsf"):  # which choose as many coefficients as a selector selects features
         close(fd.SpectralSelector(name, screen=None).fit(s.X, **supervision(s, reads)).scores_, expected)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("known", ["y", "few", "target", "some"])
+def test_relieff_as_elsewhere(known, kind):
+    s = make(5, 40, 3)
+    y = {"y": s.y, "few": s.few, "target": s.X[:, 0] + s.X[:, 1] ** 2, "some": s.some}[known]
+    classes = known in ("y", "few")
+    expected = (ref.classical_relieff if classes else ref.regression_relieff)(s.X, y, 4)
+    close(fd.ReliefF(4, "classical" if classes else "regression").evaluate(kind(s.X), y), expected)
+
+
+def test_relieff_of_iris_is_that_of_matlab():
+    """The weights and the order in MATLAB's documentation, ten neighbours, raw values; ties are broken otherwise."""
+    X, y = load_iris(return_X_y=True)
+    found = fd.SpectralSelector(fd.ReliefF(form="classical")).fit(X, y)
+    np.testing.assert_allclose(found.scores_, [0.1399, 0.1226, 0.3590, 0.3754], atol=1.5e-4)
+    assert found.order_.tolist() == [3, 2, 0, 1]
+    close(fd.ReliefF(form="classical").evaluate(X * [1, 10, 0.1, 5], y), found.scores_)
+
+
+def test_relieff_as_elsewhere_says_what_it_cannot_do(tmp_path):
+    s = make(5, 40, 3)
+    np.save(tmp_path / "X.npy", s.X)
+    with pytest.raises(ValueError, match="form='classical' needs X in memory"):
+        fd.ReliefF(form="classical").evaluate(open_source(tmp_path / "X.npy"), s.y)
+    with pytest.raises(ValueError, match="form must be one of 'energy', 'classical', 'regression', got 'relief'"):
+        fd.ReliefF(form="relief").evaluate(s.X, s.y)
+    with pytest.raises(ValueError, match="cannot be computed with missing values"):
+        fd.ReliefF(form="classical").evaluate(np.where(s.X > 2, np.nan, s.X), s.y)
 
 
 @pytest.mark.parametrize("name", fd.METHODS)

@@ -102,14 +102,14 @@ def test_mcfs_on_a_graph_without_edges_is_an_error(noise):
 # -------------------------------------------------------------------- tables
 
 
-@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+@pytest.mark.filterwarnings("ignore:how the table is read")
 def test_instants_of_a_time_zone_keep_their_distances(rng):
     instants = pd.date_range("2024-03-30 20:00", periods=12, freq="h", tz="Europe/Berlin")  # summer time begins
     problem = Problem.of(pd.DataFrame({"when": instants, "x": rng.normal(size=12)}))
     np.testing.assert_allclose(np.diff(problem.X[:, 0]), 1 / 24, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+@pytest.mark.filterwarnings("ignore:how the table is read")
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_units_beside_a_category_do_not_matter(rng, unit):
     frame = pd.DataFrame({"a": rng.normal(size=40), "kind": ["u", "v"] * 20})
@@ -126,7 +126,7 @@ def test_infinity_beside_a_category_is_an_error(rng):
 # -------------------------------------------------------------------- evaluation refuses what a fit refuses
 
 
-@pytest.mark.filterwarnings("ignore:the table is not purely numeric")
+@pytest.mark.filterwarnings("ignore:how the table is read")
 def test_evaluation_refuses_what_a_fit_refuses(rng):
     y = np.repeat([0, 1], 30)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd")).assign(

@@ -158,7 +158,7 @@ def chance_right(text: TextSet, columns: np.ndarray, folds: np.ndarray) -> np.nd
 
 def ranking(criterion: Any, X: Any, y: np.ndarray | None, filler: np.ndarray) -> tuple[np.ndarray, int]:
     """Columns best first, those without a score (absent from the rows read) in random order, and how many have one."""
-    selector = fd.SpectralSelector(criterion, n_features_to_select=1).fit(X, y)
+    selector = fd.SpectralSelector(criterion, n_features_to_select=1, screen=None).fit(X, y)
     scored = selector.order_[: np.count_nonzero(~np.isnan(selector.scores_))]
     return np.concatenate([scored, filler[~np.isin(filler, scored)]]), len(scored)
 

@@ -123,7 +123,7 @@ _HELP = {
     "rank --out": "Write the ranking to this .csv, .tsv, .json, .xlsx, .parquet or .feather file; - is standard "
     "output.",
     "select --top": "Features to keep: a number (100), a share (0.1), auto (as many as a set needs) or fdr (those "
-    "above noise). It is required, except with --auto.",
+    "above noise). By default as many as a set needs, or half in a ranking.",
     "select --out": "File to write the reduced table to, in the format of DATA.",
     "compare --method": "A method to compare, name[param=value,...]. Can be repeated. Without it, usual methods are "
     "compared.",
@@ -310,8 +310,6 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
 
     Row ids and labels are kept. The order of the columns and their values do not change.
     """
-    if options["top"] is None and not options["auto"]:
-        raise click.UsageError("Missing option '--top': how many features to keep; --auto decides it.")
     from ..data.formats import file_format, write_table
     from . import run
 
@@ -325,6 +323,8 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     with screen.watching(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
+    if hasattr(selector, "explained_"):
+        kept += f", which explain {selector.explained_[-1]:.0%},"
     screen.done(f"wrote {options['out']}: {kept} by {run.short_text(job.criterion)}")
 
 

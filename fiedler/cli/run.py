@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shlex
 import tempfile
 import threading
 import warnings
@@ -170,6 +171,14 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
             if read:
                 must, cannot = (np.concatenate(part) for part in zip(*read, strict=True))
                 pairs = {"must_link": must, "cannot_link": cannot}
+    if not (options["auto"] or options["target"] or options["labels"]):
+        from ..first_look import called_targets
+
+        names, categories = table.feature_names.tolist(), [] if table.groups is None else list(table.groups.levels)
+        called, ends = called_targets(names), {0, len(names) - 1}
+        if called or (len(categories) == 1 and ends & {*categories}):
+            name = shlex.quote(str(names[called[0] if called else categories[0]]))
+            screen.note(f"{name} looks like a target, but is a feature here; use --target {name}, or --drop {name}")
     # A marker that was named has been applied by the reader: -1 is then a class like any other.
     command = click.get_current_context().command.name or ""
     names = list(map(str, table.feature_names))

@@ -16,7 +16,7 @@ from ..sets.formula import SetFormula
 from ..sets.kernel import Term
 from .criterion import Criterion, Product, Scaled, Scorer, Sum, Traits
 from .disagreement import Disagreement
-from .energy import Energy, Ratio, Rayleigh
+from .energy import Energy, RangeDifferences, Ratio, Rayleigh
 from .explained import Explained, TraceDifference
 from .moments import Correlation, FisherScore, Variance
 from .nulls import FeatureOrders, LabelOrders, NoTest, Quotient

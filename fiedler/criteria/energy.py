@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import dense
+from ..engine.threads import batches
 from ..graphs import Graph, Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion, Features, Scorer, Traits, per_feature
 from .missing import (
     SHARE,
+    SHARE_OF_PAIRS,
     KnownPairs,
     difference_penalty,
     graph_weights,
@@ -19,6 +22,8 @@ from .missing import (
     weights_without_loops,
 )
 from .nulls import FeatureOrders, Null, Quotient
+
+_EDGES_AT_ONCE = 4096
 
 
 class OnGraph(Criterion):
@@ -70,6 +75,41 @@ class Energy(OnGraph):
         return Scorer(graph.rows, parts, cost=graph.cost)
 
 
+class RangeDifferences(OnGraph):
+    """Absolute differences along the edges, ½ Σ_ij w_ij |f_i - f_j| / (max f - min f); it does not depend on units.
+
+    The range is that of the rows with edges.
+
+    Parameters
+    ----------
+    graph : Recipe
+        The graph with weights W.
+
+    Examples
+    --------
+    >>> from fiedler import Precomputed, RangeDifferences
+    >>> RangeDifferences(Precomputed([[0, 2, 0], [2, 0, 0], [0, 0, 0]])).evaluate([[1.0], [4.0], [7.0]])
+    array([2.])
+    """
+
+    @property
+    def traits(self) -> Traits:
+        return super().traits._replace(groups=False, missing=False, one_pass=False)
+
+    def scorer(self, problem: Problem) -> Scorer:
+        graph = problem.graph(as_recipe(self.graph))
+        i, j, weight = graph.edges
+        rows, parts = np.flatnonzero(graph.rows), batches(len(i), _EDGES_AT_ONCE)
+
+        def differences(F: Any, columns: Any) -> np.ndarray:
+            F = dense(F)
+            total = sum((weight[part] @ np.abs(F[i[part]] - F[j[part]]) for part in parts), np.zeros(F.shape[1]))
+            with np.errstate(divide="ignore", invalid="ignore"):  # a constant column has no score
+                return total / np.ptp(F[rows], axis=0)
+
+        return Scorer(graph.rows, differences, cost=graph.cost)
+
+
 class Ratio(Criterion):
     """The quotient f'L_G f / f'L_H f: similar along edges of G, different along edges of H ([KA] eq. 9, 12).
 
@@ -111,11 +151,13 @@ class Ratio(Criterion):
             near, far = (weights_without_loops(graph) for graph in (above, below))
             # A noise column scores near.sum() / far.sum(), the unit of the deviation.
             noise = float(near.sum() / far.sum())
-            penalty = noise * SHARE * per_feature(problem, difference_penalty(problem, near, far))
+            penalty = noise * per_feature(problem, difference_penalty(problem, near, far))
+            penalty *= SHARE_OF_PAIRS if above.csr is not None else SHARE
+            if above.csr is None:  # class labels imply the pairs
 
-            def parts(F: Any, columns: slice) -> np.ndarray:
-                found = [(W.sum(), KnownPairs.of(W, F, known[:, columns])) for W in (near, far)]
-                return np.array([pairs.energy / pairs.volume * total for total, pairs in found])
+                def parts(F: Any, columns: slice) -> np.ndarray:
+                    found = [(W.sum(), KnownPairs.of(W, F, known[:, columns])) for W in (near, far)]
+                    return np.array([pairs.energy / pairs.volume * total for total, pairs in found])
 
         rows, cost = above.rows | below.rows, above.cost + below.cost
         return Scorer(rows, parts, lambda values, among: values[0] / values[1] + penalty, cost, 2)

@@ -4,7 +4,7 @@ Filled values leak structure: if other columns form clusters, a noise column is 
 smooth. A quotient on a graph therefore reads only edges whose two rows have a known value, with the degrees, the mean,
 the energy and the mass of these edges. Its mean under noise, r₀_j, is replaced by that of a complete column, r₀:
 
-    score_j = (r₀ / r₀_j) energy_j / mass_j + ¾ (σ_j - σ),      r₀_j = (vol_j - Σ w_ii k_i) / (vol_j - Σ d² / vol_j)
+    score_j = (r₀ / r₀_j) energy_j / mass_j + .85 (σ_j - σ),      r₀_j = (vol_j - Σ w_ii k_i) / (vol_j - Σ d² / vol_j)
     σ_j = √(2 Σ w_ab² k_a k_b) / Σ w_ab k_a k_b
 
 k_a is 1 if column j is known in row a and 0 otherwise. A mean over fewer edges varies more, so among many noise columns
@@ -12,10 +12,11 @@ the best score would often belong to a column with many missing values. The pena
 deviation under noise; σ is that of a complete column, which has no penalty. It is subtracted if large is good.
 
 For the quotient of two mean energies, as in constraint scores, the deviation is that of f'Af with A = L / tr L - L' /
-tr L', both Laplacians restricted to the known rows: σ_j = √(2 tr A²). The energies of ReliefF read the filled values
-without penalty: filled values vary less, which lowers the weights. Fisher score and correlation read known values
-only, and correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows to the n rows
-of a complete column:
+tr L', both Laplacians restricted to the known rows: σ_j = √(2 tr A²). Given pairs are few, so filled values are read
+there, with ½ (σ_j - σ): this is as fair and closer to the scores of the complete table. The energies of ReliefF read
+the filled values without penalty: filled values vary less, which lowers the weights. Fisher score and correlation read
+known values only, and correct the unexplained share U of the variance (U = 1 / (1 + F), or 1 - r²) from n_j known rows
+to the n rows of a complete column:
 
     U' = U r₀(n) / r₀(n_j) + 2 (s₀(n_j) - s₀(n)),   r₀(n) = (n - c) / (n - 1)
 
@@ -35,13 +36,14 @@ from ..graphs import Graph
 from ..problem import Problem
 from ..validation import is_sparse
 
-SHARE = 0.75  # of the excess deviation that is added; with more, columns with missing values rank too low
+SHARE_OF_PAIRS = 0.5  # the same where the filled values are read
+SHARE = 0.85  # of the excess deviation that is added: columns with few and with many known values are then on a par
 _MOST_ROWS = 12_000  # a graph stored in factors is written out up to this number of rows
 _AT_ONCE = 256  # columns whose deviations are computed at a time
 
 
 def quotient_penalty(problem: Problem, graph: Graph) -> np.ndarray:
-    """¾ (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
+    """.85 (σ_j - σ) for a quotient on a graph, one value per column of X; 0 for a complete column."""
     W = graph_weights(graph)
     squares = _product(W, W)
 

@@ -7,7 +7,9 @@
     category, text     one 0/1 column per level; together they form one feature
     date, duration     one column, in days since the earliest date
     many levels        left out: names, ids and free text
-    empty              left out: fewer than five known values
+    few known values   left out: fewer than five
+    row numbers        left out of frames: different whole numbers that fill half of their range or more
+    constant           left out of frames
 
 A table that holds a category is *mixed*. In a mixed table every column of numbers is standardised, because the 0/1
 columns have no unit that could be compared with it; the 0/1 columns are never standardised. A missing cell is NaN in
@@ -28,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import ParameterError, TableWarning
+from ..errors import ParameterError, TableWarning, outside
 from ..validation import is_sparse
 from ..words import did_you_mean, printable
 from .arrays import Matrix, home, opened, validate_X, without_units
@@ -36,6 +38,8 @@ from .source import Source
 
 MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
 LEAST_KNOWN = 5  # a column with fewer known values is left out
+_TYPOS = 10  # numbers for each cell that is none, in a column of numbers with typing errors
+_REPEATED = 3  # levels of a category occur at least so often on average
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
 _NAMED = 5  # columns named in a note
 _ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?Z?")
@@ -97,9 +101,10 @@ class Distinct:
 class Column(NamedTuple):
     """One column of a table.
 
-    ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty" and "wrong" for columns that are
-    not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is missing. ``levels`` are
-    those of a category or a text, in the order of their positions.
+    ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty", "wrong", "id" and "constant" for
+    columns that are not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is
+    missing. ``levels`` are those of a category or a text, in the order of their positions; of numbers they are the
+    cells that are no numbers, and count as missing.
     """
 
     name: Any
@@ -119,11 +124,11 @@ class Column(NamedTuple):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the column numbers the rows: different whole numbers without a gap."""
-        if self.kind != "number" or len(self.values) < _FEW_ROWS or not self.known.all():
+        """Whether the column numbers the rows: different whole numbers, as many as half of their range or more."""
+        known = self.values[self.known]
+        if self.kind != "number" or len(known) < _FEW_ROWS or not np.ptp(known) < 2 * len(known):
             return False
-        steps = np.diff(np.sort(self.values))
-        return bool((steps == 1.0).all() and self.values[0] == np.floor(self.values[0]))
+        return bool((known == np.floor(known)).all()) and len(np.unique(known)) == len(known)
 
 
 # -------------------------------------------------------------------- columns
@@ -164,7 +169,20 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
         if not all(missing) and None not in found:
             numbers = seen.spread(found, np.float64)
             return _dates(name, numbers) if kind == "date" else checked(Column(name, kind, numbers))
+    cells_of, values = np.bincount(seen.codes, minlength=len(missing)), list(map(_number, seen.values))
+    odd = [at for at, value in enumerate(values) if np.isnan(value) and not missing[at]]
+    n_known = int(cells_of[~np.array(missing, dtype=bool)].sum())
+    # Numbers that hardly repeat, and few other cells: not the codes of a category.
+    if _TYPOS * cells_of[odd].sum() <= n_known < _REPEATED * (len(missing) - sum(missing)):
+        return checked(Column(name, "number", seen.spread(values, np.float64), [str(seen.values[at]) for at in odd]))
     return category_column(name, seen)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def category_column(name: Any, cells: Sequence[Any] | Distinct) -> Column:
@@ -323,10 +341,11 @@ class Groups:
 
 
 class Prepared(NamedTuple):
-    """X as a numeric matrix, and its features if they are not its columns."""
+    """X as a numeric matrix, its features if they are not its columns, and what was done with the others."""
 
     X: Matrix
     groups: Groups | None
+    notes: Sequence[str] = ()
 
 
 def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
@@ -369,6 +388,9 @@ def notes_on(columns: Iterable[Column]) -> list[str]:
     columns, notes = list(columns), []
     of = lambda *kinds: [column for column in columns if column.kind in kinds]  # noqa: E731
     out, dates, categories = [column for column in columns if not column.used], of("date"), of("category")
+    odd = [f"{column.levels[0]!r} in {column.name!r}" for column in of("number") if column.levels]
+    if odd:
+        notes.append(f"no numbers, read as missing: {listed(odd)}")
     if out:
         notes.append(f"not used: {_named(out)}")
     if dates:
@@ -383,18 +405,28 @@ def notes_on(columns: Iterable[Column]) -> list[str]:
     return notes
 
 
-def sentences(notes: list[str]) -> str:
+def sentences(notes: Sequence[str]) -> str:
     return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
 
 
 def _named(columns: list[Column]) -> str:
     """Names of some columns, and why those that are not used are left out."""
+    why = {"text": "{1} different texts", "empty": "{0} known values", "id": "numbers the rows", "constant": "constant"}
     shown = []
-    for column in columns[:_NAMED]:
-        why = f" ({len(column.levels)} different texts)" if not column.used else ""
-        why = f" ({column.known.sum()} known values)" if column.kind == "empty" else why
-        shown.append(f"{printable(column.name, 40)!r}{why}")
-    return ", ".join(shown) + (f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else "")
+    for column in columns:
+        reason = why.get(column.kind, "").format(column.known.sum(), len(column.levels))
+        shown.append(f"{printable(column.name, 40)!r}{f' ({reason})' * bool(reason)}")
+    return listed(shown)
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def warn_of_table(notes: Sequence[str]) -> None:
+    """One warning for all that was done with a table."""
+    warnings.warn(TableWarning(f"how the table is read: {sentences(notes)}", parameter="X"), stacklevel=outside())
 
 
 # -------------------------------------------------------------------- the entrance
@@ -414,9 +446,9 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         return Prepared(validate_X(X.X, names, missing=True), X.groups)
     inside, named = opened(X)
     names, found = column_names if column_names is not None else getattr(named, "columns", None), None
-    of_columns = names  # names for messages: an encoded column has the name of the column it comes from
+    of_columns, notes = names, list[str]()  # an encoded column has the name of the column it comes from
     if is_mixed_frame(inside):
-        columns = frame_columns(inside)
+        columns = [_kept(column) for column in frame_columns(inside)]
         infinite = [str(column.name) for column in columns if np.isinf(column.values).any()]
         if infinite:
             raise ParameterError(f"X holds infinite values in {', '.join(infinite)}; replace them.", parameter="X")
@@ -424,19 +456,33 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         if not inside.shape[1]:
             message = f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "
             raise ParameterError(message + "categories with few levels.", parameter="X")
-        if notes:
-            message = f"the table is not purely numeric. {sentences(notes)}"
-            warnings.warn(TableWarning(message, parameter="X"), stacklevel=4)
         of_columns = None if names is None else [names[j] for j in found.owner]
     matrix = validate_X(inside, of_columns, missing=True)
+    if found is None and type(inside).__name__ == "DataFrame" and isinstance(matrix, np.ndarray):
+        values, n = matrix.astype(np.float64, copy=False), len(matrix)
+        wide, known = np.ptp(values, axis=0), n - np.isnan(values).sum(axis=0)
+        some = np.flatnonzero((wide == 0) | ((wide >= n - 1) & (wide < 2 * n)) | (known < n))
+        judged = {j: _kept(checked(Column(inside.columns[j], "number", values[:, j]))) for j in some.tolist()}
+        out = {j: column for j, column in judged.items() if not column.used}
+        if any(column.kind != "constant" for column in out.values()):  # a constant has no score in any case
+            notes, matrix = notes_on(out.values()), matrix.copy()
+            matrix[:, list(out)] = 0
     if groups is None:
-        return Prepared(matrix, found)
+        return Prepared(matrix, found, notes)
     if isinstance(matrix, Source) or is_sparse(matrix):
         message = "groups= needs a dense X in memory; pass the columns as an array or a frame."
         raise ParameterError(message, parameter="groups")
     owner = np.arange(matrix.shape[1]) if found is None else found.owner
     of_input, labels = group_labels(groups, matrix.shape[1] if found is None else len(found.of_input), names)
-    return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner))
+    return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner), notes)
+
+
+def _kept(column: Column) -> Column:
+    """A column of a frame, which is left out if it is constant or numbers the rows."""
+    known = column.values[column.known]
+    if column.used and len(known) and known.min() == known.max():
+        return column._replace(kind="constant")
+    return column._replace(kind="id") if column.counts_rows else column
 
 
 def group_labels(groups: Any, n_columns: int, names: Any = None) -> tuple[np.ndarray, list[str]]:

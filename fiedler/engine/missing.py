@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import LEAST_KNOWN, Groups
-from ..errors import ParameterError
 from .products import budget
 from .smallest import closest, closest_in_rows, tie_levels, within_reach
 from .threads import batches, for_each
@@ -32,28 +31,24 @@ _AT_ONCE = 2**20  # values of candidates that are looked at together
 _ERROR = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-13}  # of a squared distance, relative to the norms
 
 
-def check_known(known: np.ndarray, names: list[str]) -> None:
-    """Raise an error if a row has no known value, or a column has fewer than five."""
-    told, way_out = list[str](), dict[str, tuple[str, Any]]()
-    empty = np.flatnonzero(~known.any(axis=1))
-    if len(empty):
-        shown = ", ".join(map(str, empty[:5])) + ", ..." * (len(empty) > 5)
-        told.append(f"X has {len(empty)} rows in which every value is missing (rows {shown}); drop these rows.")
-    counts = known.sum(axis=0)
-    few = np.flatnonzero(counts < min(LEAST_KNOWN, len(known)))
-    if len(few):
-        shown = ", ".join(f"{names[j]} ({counts[j]})" for j in few[:5]) + ", ..." * (len(few) > 5)
-        too_few = f"X has {len(few)} columns with fewer than {LEAST_KNOWN} known values: {shown}"
-        told.append(f"{too_few}; drop these columns.")
-        # Names come as text in quotes, for messages.
-        plain = [names[j][1:-1] if names[j][:1] in ("'", '"') else names[j] for j in few]
-        way_out = {"drop these columns": ("drop", list(dict.fromkeys(plain)))}
-    if told:
-        raise ParameterError(" ".join(told), parameter="X", way_out=way_out)
+def usable(X: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Masks of the rows that know a value of a column that varies, and of the columns with five known values."""
+    columns = np.asarray(known.sum(axis=0) >= min(LEAST_KNOWN, len(known)))
+    return np.asarray(known[:, columns & _varies(X)].any(axis=1)), columns
+
+
+def _varies(X: np.ndarray) -> np.ndarray:
+    """Mask of the columns that are not constant; a constant with holes varies."""
+    return np.asarray(np.ptp(X, axis=0) != 0)
 
 
 def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np.ndarray:
     """A copy of X in float64, or float32 if X is, with every hole filled from the nearest rows that know the column."""
+    varies = _varies(X)
+    if groups is None and not varies.all():  # a constant says nothing about how far rows are apart
+        whole = X.copy()
+        whole[:, varies] = filled(X[:, varies], known[:, varies])
+        return whole
     table = _Table(X, known, groups)
     rows = np.flatnonzero(table.holes.any(axis=1))
     if len(rows):

@@ -271,7 +271,8 @@ def compare(
     {'accuracy': 'all'}
     """
     warns, scale = scale is None, "keep" if scale in (None, "none") else scale
-    problem = Problem.of(X, must_link=must_link, cannot_link=cannot_link).scaled(check_scale(scale))
+    problem, y = Problem.of(X, must_link=must_link, cannot_link=cannot_link).settled(y)
+    problem = problem.scaled(check_scale(scale))
     n_rows, sampled_from = problem.n_samples, None
     model = None if isinstance(estimator, str) else estimator  # a name fits both kinds of y
     target = None if y is None else read_target(y, n_rows, model, unlabeled, task)

@@ -131,7 +131,7 @@ def accuracy_curve(
     >>> accuracy_curve(*load_iris(return_X_y=True), features=[3, 2, 0, 1], n_features=[1, 2, 4], n_repeats=3)
     Curve(accuracy, 1..4 features, 3 repeats: best 0.96 at 4)
     """
-    problem, features, sizes = _checked(X, features, n_features)
+    problem, y, features, sizes = _checked(X, y, features, n_features)
     target = read_target(y, problem.n_samples, estimator, unlabeled)
     values = cross_validated(problem, target, features, sizes, estimator, n_folds, random_state, n_repeats)
     return Curve(target.metric, sizes, values)
@@ -181,7 +181,7 @@ def clustering_curve(
     array([0.96 , 0.96 , 0.893])
     """
     check_choice("metric", metric, ("clustering_accuracy", "nmi"))
-    problem, features, sizes = _checked(X, features, n_features)
+    problem, y, features, sizes = _checked(X, y, features, n_features)
     target = read_target(y, problem.n_samples, KNeighborsClassifier(), unlabeled)
     repeats = range(check_integer("n_repeats", n_repeats, 1))
     values = [clustered(problem, target, features, sizes, [random_state, repeat])[metric] for repeat in repeats]
@@ -214,7 +214,7 @@ def jaccard_curve(X: Any, features: Any, *, n_features: Sequence[int] | None = N
     >>> jaccard_curve(load_iris().data, [2, 3, 0, 1], n_features=[2, 4]).mean.round(3)
     array([0.894, 1.   ])
     """
-    problem, features, sizes = _checked(X, features, n_features)
+    problem, _, features, sizes = _checked(X, None, features, n_features)
     before, inside = inner_neighbors(problem.X, n_neighbors), problem.columns_of(features)
     ends = widths(problem, features, sizes)
     kept = [shared_neighbors(before, inner_neighbors(problem.X[:, inside[:end]], n_neighbors)) for end in ends]
@@ -256,10 +256,10 @@ def good_against_bad(X: Any, y: Any, features: Any, *, metric: str = "accuracy",
     return curve(X, y, order, **options), curve(X, y, order[::-1], **options)
 
 
-def _checked(X: Any, features: Any, n_features: Any) -> tuple[Problem, np.ndarray, np.ndarray]:
-    problem = X if isinstance(X, Problem) else Problem.read(X)
+def _checked(X: Any, y: Any, features: Any, n_features: Any) -> tuple[Problem, Any, np.ndarray, np.ndarray]:
+    problem, y = (X if isinstance(X, Problem) else Problem.read(X)).settled(y)
     order = check_features(features, problem.n_features)
-    return problem, order, check_sizes(n_features, len(order))
+    return problem, y, order, check_sizes(n_features, len(order))
 
 
 def clustered(

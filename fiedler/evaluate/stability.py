@@ -127,7 +127,7 @@ def stability(
     """
     check_choice("resample", resample, ("rows", "labels", "pairs"))
     called, criterion = criterion, as_criterion(criterion)
-    problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    problem, _ = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled).settled()
     criterion.check_problem(problem, called)
     m, supervision = problem.n_features, problem.supervision
     check_sizes([check_integer("k", k, 1)], m)

@@ -109,7 +109,7 @@ def significance(
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     criterion = as_criterion(criterion)
-    problem = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
+    problem, _ = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled).settled()
     options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction, "alpha": alpha}
     found = discover(criterion.resolved(), problem, **options, n_permutations=n_permutations, random_state=random_state)
     return _named(found, problem)

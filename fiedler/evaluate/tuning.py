@@ -195,11 +195,12 @@ def tune(
     Tuning(by='cv', best=LaplacianScore(graph=KNN(n_neighbors=5)) of 3)
     """
     check_choice("by", by, ("cut", "cv"))
-    criterion, problem, k = as_criterion(criterion), Problem.of(X), check_integer("n_features", n_features, 1)
+    criterion, k = as_criterion(criterion), check_integer("n_features", n_features, 1)
+    problem, y = Problem.of(X, must_link=must_link, cannot_link=cannot_link).settled(y)
     check_sizes([k], problem.n_features)
     choices = list(ParameterGrid(grid))
     candidates = [clone(criterion).set_params(**choice) for choice in choices]
-    pairs = {"must_link": must_link, "cannot_link": cannot_link}
+    pairs = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
     if by == "cut":
         told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
         results, best = best_by_cut(told, candidates, k, cut_recipe(graph))
@@ -312,8 +313,9 @@ def suggest_n_features(
     (7, 8, 6)
     """
     called, criterion = criterion, as_criterion(criterion)
-    pairs = {"must_link": must_link, "cannot_link": cannot_link}
-    problem = Problem.of(X, y, unlabeled=unlabeled, **pairs)
+    problem = Problem.of(X, y, unlabeled=unlabeled, must_link=must_link, cannot_link=cannot_link)
+    problem, y = problem.settled(y)
+    pairs = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
     criterion.check_problem(problem, called)
     ranking = checked_ranking(criterion, problem)
     if ranking.shares is not None:  # only one feature was chosen so far; a set needs the largest number

@@ -93,6 +93,8 @@ class State:
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": unlabeled}
         self.problem = Problem.of(X, y, reuse=True, **told)
         self.problem.reuse = True  # also if X is a problem
+        if self.problem.settled()[0] is not self.problem:  # answers refer to rows by their numbers
+            raise ParameterError("X has rows in which every value is missing; drop these rows.", parameter="X")
         if scale is not None:
             self.problem = self.problem.scaled(check_scale(scale))
         self.scale = None if scale is None else "keep"  # X is scaled by now

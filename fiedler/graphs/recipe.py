@@ -241,7 +241,9 @@ class Precomputed(Recipe):
         if given is None:
             raise ValueError("Precomputed() needs graph=..., but got none; pass a graph or use Precomputed(W).")
         W = given if isinstance(given, Graph) else adjacency(given)
-        n = W.n_nodes if isinstance(W, Graph) else W.shape[0]
+        rows, n = problem.given_rows, W.n_nodes if isinstance(W, Graph) else W.shape[0]
+        if rows is not None and n == len(rows):  # a graph over the table that was given
+            W, n = W[rows] if isinstance(W, Graph) else W[rows][:, rows], problem.n_samples
         if n != problem.n_samples:
             raise ValueError(
                 f"W is {n} x {n}, but X has {problem.n_samples} rows. For cross-validation use "

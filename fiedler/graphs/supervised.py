@@ -11,19 +11,24 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
-from ..data.arrays import rows_of
+from ..data.arrays import dense, rows_of
+from ..data.source import Source
 from ..engine.distances import Distances, row_distances
 from ..engine.neighbors import nearest_in_groups, nearest_on_line, undirected
-from ..engine.smallest import closest
+from ..engine.smallest import closest, closest_in_rows
+from ..engine.threads import batches
 from ..errors import ParameterError, ParameterWarning
 from ..problem import Problem
 from ..supervision import Supervision
-from ..validation import check_integer, check_positive
+from ..validation import check_choice, check_integer, check_positive
 from .adjacency import warn_underflow
 from .graph import Graph
 from .neighbors import KNN
 from .recipe import Recipe
+
+_DISTANCES_AT_ONCE = 2**22
 
 
 class ClassGraph(Recipe):
@@ -54,10 +59,17 @@ class ReliefGraph(Recipe):
     (W + W')/2, which is stored. Some weights are negative: the graph is *signed*, and 𝓛 is not positive semi-definite.
     If a class has fewer than k members (k + 1 for the hits), all are used, with weights that keep the row sums.
 
+    Other forms compare n rows by the sum of the differences |f_i - f_j| / (max f - min f) over all columns. In the form
+    "classical" a hit has the weight 1/(kn), and a miss in class c the weight -P(c)/((1 - P(own class))kn). In the form
+    "regression" (RReliefF) every row has k neighbours. Their targets differ by a share d of the range, Σd is the sum
+    over all neighbours divided by k, and the weight is ((1 - d)/(n - Σd) - d/Σd)/k.
+
     Parameters
     ----------
     n_neighbors : int, default=10
         Number k of hits of a row, and of its misses in each other class.
+    form : {"energy", "classical", "regression"}, default="energy"
+        The weights and neighbours as above; "regression" reads a real target.
 
     Examples
     --------
@@ -69,21 +81,60 @@ class ReliefGraph(Recipe):
            [ 0. , -0.5,  1. ,  1. ]])
     """
 
-    signed, reads = True, "classes"
+    signed = True
 
-    def __init__(self, n_neighbors: int = 10):
-        self.n_neighbors = n_neighbors
+    def __init__(self, n_neighbors: int = 10, form: str = "energy"):
+        self.n_neighbors, self.form = n_neighbors, form
+
+    @property
+    def reads(self) -> str:  # type: ignore[override]  # a class attribute elsewhere
+        return "target" if self.form == "regression" else "classes"
 
     def make(self, problem: Problem) -> Graph:
-        codes, names = problem.supervision.classes("ReliefGraph")
         check_integer("n_neighbors", self.n_neighbors, 1)
+        check_choice("form", self.form, ("energy", "classical", "regression"))
+        if self.form == "regression":
+            y = problem.supervision.target("ReliefGraph")
+            return self._classical(problem, np.where(np.isnan(y), -1, 0), y)
+        codes, names = problem.supervision.classes("ReliefGraph")
         n, labeled = problem.n_samples, np.flatnonzero(codes >= 0)
         _warn_if_classes_are_small(self.n_neighbors, np.bincount(codes[labeled]), names)
+        if self.form == "classical":
+            return self._classical(problem, codes)
         i, j, group = nearest_labelled(problem, codes, self.n_neighbors)
         pair = i * len(names) + group  # the count of this value is the number of neighbours of row i in the group
         weight = np.where(codes[i] == group, 1.0, -1.0 / (len(names) - 1)) / np.bincount(pair)[pair]
         entries = np.r_[np.ones(len(labeled)), weight], (np.r_[labeled, i], np.r_[labeled, j])
         W = sp.csr_array(entries, shape=(n, n))
+        return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
+
+    def _classical(self, problem: Problem, codes: np.ndarray, y: np.ndarray | None = None) -> Graph:
+        """Neighbours by the sum of absolute differences, in every class or among all rows with a target."""
+        if isinstance(problem.X, Source):
+            raise ValueError(f"form={self.form!r} needs X in memory, but {problem.X.label} is read in blocks; load it.")
+        rows, k = np.flatnonzero(codes >= 0), self.n_neighbors
+        F, own = dense(rows_of(problem.X, rows)), codes[rows]  # type: ignore[arg-type]  # it is in memory
+        width = np.ptp(F, axis=0)
+        F = (F - F.min(axis=0)) / np.where(width > 0, width, 1.0)
+        found, share = [], np.bincount(own) / len(rows)
+        for part in batches(len(rows), max(1, _DISTANCES_AT_ONCE // len(rows))):
+            i, far = np.arange(len(rows))[part], cdist(F[part], F, "cityblock")
+            far[np.arange(len(i)), i] = np.inf  # no row is its own neighbour
+            for group in range(len(share)):
+                members = np.flatnonzero(own == group)
+                near = closest_in_rows(np.tile(members, (len(i), 1)), far[:, members], k)
+                kept = np.isfinite(np.take_along_axis(far[:, members], near, axis=1))
+                found.append((np.repeat(i, kept.sum(axis=1)), members[near][kept]))
+        i, j = (np.concatenate(each) for each in zip(*found, strict=True))
+        pair = i * len(share) + own[j]
+        each = 1.0 / np.bincount(pair)[pair]
+        if y is None:
+            weight = np.where(own[i] == own[j], 1.0, -share[own[j]] / (1.0 - share[own[i]])) * each / len(rows)
+        else:
+            apart = np.abs(y[rows][i] - y[rows][j]) / (np.ptp(y[rows]) or 1.0)
+            total = float(apart @ each)
+            weight = ((1.0 - apart) / (len(rows) - total) - apart / (total or 1.0)) * each
+        W = sp.csr_array((weight, (rows[i], rows[j])), shape=(len(codes), len(codes)))
         return Graph.from_weights((W + W.T) / 2.0, degree=(codes >= 0).astype(np.float64))
 
 

@@ -65,7 +65,7 @@ class Case:
         if len(self.scores) != m:
             raise ValueError(f"X has {m} features, but the selector was fitted on {len(self.scores)}.")
         told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled}
-        self.measured = problem.with_supervision(y, **told)
+        self.measured, _ = problem.with_supervision(y, **told).settled()
         self.problem, self.names = self.measured.scaled(selector.scale or "keep"), names_of(selector, feature_names)
         for name, values in (("stability", "frequency"), ("significance", "pvalues")):
             found = getattr(getattr(self, name), values, None)
