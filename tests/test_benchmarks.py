@@ -201,7 +201,7 @@ def test_holes(monkeypatch):
     monkeypatch.setattr(holes, "FILLS", ("fiedler", "mean"))
     found = tables(holes.agreement(QUICK))
     assert [line[0] for line in found["agreement"]] == ["method", *holes.METHODS]
-    assert np.shape(holes.on_top("a path", 40, "in one block", 0)) == (4, 2)
+    assert np.shape(holes.on_top("a path", 60, "in one block", 0)) == (4, 2)
 
 
 def test_significance():
