@@ -15,7 +15,7 @@ from fiedler import KNN, Agreeing, AgreementDisplay, ClassGraph, LaplacianScore,
 from fiedler.engine import agreement as engine
 from fiedler.engine.agreement import agreeing, local_fdr, share_alone
 from fiedler.engine.permuted import Standard, moments, standards, variance
-from fiedler.evaluate import agreement, significance
+from fiedler.evaluate import agreement, compare, significance, stability, suggest_n_features
 from fiedler.significance.testing import discover
 from fiedler.sources import open_source
 
@@ -535,6 +535,16 @@ def test_the_default_screen_of_every_kind_of_table(tmp_path):
     np.testing.assert_array_equal(selector.kept_[:50], selector.kept_[50:])
     assert selector.kept_[:10].all()
     assert selector.kept_[10:50].sum() < 5
+
+
+def test_evaluations_screen_as_a_fit_does():
+    X, y = planted(8, n=120)
+    fitted = SpectralSelector(n_features_to_select=4).fit(X, y)
+    assert set(fitted.order_[:4]) < set(range(10))
+    compared = compare(["subset"], X, y, n_features=[4], n_draws=1, n_labels=None, n_jobs=1)
+    assert set(compared.orders["subset"][0][:4]) < set(range(10))
+    assert suggest_n_features("subset", X, y, n_features=[2, 4]).n_features[0] <= 10
+    assert stability("subset", X, y, k=4, n_draws=4).frequency[:10].sum() > 3.5
 
 
 def test_moons_among_noise():

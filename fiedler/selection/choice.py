@@ -434,7 +434,7 @@ def screened(
     criterion: Resolved,
     problem: Problem,
     alpha: float = ALPHA,
-    fixed: Sequence[int] | np.ndarray = (),
+    fixed: Iterable[int] = (),
     by_test: bool = False,
 ) -> Screened:
     """What a screen keeps of the features of a problem; ``fixed`` ones are kept in any case.
@@ -461,7 +461,7 @@ def screened(
         kept, order = agreement.kept.copy(), agreement.order
         if not kept.all():
             kept |= associated(criterion, problem) <= _FOUND
-    kept[fixed] = True
+    kept[list(fixed)] = True
     dropped, noise = order[~kept[order]], "looks" if m - kept.sum() == 1 else "look"
     why = f"{len(dropped)} of {m} features {noise} like noise and were left out before the graph was built"
     return Screened(kept, dropped, why if len(dropped) else "no feature was left out: none agrees with another", tested)
