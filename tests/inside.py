@@ -40,6 +40,7 @@ KNOBS = {
     "neighbors: many rows": "fiedler.engine.neighbors._MANY_ROWS",
     "neighbors: products": "fiedler.engine.neighbors._PRODUCTS",
     "redundancy: at once": "fiedler.selection.redundancy._AT_ONCE",
+    "relevance: most rows": "fiedler.criteria.relevance._MOST_ROWS",
     "rounds: first round": "fiedler.sets.rounds._FIRST_ROUND",
     "rounds: pool": "fiedler.sets.rounds._POOL",
     "rounds: pool of files": "fiedler.sets.rounds._POOL_OF_FILES",

@@ -467,6 +467,18 @@ def test_where_labels_say_nothing_the_set_is_the_unsupervised_one():
     assert SpectralSelector("subset", n_features_to_select=8, screen=None).fit(X, codes).order_.tolist() != plain
 
 
+def test_many_labelled_rows_are_searched_in_a_sample(rng, monkeypatch):
+    y = np.r_[np.zeros(400, dtype=int), np.ones(590, dtype=int), np.full(10, 2)]
+    X = rng.normal(size=(1000, 12)) + np.outer(y, np.linspace(2, 0, 12))
+    whole = Relevance().evaluate(X, y)
+    turn(monkeypatch, "relevance: most rows", 200)
+    np.testing.assert_allclose(Relevance().evaluate(X, y), whole, atol=0.08)
+    few = np.where(np.arange(1000) % 5 == 0, y, -1)  # 200 labelled rows: all of them are searched
+    found = Relevance().evaluate(X, few)
+    turn(monkeypatch, "relevance: most rows", 10_000)
+    np.testing.assert_array_equal(found, Relevance().evaluate(X, few))
+
+
 def test_minus_one_and_one_are_asked_about():
     X, y = data(20, 12), np.where(np.arange(20) % 2, 1, -1)
     with pytest.raises(ValueError, match="is -1 a class or an unknown label"):

@@ -6,7 +6,8 @@
 
     rank   (SSB - d1 SSW / d2)₊ / SST of mid-ranks; for targets the same with R², for pairs as below
     local  (e_miss - e_hit)₊ / (e_miss + e_hit), mean squared differences to the 3 nearest rows of the own class and of
-           every other one; for targets between rows whose targets are farther apart, and nearer, than usual
+           every other one, among at most 10,000 rows; for targets between rows whose targets are farther apart, and
+           nearer, than usual
     graph  as rank, for the means over neighbours D⁻¹WX, divided by SST of the feature; relative to the best feature
     pairs  (e_C - e_M - 2 se)₊ / (e_C + e_M), for values, mid-ranks and means over neighbours
     s0     √(2 d1 d2 / ((d1+d2)² (d1+d2+2))), the standard deviation of R² if there is no relation
@@ -41,6 +42,7 @@ from .missing import r2_deviation
 from .nulls import Association
 
 _NEAREST = 3  # number of hits, and of misses in every other class
+_MOST_ROWS = 10_000  # labelled rows among which these are searched; more rows are sampled
 _FEWEST_TARGETS = 4
 _GAPS = 2000  # up to this number of targets, all gaps between them are used
 
@@ -209,7 +211,7 @@ def _classes(problem: Problem, codes: np.ndarray, recipe: Recipe) -> Parts:
     known, n_classes = codes[rows], int(codes.max()) + 1
     d1, d2 = n_classes - 1, len(rows) - n_classes
     views, members = Views(problem, rows, recipe), np.eye(n_classes)[known]
-    i, j, group = nearest_labelled(problem, codes, _NEAREST)
+    i, j, group = nearest_labelled(problem, _sampled(codes), _NEAREST)
     own, place = codes[i] == group, np.cumsum(codes >= 0) - 1  # position of a row among the labelled rows
     edges = [(place[i[part]], place[j[part]], np.ones(part.sum())) for part in (own, ~own)]
     hits, misses = (Graph.from_edges(*part, len(rows)) for part in edges)
@@ -231,6 +233,21 @@ def _classes(problem: Problem, codes: np.ndarray, recipe: Recipe) -> Parts:
         return np.array([_share(*explained(F.ranks())), _contrast(far, near), graph_part])
 
     return Parts(of, views, 3, r2_deviation(d1, d2) * (1.0 + 4.0 / d2), relative=True)
+
+
+def _sampled(codes: np.ndarray) -> np.ndarray:
+    """Codes that are -1 outside of a sample of the labelled rows; every class keeps its share, and ten rows or more."""
+    rows = np.flatnonzero(codes >= 0)
+    if len(rows) <= _MOST_ROWS:
+        return codes
+    rows = np.random.default_rng(0).permutation(rows)
+    by_class = rows[np.argsort(codes[rows], kind="stable")]
+    sizes = np.bincount(codes[rows])
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # of a row inside its class
+    kept = by_class[number < np.maximum(10, np.repeat(sizes, sizes) * _MOST_ROWS // len(rows))]
+    some = np.full_like(codes, -1)
+    some[kept] = codes[kept]
+    return some
 
 
 def _targets(problem: Problem) -> Parts:

@@ -299,7 +299,7 @@ def small_memory(record: Record) -> None:
         for name in ("laplacian", "subset", "sselect", "phi3", "fisher", "anchors", "C1", "cosine", "steps"):
             criterion = criteria(fd)[name]
             with config_context(working_memory=MEMORY), record.of(f"memory | {name} | {where}"):
-                fitted = fd.SpectralSelector(criterion, n_features_to_select=9).fit(
+                fitted = fd.SpectralSelector(criterion, n_features_to_select=9, screen=None).fit(
                     X, **supervision(criterion, y, target)
                 )
                 record.add(f"memory | {name} | {where} | scores", fitted.scores_)
@@ -321,7 +321,7 @@ def stored(record: Record) -> None:
                     for name in ("laplacian", "fisher", "subset", "anchors", "variance", "phi3"):
                         entry = f"stored | {kind} | {memory} | {name}"
                         with record.of(entry), opened(kind, path) as X:
-                            fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6).fit(X, data.y)
+                            fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6, screen=None).fit(X, data.y)
                             record.add(f"{entry} | scores", fitted.scores_)
                             record.add(f"{entry} | order", fitted.order_)
             with record.of(f"stored | {kind} | twin"):
@@ -333,7 +333,7 @@ def stored(record: Record) -> None:
         for name in ("laplacian", "fisher", "subset", "anchors"):
             entry = f"dask | {chunks} | {name}"
             with record.of(entry):
-                fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6).fit(
+                fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6, screen=None).fit(
                     da.from_array(X, chunks), few(y)
                 )
                 record.add(f"{entry} | scores", fitted.scores_)
@@ -404,7 +404,7 @@ def selectors(record: Record) -> None:
                 continue
             entry = f"selector | {name} | {where}"
             with record.of(entry):
-                fitted = fd.SpectralSelector(**option).fit(data, **told)
+                fitted = fd.SpectralSelector(**({"screen": None} | option)).fit(data, **told)
                 attributes(record, entry, fitted)
                 record.text(f"{entry} | repr", repr(fitted))
                 if name in ("subset", "laplacian fdr", "laplacian apart") and where != "wide":
@@ -592,7 +592,7 @@ def reports(record: Record) -> None:
     }.items():  # fmt: skip
         for method in ("subset", "laplacian"):
             with record.of(f"report | {method} | {name}"):
-                fitted = fd.SpectralSelector(method, n_features_to_select=5).fit(data, **told)
+                fitted = fd.SpectralSelector(method, n_features_to_select=5, screen=None).fit(data, **told)
                 record.text(f"report | {method} | {name}", fd.summarize(fitted, data, **told))
 
 
