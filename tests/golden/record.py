@@ -31,54 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/stored.py;
 import numpy as np
 import scipy.sparse as sp
 
-_TIES = "equal differences of targets are ties, also if they differ by rounding"
-_ROUNDED = "equal distances of rounded rows are ties, also if they differ by rounding in the components"
-_HOLES = "the values that fill a hole are added in another order, which changes last digits"
-_ASSOCIATED = "sets with labels, targets or pairs are tested for association with them"
-ALLOWED: list[tuple[str, float, str]] = [
-    ("selectors: selector | mcfs | pairs | warnings", np.inf, "names the method as the user wrote it"),
-    ("selectors: selector | trace | pairs | warnings", np.inf, "names the method as the user wrote it"),
-    ("scores: missing | mrsf", 1.0, "a constant column took part in the regression if X had missing values"),
-    ("selectors: selector | trace | missing | *", 1.0, "a constant column was counted as a candidate, as above"),
-    ("session: session | 23 export", np.inf, "the exported script imports public names only"),
-    ("edges: edges | target | digits | *", np.inf, _TIES),
-    ("edges: edges | anchors | * | repr", np.inf, "names the number of anchors; edges through them are slow to count"),
-    ("edges: edges | semi target | digits | *", np.inf, _TIES),
-    ("edges: edges | semi target | few columns | weights", 1e-12, "sums in another order"),
-    ("scores: scores | ssls | few columns", 1e-12, "sums in another order"),
-    ("significance: significance | sls | iris", 0.03, _TIES),
-    ("edges: edges | knn components | few columns | *", np.inf, _ROUNDED),
-    ("scores: scores | components | few columns", 0.01, _ROUNDED),
-    ("scores: scores | sls | breast cancer", 0.03, _TIES),
-    ("scores: scores | sls | digits", 0.03, _TIES),
-    ("scores: scores | sls | iris", 0.03, _TIES),
-    ("scores: scores | ssls | breast cancer", 0.03, _TIES),
-    ("scores: scores | ssls | digits", 0.03, _TIES),
-    ("scores: scores | ssls | iris", 0.03, _TIES),
-    ("selectors: selector | * | missing | *", 1e-12, _HOLES),
-    ("selectors: selector | * | frame | *", 1e-12, _HOLES),
-    ("scores: missing | *", 1e-12, _HOLES),
-    ("edges: edges | * | missing", 1e-12, _HOLES),
-    ("significance: significance | subset | *", np.inf, _ASSOCIATED),
-    *(
-        (f"selectors: selector | subset fdr | {y} | *", np.inf, _ASSOCIATED)
-        for y in ("classes", "labels", "pairs", "sparse", "target")
-    ),
-    ("scores: frame | *", 1e-12, _HOLES),
-    *((f"commands: command | rank * | {table}", np.inf, _HOLES) for table in ("Cars93", "plantTraits", "survey")),
-    *((f"reports: report | * | {data}", np.inf, _HOLES) for data in ("frame", "missing")),
-    (
-        "edges: edges | knn approximate | few columns | *",
-        np.inf,
-        "rows are centred by all rows, no longer by an eighth",
-    ),
-    (
-        "session: session | 0[678] set",
-        np.inf,
-        "one note on pairs that a method does not read, for the page as for fits",
-    ),
-    # pattern of names, relative tolerance (to the largest value of an entry), reason
-]
+# The pattern of an entry, what it may differ by relative to its largest value, and why.
+ALLOWED: list[tuple[str, float, str]] = []
 SEED, MEMORY = 2007, 0.02  # MiB of working memory at which small data take the paths of large ones
 ATTRIBUTES = (
     "scores_ order_ ranking_ support_ n_features_ explained_ gains_ relevance_ stands_for_ included_ kept_ pvalues_ "
@@ -321,7 +275,9 @@ def stored(record: Record) -> None:
                     for name in ("laplacian", "fisher", "subset", "anchors", "variance", "phi3"):
                         entry = f"stored | {kind} | {memory} | {name}"
                         with record.of(entry), opened(kind, path) as X:
-                            fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6, screen=None).fit(X, data.y)
+                            fitted = fd.SpectralSelector(criteria(fd)[name], n_features_to_select=6, screen=None).fit(
+                                X, data.y
+                            )
                             record.add(f"{entry} | scores", fitted.scores_)
                             record.add(f"{entry} | order", fitted.order_)
             with record.of(f"stored | {kind} | twin"):
