@@ -83,6 +83,12 @@ def test_a_decimal_comma_is_seen_and_said(write, reader, tmp_path, text):
     np.testing.assert_array_equal(small.X, [[1.5], [-0.25]])
 
 
+def test_a_target_may_have_decimal_commas(write, reader):
+    with pytest.warns(UserWarning, match="decimal comma"):
+        table = read_table(write("a;y\n1,5;0,5\n2,5;1,25\n3,5;\n"), target="y")
+    np.testing.assert_array_equal(table.y, [0.5, 1.25, np.nan])
+
+
 def test_a_decimal_comma_far_down(write, reader):
     with pytest.warns(UserWarning, match="decimal comma"):
         table = read_table(write("a;b\n" + "1;2\n" * 50 + "1,5;3\n"))

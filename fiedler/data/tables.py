@@ -586,6 +586,8 @@ def _read_csv(request: Request, encoding: str | None) -> Cells:
         found = read_cells(request, dialect.names, partial(text.read_delimited, path, dialect), "line", what)
         if not len(found.X):
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
+    if dialect.decimal_comma:  # a target has the decimal mark of the features
+        found.shown = lambda cell: cell.replace(",", ".") if text.COMMA.fullmatch(cell) else cell
     found.notes, found.layout["dialect"] = dialect.notes, dialect
     return found
 

@@ -33,7 +33,7 @@ from .work import counting
 
 _USUAL = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 MISSING = _USUAL | {"None", "n/a", "#N/A", "<NA>"}
-_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
+COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")  # a number with a decimal comma
 
 _PIECE = 2**25  # bytes of text parsed at once
 _SMALL = 2**20  # smaller files are read in Python, because importing polars takes longer
@@ -197,7 +197,7 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     except csv.Error as error:
         raise ValueError(f"{path}: the first lines cannot be read: {error}.") from None
     first, others = [cell.strip() for cell in rows[0][1]], [row for _, row in rows[1:]]
-    comma = next((c for row in others for c in row if _COMMA.fullmatch(c)), None) if delimiter != "," else None
+    comma = next((c for row in others for c in row if COMMA.fullmatch(c)), None) if delimiter != "," else None
     notes += [_comma_note(path, comma)] if comma else []
     if header is None:
         quoted = '"' in lines[0] and len(lines) > 1 and '"' not in lines[1]
@@ -288,7 +288,7 @@ def _delimiter(lines: list[str], tabs_first: bool) -> str:
     fitting = {d: rows for d in order if d in lines[0] and (rows := _cells(lines, d))}
     if "," in fitting and ";" in fitting:
         with_comma = [c for row in fitting[";"] for c in row if "," in c]
-        if with_comma and all(map(_COMMA.fullmatch, with_comma)):
+        if with_comma and all(map(COMMA.fullmatch, with_comma)):
             return ";"
     if fitting:
         return max(fitting, key=lambda d: len(fitting[d][0]))
@@ -390,7 +390,7 @@ def read_delimited(path: Path, dialect: Dialect, numeric: list[int], texts: list
         rows, number = partial(data_rows, path, dialect, even=True), partial(to_number, decimal_comma=comma)
         found = gather(path, rows, number, rest, others, not comma)
     found.odd |= odd
-    if comma or dialect.delimiter == "," or not any(_COMMA.fullmatch(cell) for _, cell in found.odd.values()):
+    if comma or dialect.delimiter == "," or not any(COMMA.fullmatch(cell) for _, cell in found.odd.values()):
         return found
     again = read_delimited(path, replace(dialect, decimal_comma=True), numeric, texts)
     if not again.odd.keys() < found.odd.keys():
