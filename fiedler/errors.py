@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 _INSIDE = {"fiedler", "sklearn", "joblib"}
@@ -14,6 +15,20 @@ def outside() -> int:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     return level
+
+
+_told: set[tuple[str, str, int]] = set()
+
+
+def warn_once(warning: Warning) -> None:
+    """Warn the user's line; where Python shows a warning once per line, that holds inside a grid search, too."""
+    message, level = str(warning), outside() - 1
+    filters = (f[0] for f in warnings.filters if (not f[1] or f[1].match(message)) and isinstance(warning, f[2]))
+    line = sys._getframe(level)
+    key = message, line.f_code.co_filename, line.f_lineno
+    if next(filters, "default") != "default" or key not in _told:
+        _told.add(key)
+        warnings.warn(warning, stacklevel=level + 1)
 
 
 class Mentions(Exception):  # noqa: N818 - warnings are among its kinds

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .data.arrays import Matrix, dense, holes_of, number_names, rows_of, scaled, take_columns
-from .data.columns import Groups, listed, prepare, sentences, warn_of_table
+from .data.columns import FEW_KNOWN, Groups, listed, prepare, sentences, warn_of_table
 from .data.source import Source, column_name
 from .engine.distances import Distances, row_distances
 from .engine.missing import filled, usable
@@ -201,10 +201,7 @@ class Problem:
             rows, columns = usable(matrix, known)
             owner = np.arange(matrix.shape[1]) if features is None else features.of_column
             if not columns.all():
-                few = [
-                    f"{column_name(names, int(owner[j]))} ({known[:, j].sum()} known values)"
-                    for j in np.flatnonzero(~columns)
-                ]
+                few = [f"{column_name(names, int(owner[j]))} ({FEW_KNOWN})" for j in np.flatnonzero(~columns)]
                 notes = [*notes, f"not used: {listed(few)}"]
                 matrix = np.where(columns, matrix, 0.0)  # a constant has no score
                 known |= ~columns
@@ -422,12 +419,12 @@ class Problem:
         what : str
             What cannot be computed then, as the subject of a sentence.
         """
-        if self.known is not None:
-            message = f"{what} cannot be computed with missing values (NaN) in X; fill them first with "
-            raise ParameterError(f"{message}{IMPUTER}.", parameter="X", way_out=FILL_HOLES)
         if self.groups is not None:
             message = f"{what} cannot be computed for features of several columns (categories or groups); "
             raise ParameterError(f"{message}pass numeric columns only.", parameter="X", way_out=ONLY_NUMBERS)
+        if self.known is not None:
+            message = f"{what} cannot be computed with missing values (NaN) in X; fill them first with "
+            raise ParameterError(f"{message}{IMPUTER}.", parameter="X", way_out=FILL_HOLES)
 
     def without_pairs(self) -> Problem:
         """The same problem with labels only.

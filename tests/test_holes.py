@@ -10,6 +10,8 @@ import pytest
 from inside import turn
 from rendering import page_of
 from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -421,7 +423,7 @@ def test_what_cannot_be_computed_is_refused_with_a_way_out():
     refused("missing values", lambda: SpectralSelector("evsc").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", n_features_to_select="fdr").fit(X))
     refused("p-values", lambda: SpectralSelector("laplacian", screen="fdr").fit(X))
-    with pytest.raises(ValueError, match=r"too few known values\. Not used: 0 \(\d known values\), 1 \("):
+    with pytest.raises(ValueError, match=r"too few known values\. Not used: 0 \(fewer than 5 known values\), 1 \("):
         LaplacianScore().evaluate(np.r_[X[:3, :2].round() * 0, np.full((20, 2), np.nan)])
     import scipy.sparse as sp
 
@@ -446,7 +448,7 @@ def test_a_column_with_few_known_values_is_left_out(kind):
     few = np.column_stack([X, np.r_[X[:4, 0], np.full(36, np.nan)]])
     few[:4, 6] = [1.0, 2.0, 3.0, 4.0]
     name = "'g'" if kind == "pandas" else "6"
-    with pytest.warns(TableWarning, match=rf"Not used: {name} \(4 known values\)"):
+    with pytest.warns(TableWarning, match=rf"Not used: {name} \(fewer than 5 known values\)"):
         selector = SpectralSelector("laplacian", screen=None).fit(KINDS[kind](few))
     np.testing.assert_array_equal(selector.scores_[:6], LaplacianScore().evaluate(X))
     assert np.isnan(selector.scores_[6])
@@ -512,7 +514,7 @@ def test_frames_name_what_they_leave_out(rng):
         selector = SpectralSelector("variance").fit(plain)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    message = "Not used: 'empty' (0 known values), 'one' (constant), 'no' (numbers the rows)."
+    message = "Not used: 'empty' (fewer than 5 known values), 'one' (constant), 'no' (numbers the rows)."
     assert str(caught[0].message) == f"how the table is read: {message}"
     assert np.isnan(selector.scores_[4:]).all()
     mixed = plain.assign(
@@ -523,13 +525,25 @@ def test_frames_name_what_they_leave_out(rng):
     said = str(caught[0].message)
     assert len(caught) == 1
     assert "No numbers, read as missing: '1,5 mm' in 'typo'." in said
-    assert "'empty' (0 known values), 'one' (constant), 'no' (numbers the rows), 'note' (30 different texts)" in said
+    assert "'empty' (fewer than 5 known values), 'one' (constant), 'no' (numbers the rows), 'note' (too many" in said
     assert np.isfinite(selector.scores_[[0, 1, 2, 3, 7, 9]]).all()
     dates = base.assign(day=pd.date_range("2026-01-01", periods=30))
     with pytest.warns(TableWarning, match="days"):
         selector = SpectralSelector("variance", n_features_to_select=5).fit(dates)
     assert selector.transform(dates).shape == (30, 5)
     assert selector.set_output(transform="pandas").transform(dates)["day"].dtype.kind == "M"
+
+
+def test_a_grid_search_warns_once_about_its_table(rng):
+    y = np.arange(60) % 2
+    frame = pd.DataFrame(rng.normal(size=(60, 4)) + y[:, None], columns=list("abcd")).assign(empty=np.nan)
+    search = GridSearchCV(
+        make_pipeline(SpectralSelector("fisher"), KNeighborsClassifier()), {"spectralselector__redundancy": [0.8, 0.9]}
+    )
+    with warnings.catch_warnings(record=True, action="default") as caught:
+        search.fit(frame, y)
+    assert [str(w.message).partition(":")[0] for w in caught] == ["how the table is read"]
+    assert caught[0].filename == __file__
 
 
 # -------------------------------------------------------------------- the pattern of the holes

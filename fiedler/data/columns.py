@@ -22,7 +22,6 @@ choices are per feature.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -30,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import ParameterError, TableWarning, outside
+from ..errors import ParameterError, TableWarning, warn_once
 from ..validation import is_sparse
 from ..words import did_you_mean, printable
 from .arrays import Matrix, home, opened, validate_X, without_units
@@ -38,6 +37,7 @@ from .source import Source
 
 MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
 LEAST_KNOWN = 5  # a column with fewer known values is left out
+FEW_KNOWN = f"fewer than {LEAST_KNOWN} known values"
 _TYPOS = 10  # numbers for each cell that is none, in a column of numbers with typing errors
 _REPEATED = 3  # levels of a category occur at least so often on average
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
@@ -411,12 +411,9 @@ def sentences(notes: Sequence[str]) -> str:
 
 def _named(columns: list[Column]) -> str:
     """Names of some columns, and why those that are not used are left out."""
-    why = {"text": "{1} different texts", "empty": "{0} known values", "id": "numbers the rows", "constant": "constant"}
-    shown = []
-    for column in columns:
-        reason = why.get(column.kind, "").format(column.known.sum(), len(column.levels))
-        shown.append(f"{printable(column.name, 40)!r}{f' ({reason})' * bool(reason)}")
-    return listed(shown)
+    why = {"text": "too many different texts", "empty": FEW_KNOWN, "id": "numbers the rows", "constant": "constant"}
+    reasons = (f" ({why[column.kind]})" if column.kind in why else "" for column in columns)
+    return listed([f"{printable(c.name, 40)!r}{reason}" for c, reason in zip(columns, reasons, strict=True)])
 
 
 def listed(names: Sequence[str]) -> str:
@@ -426,7 +423,7 @@ def listed(names: Sequence[str]) -> str:
 
 def warn_of_table(notes: Sequence[str]) -> None:
     """One warning for all that was done with a table."""
-    warnings.warn(TableWarning(f"how the table is read: {sentences(notes)}", parameter="X"), stacklevel=outside())
+    warn_once(TableWarning(f"how the table is read: {sentences(notes)}", parameter="X"))
 
 
 # -------------------------------------------------------------------- the entrance
