@@ -17,6 +17,16 @@ def outside() -> int:
     return level
 
 
+def in_a_pipeline() -> bool:
+    """Whether scikit-learn's Pipeline calls, which passes y to every step."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
+        if frame.f_globals.get("__name__") in ("sklearn.pipeline", "sklearn.compose._column_transformer"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 _told: set[tuple[str, str, int]] = set()
 
 

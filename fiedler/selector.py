@@ -17,7 +17,7 @@ from .criteria import Criterion
 from .criteria.order import importances
 from .data import arrays
 from .data.arrays import as_source, is_container, opened, uneven_columns, with_text_names
-from .errors import ParameterError, ParameterWarning, TableWarning
+from .errors import ParameterError, ParameterWarning, TableWarning, in_a_pipeline, warn_once
 from .problem import Problem
 from .selection.choice import Choice, choose, fixed_features, level
 from .selection.explanation import Explanation, explained
@@ -251,6 +251,9 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             names = getattr(seen, "feature_names_in_", None)
             problem = Problem.read(X, names, groups=groups, given=graph, **known)
         resolved.check(problem, self.criterion)
+        if y is not None and not resolved.uses and not in_a_pipeline():
+            message = f"{short_text(criterion)} reads no labels, so y is not used."
+            warn_once(ParameterWarning(message, parameter="y"))
         if self.scale is not None:
             problem = problem.scaled(arrays.check_scale(self.scale))
         elif resolved.depends_on_scale and uneven_columns(problem.X) is not None:

@@ -1,9 +1,13 @@
 """Bad labels, targets, pairs and parameters: one clear message each, naming the value and the way out."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 from fiedler import (
     EVSC,
@@ -28,6 +32,7 @@ from fiedler import (
     Variance,
     pairs_from_labels,
 )
+from fiedler.errors import ParameterWarning
 from fiedler.evaluate import kendall_coefficient
 
 X = np.random.default_rng(0).normal(size=(30, 5))
@@ -165,6 +170,19 @@ def test_pairs_for_a_method_that_needs_labels_and_the_reverse():
         ConstraintScore(1).evaluate(X)
     with pytest.warns(UserWarning, match=r"LaplacianScore\(\) reads no pairs: must_link and cannot_link are ignored"):
         LaplacianScore().evaluate(X, **links)
+
+
+def test_labels_that_a_method_does_not_read_are_mentioned_once():
+    said = r"^laplacian reads no labels, so y is not used\.$"
+    with pytest.warns(ParameterWarning, match=said) as caught:
+        SpectralSelector("laplacian").fit(X, Y)
+    assert [each.filename for each in caught] == [__file__]
+    with pytest.warns(ParameterWarning, match=said):
+        SpectralSelector("laplacian").fit_transform(X, Y)
+    with warnings.catch_warnings(action="error"):  # a pipeline passes y to every step
+        make_pipeline(SpectralSelector("laplacian"), KNeighborsClassifier()).fit(X, Y)
+        SpectralSelector("subset").fit(X, Y)
+        SpectralSelector("laplacian").fit(X)
 
 
 def test_drawing_pairs():
