@@ -125,9 +125,9 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 991,
-    "criteria": 1_462,
-    "data": 3_200,
+    "cli": 990,
+    "criteria": 1_475,
+    "data": 3_146,
     "engine": 2_317,
     "evaluate": 1_351,
     "explore": 1_314,
@@ -137,7 +137,7 @@ BUDGET = {
     "selection": 778,
     "sets": 941,
     "significance": 646,
-    "top": 1_863,
+    "top": 1_880,
 }
 
 
