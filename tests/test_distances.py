@@ -158,7 +158,9 @@ def in_order(distances, k=7):
 
 
 def test_sparse_columns_are_shared_only_where_all_pairs_are_visited(rng):
-    X = sp.random_array((300, 5000), density=0.0005, format="csc", rng=rng)  # hardly any two rows share a column
+    X = sp.random_array(
+        (300, 5000), density=0.0005, format="csc", random_state=rng
+    )  # hardly any two rows share a column
     halves = [np.arange(2500), np.arange(2500, 5000)]
     assert without_folds(row_distances(X), halves) is None
     X = sp.csc_array(rng.poisson(0.3, size=(340, 9000)))

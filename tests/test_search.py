@@ -180,7 +180,7 @@ def test_many_rows_with_duplicates_give_ties_to_the_smaller_index(zeros):
 
 
 def test_sparse_rows_that_are_mostly_copies_are_searched_once():
-    X = sp.random_array((900, 4), density=0.02, rng=np.random.default_rng(0), format="csc")
+    X = sp.random_array((900, 4), density=0.02, random_state=np.random.default_rng(0), format="csc")
     X.data = np.round(X.data, 1)
     found, squared, _ = find_neighbors(X, 4)
     expected, apart = nearest_rows(row_distances(X), 4)

@@ -788,7 +788,9 @@ def test_a_path_ends_where_every_feature_lowers_what_is_explained(rng):
 
     losses = {j: explained([*chosen, j]) - explained(chosen) for j in selector.order_[path:].tolist()}
     live = [
-        j for j in losses if np.abs(C[:, j] - C[:, chosen] @ np.linalg.lstsq(C[:, chosen], C[:, j])[0]).max() > 1e-6
+        j
+        for j in losses
+        if np.abs(C[:, j] - C[:, chosen] @ np.linalg.lstsq(C[:, chosen], C[:, j], rcond=None)[0]).max() > 1e-6
     ]
     assert max(losses[j] for j in live) <= 1e-12
     assert [losses[j] for j in live] == sorted((losses[j] for j in live), reverse=True)

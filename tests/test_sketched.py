@@ -90,7 +90,9 @@ def test_auto_is_exact_up_to_the_documented_limits(monkeypatch, rows, products, 
 
 
 def test_a_search_ends_and_says_what_it_missed(rng, monkeypatch):
-    X = sp.random_array((1500, 4000), density=0.02, rng=np.random.default_rng(0), format="csc")  # nothing but noise
+    X = sp.random_array(
+        (1500, 4000), density=0.02, random_state=np.random.default_rng(0), format="csc"
+    )  # nothing but noise
     turn(monkeypatch, "approximate: sparse work", 20.0 * X.nnz)
     with pytest.warns(UserWarning, match=r"only \d\d% of the 5 nearest neighbours of 1500 rows"):
         graph = KNN(5, "binary", metric="cosine", algorithm="approximate").build(X)

@@ -491,7 +491,8 @@ def _read_by_polars(path: Path, dialect: Dialect, numeric: list[int], texts: lis
                     ragged = piece.count(b'"') % 2 == 1 or frame[:, -1].null_count() > 0
                 if ragged:
                     return None
-                numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
+                if numeric:
+                    numbers.frombytes(frame.select(map(str, numeric)).to_numpy(order="c").tobytes())
                 for j, column in cells.items():
                     column += frame[str(j)].to_list()
                 n_rows += frame.height
