@@ -534,7 +534,7 @@ def test_bad_usage(data):
     fails("No such option", "rank", data, "--tpo", 3, code=2)
     fails("choose one", "rank", data, "--target", "kind", "--labels", "x", code=2)
     fails("results are written as .csv", "rank", data, "--out", "r.xls", code=2)
-    fails("written in the format of data.csv, or as .npz; use .csv", "select", data, "--top", 2, "--out", "s.npy")
+    fails("must have the format of data.csv", "select", data, "--top", 2, "--out", "s.npy", code=2)
     fails("neither a number of features, nor a share", "select", data, "--top", "1.5", "--out", "s.csv", code=2)
     fails("not a list of whole numbers", "compare", data, "-m", "fisher", "--features", "2;3", code=2)
     fails("did you mean 'sselect'", "rank", "no such file", "-m", "sselekt")

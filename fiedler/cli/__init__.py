@@ -124,7 +124,7 @@ _HELP = {
     "output.",
     "select --top": "Features to keep: a number (100), a share (0.1), auto (as many as a set needs) or fdr (those "
     "above noise). By default as many as a set needs, or half in a ranking.",
-    "select --out": "File to write the reduced table to, in the format of DATA or as .npz.",
+    "select --out": "File to write the reduced table to, in the format of DATA.",
     "compare --method": "A method to compare, name[param=value,...]. Can be repeated. Without it, usual methods are "
     "compared.",
     "compare --rows": "Most rows to compare on; a larger table is sampled.",
@@ -310,11 +310,12 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
 
     Row ids and labels are kept. The order of the columns and their values do not change.
     """
-    from ..data.formats import check_written, write_table
+    from ..data.formats import file_format, write_table
     from . import run
 
     run.check(data, options)
-    check_written(options["out"], data)
+    if file_format(options["out"]) != file_format(data):
+        raise click.UsageError(f"--out {options['out']} must have the format of {data}.")
     with run.resources(options, screen):
         job = run.load(data, options, screen)
         with run.running(job, screen, "selecting"):

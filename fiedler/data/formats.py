@@ -11,7 +11,8 @@ To add a format to the package, write a file with ``read(request) -> Contents`` 
 ``write(path, table, selected)``; add a line to ``FORMATS`` below; and add a test. No other module names a format. A
 reader passes every size that a file declares to :func:`fiedler.data.memory.check_size` before it allocates memory.
 
-To add one from another package, call :func:`register_format`.
+To add one from another package, call :func:`register_format`, or declare an entry point in the group
+``fiedler.formats`` that names a :class:`Format`; the command line then reads the format too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,6 @@ from .tables import Contents, ReadOnce, Request, Table, flipped, position
 from .text import existing
 from .work import check_writable, replacing
 
-Writer = Callable[[Path, Table, np.ndarray], None]
 Opener = Callable[[Path, str | None, list[str] | None, str], Source]  # path, key, columns, missing chunks
 
 
@@ -53,7 +54,7 @@ class Format:
         ``read(request) -> Contents``, see :class:`Request` and :class:`Contents`.
     write : callable, optional
         ``write(path, table, selected)`` writes the table with only the selected feature numbers. Without it, tables of
-        this format are written as NPZ.
+        this format cannot be written.
     aliases : tuple of str
         Other suffixes of this format.
     open : callable, optional
@@ -86,7 +87,7 @@ class Format:
 
     name: str
     read: Callable[[Request], Contents]
-    write: Writer | None = None
+    write: Callable[[Path, Table, np.ndarray], None] | None = None
     aliases: tuple[str, ...] = ()
     open: Opener | None = None
     gzipped: bool = False
@@ -112,12 +113,12 @@ FORMATS = {
         Format("xlsx", tables.read_xlsx, tables.write_xlsx, sheets=True, needs=("openpyxl", "io")),
         Format("parquet", tables.read_arrow, tables.write_arrow, ("pq",), _PARQUET, needs=_ARROW),
         Format("feather", tables.read_arrow, tables.write_arrow, ("arrow",), needs=_ARROW),
-        Format("arff", tables.read_arff, gzipped=True, needs=("arff", "io")),
+        Format("arff", tables.read_arff, tables.write_arff, gzipped=True, needs=("arff", "io")),
         Format("npy", matrices.read_npy, matrices.write_npy, open=lambda path, *_: MappedFile(path)),
         Format("npz", matrices.read_npz, matrices.write_npz),
-        Format("mat", matrices.read_mat),
+        Format("mat", matrices.read_mat, matrices.write_mat),
         Format("svmlight", matrices.read_svmlight, matrices.write_svmlight, ("svm", "libsvm"), gzipped=True),
-        Format("mtx", matrices.read_mtx, aliases=("mm",), gzipped=True),
+        Format("mtx", matrices.read_mtx, matrices.write_mtx, ("mm",), gzipped=True),
         Format("h5ad", matrices.read_store, matrices.write_h5ad, open=_STORED, needs=_ANNDATA),
         Format("h5", matrices.read_store, matrices.write_hdf5, ("hdf5",), _STORED, needs=("h5py", "io")),
         Format("zarr", matrices.read_store, matrices.write_zarr, open=_STORED, folder=True, needs=("zarr", "zarr")),
@@ -142,11 +143,16 @@ def register_format(format: Format) -> None:
 
 
 def _format_of(path: str | os.PathLike) -> Format | None:
-    """The format of the suffixes of a path."""
+    """The format of the suffixes of a path; if it is unknown, the entry points of other packages are loaded."""
     suffixes = [suffix[1:].lower() for suffix in Path(path).suffixes]
     zipped = suffixes[-1:] == ["gz"]
     suffix = "".join(suffixes[-2:-1] if zipped else suffixes[-1:])
-    found = next((known for known in FORMATS.values() if suffix in known.suffixes), None)
+    known = lambda: next((known for known in FORMATS.values() if suffix in known.suffixes), None)  # noqa: E731
+    if suffix and known() is None:
+        for entry in entry_points(group="fiedler.formats"):
+            if entry.name not in FORMATS:
+                register_format(entry.load())
+    found = known()
     return None if found is None or (zipped and not found.gzipped) else found
 
 
@@ -337,15 +343,14 @@ def open_source(
 
 
 def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = False) -> Path:
-    """Write a table with only the selected features, in the format it was read from, or as NPZ.
+    """Write a table with only the selected features, in the format it was read from.
 
-    Ids and labels are kept. Columns keep their order, and values, also missing ones, are those of the file. MATLAB,
-    Matrix Market and ARFF files are read only, so their tables are written as NPZ.
+    Ids and labels are kept. Columns keep their order, and values, also missing ones, are those of the file.
 
     Parameters
     ----------
     path : str or Path
-        The new file, with the suffix of the format of the table, or ``.npz`` if the table has no categories.
+        The new file, with the suffix of the format of the table.
     table : Table
         A table of :func:`read_table`; its file is read again if this preserves more of it.
     selected : ndarray
@@ -358,28 +363,19 @@ def write_table(path: str | Path, table: Table, selected: Any, *, force: bool = 
     path : Path
         The file that was written.
     """
-    write, kind = check_written(path, table.source), file_format(path)
-    if table.layout.get("transposed") and kind not in ("csv", "xlsx", "npz"):
-        raise ValueError(f"{path}: a table with one feature per row can be written as CSV, Excel or NPZ only.")
-    if table.groups is not None and kind == "npz":
-        raise ValueError(f"{path}: NPZ holds no categories; save {table.source} as CSV, and select from that.")
+    if file_format(path) != table.format:
+        own = table.source.suffix
+        raise ValueError(f"{path}: the reduced table is written in the format of {table.source}; use the suffix {own}.")
+    described = FORMATS[table.format]
+    if described.write is None:
+        raise ValueError(f"{path}: tables of the format {table.format!r} can be read, but not written.")
+    if table.layout.get("transposed") and table.format not in ("csv", "xlsx"):
+        raise ValueError(f"{path}: a table with one feature per row can be written as CSV or Excel only.")
     mask = np.zeros(table.shape[1], dtype=bool)
     mask[selected] = True
-    with memory_limit(allocation_limit()), replacing(path, force, FORMATS[kind].folder) as temporary:
-        write(temporary, table, np.flatnonzero(mask))
+    with memory_limit(allocation_limit()), replacing(path, force, described.folder) as temporary:
+        described.write(temporary, table, np.flatnonzero(mask))
     return Path(path)
-
-
-def check_written(path: str | Path, source: str | Path) -> Writer:
-    """The function that writes a reduced table of a file; an error if the table cannot be written to this path."""
-    own, asked = FORMATS[file_format(source)], FORMATS[file_format(path)]
-    if asked.write is not None and asked.name in (own.name, "npz"):
-        return asked.write
-    if own.write is None:
-        raise ValueError(f"{path}: tables of the format {own.name!r} can be read, but not written; write .npz instead.")
-    raise ValueError(
-        f"{path}: the reduced table is written in the format of {source}, or as .npz; use {Path(source).suffix}."
-    )
 
 
 def check_output(path: str | Path, force: bool = False) -> None:

@@ -220,6 +220,17 @@ def _read_mat73(request: Request) -> Contents:
         return of_arrays(arrays, request, load, ids=False)
 
 
+def write_mat(path: Path, table: Table, selected: np.ndarray) -> None:
+    from scipy.io import savemat
+
+    arrays = named_arrays(table, selected)
+    arrays["feature_names"] = arrays["feature_names"].astype(object)
+    if "y" in arrays:
+        arrays["Y"] = arrays.pop("y").reshape(-1, 1)
+    with open(path, "wb") as file:
+        savemat(file, arrays, do_compression=True)  # type: ignore[arg-type]  # the stubs know paths only
+
+
 # -------------------------------------------------------------------- svmlight
 
 
@@ -250,6 +261,13 @@ def write_svmlight(path: Path, table: Table, selected: np.ndarray) -> None:
 def read_mtx(request: Request) -> Contents:
     """Read Matrix Market with samples in rows; the target is one of its columns or a file of labels."""
     return without_column(_load_mtx(request.path), request)
+
+
+def write_mtx(path: Path, table: Table, selected: np.ndarray) -> None:
+    from scipy.io import mmwrite
+
+    with opener(path)(path, "wb") as file:
+        mmwrite(file, kept_columns(_load_mtx(table.source), table, selected))
 
 
 def _load_mtx(path: Path) -> np.ndarray | sp.csc_array:

@@ -14,6 +14,7 @@ import os
 import re
 import warnings
 import zipfile
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -448,8 +449,7 @@ def named_arrays(table: Table, selected: np.ndarray) -> dict[str, Any]:
     """The arrays of a reduced table: X, feature_names, and y and row_ids if there are any."""
     arrays = {"X": table.X[:, selected], "feature_names": table.feature_names[selected].astype(str)}
     if table.layout["y"] is not None:  # as in the file, including its marks for unknown labels
-        y = np.asarray(table.layout["y"])
-        arrays["y"] = np.array(["" if label is None else str(label) for label in y]) if y.dtype == object else y
+        arrays["y"] = np.asarray(table.layout["y"])
     if table.row_ids is not None:
         arrays["row_ids"] = table.row_ids.astype(str)
     return arrays
@@ -706,22 +706,45 @@ def _open_arrow(path: Path) -> tuple[list[str], list[Any], int, Callable[[list[i
 
 
 def read_arff(request: Request) -> Contents:
-    """ARFF through liac-arff, which fills the cells that a sparse file leaves out."""
-    with _open_arff(request.path) as content:
+    """Dense or sparse ARFF through liac-arff."""
+    with _open_arff(request.path) as (content, sparse):
         names = [name for name, _ in content["attributes"]]
+        if sparse:
+            return _read_sparse_arff(request, names, content)
 
     def rows() -> Iterator[tuple[int, list[Any]]]:
-        with _open_arff(request.path) as content:
+        with _open_arff(request.path) as (content, _):
             yield from enumerate(content["data"])
 
     return arrange(request, lambda request: read_cells(request, names, partial(gather, request.path, rows, as_number)))
 
 
+def write_arff(path: Path, table: Table, selected: np.ndarray) -> None:
+    arff = require("arff", "io", table.source)
+    gone = dropped_columns(table, selected)
+    with _open_arff(table.source) as (content, sparse):
+        kept = [j for j in range(len(content["attributes"])) if j not in gone]
+        new = {j: k for k, j in enumerate(kept)}
+        content["attributes"] = [content["attributes"][j] for j in kept]
+        content["data"] = [
+            {new[j]: v for j, v in row.items() if j in new} if sparse else [row[j] for j in kept]
+            for row in content["data"]
+        ]
+    with text.opener(path)(path, "wt", encoding="utf-8") as file:
+        arff.dump(content, file)
+
+
 @contextmanager
-def _open_arff(path: Path) -> Iterator[dict[str, Any]]:
-    """The content from liac-arff, with rows as an iterator; errors name the line."""
+def _open_arff(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The content from liac-arff, with rows as an iterator, and whether rows are sparse; errors name the line."""
     arff = require("arff", "io", path)
-    line = 0
+    line, sparse, data = 0, False, False
+    with text.open_text(path) as file:
+        for start in map(str.strip, file):
+            if data and start and start[0] != "%":
+                sparse = start[0] == "{"
+                break
+            data = data or start[:5].lower() == "@data"
 
     def lines(file: Iterable[str]) -> Iterator[str]:
         nonlocal line
@@ -731,10 +754,34 @@ def _open_arff(path: Path) -> Iterator[dict[str, Any]]:
 
     try:
         with text.open_text(path) as file:
-            yield arff.load(lines(file), return_type=arff.DENSE_GEN)
+            yield arff.load(lines(file), return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN), sparse
     except arff.ArffException as error:
         error.line = line  # liac-arff does not set it for an iterator of rows
         raise ValueError(f"{path}: {first_line(error)[:200]}") from None
+
+
+def _read_sparse_arff(request: Request, names: list[str], content: dict[str, Any]) -> Contents:
+    role = roles(names, request)
+    # A cell that is not written is 0, which for a nominal attribute means its first value.
+    zero = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in content["attributes"]]
+    wanted, bad, starts, columns, values = set(role.features), dict[int, str](), array("q", [0]), array("q"), array("d")
+    texts: dict[int, list[Any]] = {j: [] for j in (role.target, role.row_ids) if j is not None}
+    for i, row in enumerate(content["data"]):
+        for j in sorted(wanted.intersection(row)):
+            value = as_number(row[j])
+            if value is None:
+                bad.setdefault(j, f"row {i}, column {names[j]!r}: {not_a_number(row[j])}")
+            else:
+                columns.append(j)
+                values.append(value)
+        starts.append(len(values))
+        for j, cells in texts.items():
+            cells.append(row.get(j, zero[j]))
+        if i % 256 == 0:
+            check_size(request.path, f"more than {i} rows with {len(values)} values", 24.0 * len(values))
+    numeric, _ = usable(request, names, role.features, bad)  # a sparse table has no categories
+    X = sp.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))[:, numeric]
+    return arrange(replace(request, kept=None, categories=[]), lambda _: Cells(X, numeric, texts, bad, names))
 
 
 # -------------------------------------------------------------------- Excel
