@@ -125,9 +125,9 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 990,
+    "cli": 991,
     "criteria": 1_475,
-    "data": 3_147,
+    "data": 3_200,
     "engine": 2_317,
     "evaluate": 1_351,
     "explore": 1_314,

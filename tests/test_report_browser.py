@@ -176,7 +176,10 @@ def test_dark_follows_the_system_and_the_button(page):
 
 
 def test_a_mark_tells_its_value(page):
-    assert page.execute_script("return document.querySelectorAll('.mark > title').length") == 0
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    left = "return document.querySelectorAll('.mark > title').length"
+    WebDriverWait(page, 20).until(lambda page: page.execute_script(left) == 0)  # a reloaded page moves them again
     mark = page.find_element("css selector", "#graph .below .mark")
     assert tip_at(page, mark).startswith("eigenvalue ")
 
