@@ -128,7 +128,7 @@ BUDGET = {
     "cli": 991,
     "criteria": 1_475,
     "data": 3_200,
-    "engine": 2_317,
+    "engine": 2_319,
     "evaluate": 1_351,
     "explore": 1_314,
     "graphs": 1_498,

@@ -102,7 +102,9 @@ def share_alone(X: Matrix) -> float:
     if X.shape[0] < _FEWEST_ROWS or varying.sum() < _FEWEST_COLUMNS:
         return 0.0
     w = varying / varying.sum()
-    return _null_share(_tested(_look(X, standard, w), w, standard, X.shape[0]).p[varying])
+    with one_blas_thread(0.0):  # threads of BLAS that have just worked would slow down the search that follows
+        look = _look(X, standard, w)
+    return _null_share(_tested(look, w, standard, X.shape[0]).p[varying])
 
 
 # -------------------------------------------------------------------- p-values and what they say
@@ -215,7 +217,7 @@ def _look(X: Matrix, standard: Standard, w: np.ndarray) -> Look:
 
     def forms(part: Any, start: int) -> np.ndarray:
         here = lambda at: _part(standard, slice(start + at.start, start + at.stop))  # noqa: E731
-        return map_columns(lambda F, at: _quadratic(F, here(at), A, a), part, 2.0 * n, numbered=True)
+        return map_columns(lambda F, at: _quadratic(F, here(at), A, a), part, n / 4.0, numbered=True)  # 2n, by BLAS
 
     parts = X.map(forms, positioned=True) if isinstance(X, Source) else [forms(X, 0)]
     quadratic, along = np.concatenate(parts, axis=-1)
