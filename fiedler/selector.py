@@ -465,6 +465,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             self.criterion = as_criterion(self.criterion)
         return super().set_params(**params)
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = super().__repr__(N_CHAR_MAX)
+        return f"{text}  # {self.screen_}" if hasattr(self, "kept_") else text
+
     def _repr_html_inner(self) -> str:
         diagram = estimator_html_repr(self)
         if not hasattr(self, "order_"):

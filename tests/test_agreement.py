@@ -547,6 +547,15 @@ def test_evaluations_screen_as_a_fit_does():
     assert stability("subset", X, y, k=4, n_draws=4).frequency[:10].sum() > 3.5
 
 
+def test_the_repr_says_what_the_screen_left_out():
+    X, _ = planted(8, n=120)
+    selector = SpectralSelector(n_features_to_select=4)
+    assert repr(selector) == "SpectralSelector(n_features_to_select=4)"
+    assert repr(selector.fit(X)) == f"SpectralSelector(n_features_to_select=4)  # {selector.screen_}"
+    assert "were left out" in repr(selector)
+    assert repr(selector.fit(X[:, :10])) == "SpectralSelector(n_features_to_select=4)"
+
+
 def test_moons_among_noise():
     """The picture of the README: real columns only."""
     from sklearn.datasets import make_moons
