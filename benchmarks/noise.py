@@ -1,7 +1,7 @@
 """Columns of noise beside real ones: what selection among them costs, and what a screen gives back -> docs/noise.md.
 
-LLCFS and the gated Laplacian were written after their papers for this page; their numbers, and the seconds, are on
-record only. ``make bench`` measures what the screen costs.
+LLCFS and the gated Laplacian were written after their papers for this page; their numbers are on record
+only. ``make bench`` measures what the screen costs.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def planted(options: Options) -> Found:
 
         found["planted-display"] = drawn = Figure(figsize=(9.6, 3.6), layout="constrained")
         result = significance("laplacian", with_clusters(200, 100, 0.75, 2, 0))
-        fd.SignificanceDisplay.from_significance(result, axes=drawn.subplots(1, 2))
+        fd.SignificanceDisplay.from_significance(result, ax=drawn.subplots(1, 2))
     return found
 
 

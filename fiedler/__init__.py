@@ -18,7 +18,7 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 - ``first_look``   a table looked at before anything is computed
 - ``selector``     the scikit-learn estimator;  ``anndata``  selection of genes in an AnnData
 - ``evaluate``     quality, stability and significance of a selection; tuning and comparison
-- ``report``       a summary of a ranking as text, JSON or HTML;  ``plots``  figures
+- ``report``       a summary of a ranking as JSON or HTML;  ``plots``  figures
 - ``explore``      a page for experts: labels and pairs by hand, and the ranking that follows
 - ``cli``          the command line
 - ``engine``       computations on plain arrays: blocks, distances, neighbours, moments, compiled loops

@@ -9,22 +9,23 @@ from typing import Any
 _INSIDE = {"fiedler", "sklearn", "joblib"}
 
 
+def _way_in() -> list[str]:
+    """The modules of this package and scikit-learn between the function that asks and the line of the user."""
+    modules, frame = list[str](), sys._getframe(2)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
+        modules.append(str(frame.f_globals["__name__"]))
+        frame = frame.f_back
+    return modules
+
+
 def outside() -> int:
     """The ``stacklevel`` that points a warning to the line of the user, not into this package or scikit-learn."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
-        frame, level = frame.f_back, level + 1
-    return level
+    return len(_way_in()) + 1
 
 
 def in_a_pipeline() -> bool:
     """Whether scikit-learn's Pipeline calls, which passes y to every step."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
-        if frame.f_globals.get("__name__") in ("sklearn.pipeline", "sklearn.compose._column_transformer"):
-            return True
-        frame = frame.f_back
-    return False
+    return not {"sklearn.pipeline", "sklearn.compose._column_transformer"}.isdisjoint(_way_in())
 
 
 _told: set[tuple[str, str, int]] = set()

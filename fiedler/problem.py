@@ -208,7 +208,7 @@ class Problem:
             if not rows.all():
                 gone = listed(list(map(str, np.flatnonzero(~rows))))
                 notes = [*notes, f"rows without any known value are left out: {gone}"]
-                matrix, known, kept, told_of = matrix[rows], known[rows], rows, told_of.take(np.flatnonzero(rows))
+                matrix, known, kept, told_of = matrix[rows], known[rows], rows, told_of.take_rows(np.flatnonzero(rows))
             if len(matrix) < 2 or not columns.any():
                 raise ParameterError(f"X has too few known values. {sentences(notes)}", parameter="X")
             if known.all():
@@ -245,7 +245,7 @@ class Problem:
         if rows is not None and (y is None or np.shape(y)[:1] == rows.shape):  # told of the table that was given
             n = len(rows)
         known = Supervision(n, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled)
-        known = known if rows is None or n == self.n_samples else known.take(np.flatnonzero(rows))
+        known = known if rows is None or n == self.n_samples else known.take_rows(np.flatnonzero(rows))
         return self._over(self.X, supervision=known, _shared=self._shared)
 
     def settled(self, y: Any = None) -> tuple[Problem, Any]:

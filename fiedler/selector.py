@@ -85,14 +85,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         of features to keep, and None means no such limit. It cannot be used with sets.
     screen : {"auto", "agreement", "fdr"} or None, default="auto"
         A test that drops features that look like noise before the graph is built and features are selected.
-        "agreement" keeps the features that correlate with others (:func:`fiedler.evaluate.agreement`), and for sets
-        those that are associated with labels, targets or pairs. "auto" does the same if more than 30 % of the features
-        seem to correlate with no other, as a sample of at most 160 rows and features shows, and nothing otherwise. It
-        leaves three cases alone: text (more than 80 % zeros, and never negative), criteria without a graph from X,
-        and "fdr", which tests every feature. "fdr" keeps the features that are significant at the rate ``alpha``. If no
-        feature passes, all are kept. Missing values are read as they were filled. p-values of the kept features alone
-        are not valid, because the screen has used the same data; :func:`fiedler.evaluate.significance` tests all
-        features. None is no screen. ``screen_`` says what was done.
+        "agreement" keeps the features that correlate with others (:func:`fiedler.evaluate.agreement`), and those that
+        are associated with labels, targets or pairs if the criterion reads them. "auto" does the same if more than 30 %
+        of the features seem to correlate with no other, as a sample of at most 160 rows and features shows, and nothing
+        otherwise. It leaves three cases alone: text (more than 80 % zeros, and never negative), criteria without a
+        graph from X, and "fdr", which tests every feature. "fdr" keeps the features that are significant at the rate
+        ``alpha``. If no feature passes, all are kept. Missing values are read as they were filled. p-values of the kept
+        features alone are not valid, because the screen has used the same data; :func:`fiedler.evaluate.significance`
+        tests all features. None is no screen. ``screen_`` says what was done.
     include : str, int, or sequence of these, default=None
         Features that are always selected: column names of a frame, or column numbers. They come first in ``order_``, in
         the given order, and are counted in ``n_features_to_select``. The other features of a set are chosen to

@@ -147,7 +147,7 @@ class Supervision:
                     "remove them from one of the two."
                 )
 
-    def take(self, rows: np.ndarray) -> Supervision:
+    def take_rows(self, rows: np.ndarray) -> Supervision:
         """Labels of some rows, and the pairs inside them.
 
         Parameters

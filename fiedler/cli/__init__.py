@@ -323,7 +323,7 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     with screen.watching(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
-    if len(getattr(selector, "explained_", ())):
+    if options["top"] in (None, "auto") and len(getattr(selector, "explained_", ())) == selector.n_features_:
         kept += f", which explain {selector.explained_[-1]:.0%},"
     screen.done(f"wrote {options['out']}: {kept} by {run.short_text(job.criterion)}")
 

@@ -36,8 +36,8 @@ from ..graphs import Graph
 from ..problem import Problem
 from ..validation import is_sparse
 
-SHARE_OF_PAIRS = 0.5  # the same where the filled values are read
 SHARE = 0.85  # of the excess deviation that is added: columns with few and with many known values are then on a par
+SHARE_OF_PAIRS = 0.5  # the same for given pairs, where filled values are read
 _MOST_ROWS = 12_000  # a graph stored in factors is written out up to this number of rows
 _AT_ONCE = 256  # columns whose deviations are computed at a time
 

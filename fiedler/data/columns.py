@@ -456,10 +456,11 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
         of_columns = None if names is None else [names[j] for j in found.owner]
     matrix = validate_X(inside, of_columns, missing=True)
     if found is None and type(inside).__name__ == "DataFrame" and isinstance(matrix, np.ndarray):
-        values, n = matrix.astype(np.float64, copy=False), len(matrix)
-        wide, known = np.ptp(values, axis=0), n - np.isnan(values).sum(axis=0)
-        some = np.flatnonzero((wide == 0) | ((wide >= n - 1) & (wide < 2 * n)) | (known < n))
-        judged = {j: _kept(checked(Column(inside.columns[j], "number", values[:, j]))) for j in some.tolist()}
+        n, (low, high) = len(matrix), (end(matrix, axis=0).astype(np.float64) for end in (np.min, np.max))
+        wide = high - low  # NaN for a column with missing values
+        some = np.flatnonzero((wide == 0) | np.isnan(wide) | ((wide >= n - 1) & (wide < 2 * n))).tolist()
+        values = {j: matrix[:, j].astype(np.float64) for j in some}
+        judged = {j: _kept(checked(Column(inside.columns[j], "number", values[j]))) for j in some}
         out = {j: column for j, column in judged.items() if not column.used}
         if any(column.kind != "constant" for column in out.values()):  # a constant has no score in any case
             notes, matrix = notes_on(out.values()), matrix.copy()

@@ -1,4 +1,4 @@
-"""Reports about a ranking: a summary as one dict of plain values, and its text, JSON and HTML forms.
+"""Reports about a ranking: a summary as one dict of plain values, and its JSON and HTML forms.
 
     summarize(selector, X, y) -> dict of numbers, strings and lists -> text | JSON | one self-contained HTML file
 
