@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .data.arrays import Matrix, dense, holes_of, number_names, rows_of, scaled, take_columns
-from .data.columns import FEW_KNOWN, Groups, listed, prepare, sentences, warn_of_table
+from .data.arrays import Matrix, dense, holes_of, number_names, row_totals, rows_of, scaled, take_columns
+from .data.columns import FEW_KNOWN, Distinct, Groups, listed, prepare, sentences, warn_of_table
 from .data.source import Source, column_name
+from .engine.counts import is_counts
 from .engine.distances import Distances, row_distances
 from .engine.missing import filled, usable
 from .engine.products import budget
@@ -32,6 +33,9 @@ IMPUTER = "sklearn.impute.KNNImputer in a Pipeline"
 FILL_HOLES: dict[str, tuple[str, Any]] = {IMPUTER: ("impute", "median")}
 ONLY_NUMBERS: dict[str, tuple[str, Any]] = {"pass numeric columns only": ("numeric_only", True)}
 T = TypeVar("T")
+
+
+_SEEN = 100  # number of columns that are checked for counts
 
 
 class Same:
@@ -109,6 +113,9 @@ class Problem:
         self.n_samples, self.n_features = X.shape
         if groups is not None:
             self.n_features = groups.n_features
+        self.blocks: np.ndarray | None = None  # block of each row, if rows are compared inside blocks only
+        self.depth: np.ndarray | None = None  # depth of each row, if X holds counts that are read as residuals
+        self.undivided: Problem = self  # the problem before its values were standardised inside blocks
         self.feature_names: Any = None
         self.n_wanted: int | None = None  # number of features that will be selected, if a criterion may depend on it
         self.supervision = Supervision(self.n_samples) if supervision is None else supervision
@@ -288,6 +295,8 @@ class Problem:
         new: dict[str, Any] = {"_shared": {}, "_own": {}, "_warned": set(), "n_wanted": None}
         twin = object.__new__(type(self))
         vars(twin).update(vars(self) | new | changes, X=X, n_samples=X.shape[0])
+        if twin.blocks is None:
+            twin.undivided = twin
         return twin
 
     def scaled(self, how: str) -> Problem:
@@ -322,6 +331,86 @@ class Problem:
         other = self.keep(("scaled", how), make)
         return self._over(other.X, _shared=other._shared)
 
+    def counted(self, depth: Any) -> Problem:
+        """The problem of counts that are read as Pearson residuals.
+
+        Parameters
+        ----------
+        depth : {"pearson"}, array-like of shape (n_samples,) or None
+            The depth of each row; "pearson" takes the totals of the rows.
+
+        Returns
+        -------
+        problem : Problem
+            A new problem; this one for None.
+        """
+        if depth is None:
+            return self
+        if isinstance(depth, str) and depth != "pearson":
+            message = f"depth={depth!r} is not known; use 'pearson', the depth of each row, or None"
+            raise ParameterError(f"{message}.", parameter="depth", value=depth)
+        t = row_totals(self.X) if isinstance(depth, str) else np.asarray(depth, dtype=np.float64)
+        if t.shape != (self.n_samples,) or not (np.isfinite(t).all() and (t > 0).all()):
+            what = f"{np.sum(~(t > 0))} rows without counts" if t.shape == (self.n_samples,) else f"the shape {t.shape}"
+            raise ParameterError(
+                f"depth has {what}; it needs one positive number for each of the {self.n_samples} rows. Remove empty "
+                "rows first, or use depth=None.",
+                parameter="depth",
+            )
+        some = take_columns(self.X, slice(0, min(self.X.shape[1], _SEEN)))
+        if not is_counts(some):
+            message = "depth needs counts, but X holds negative values or fractions; use depth=None"
+            raise ParameterError(f"{message}, or a layer with counts.", parameter="depth")
+        return self._over(self.X, _shared=self._shared, _own=self._own, _warned=self._warned, depth=t)
+
+    def divided(self, blocks: Any) -> Problem:
+        """The problem of rows that fall into blocks, such as slides, batches or donors, and are compared inside them.
+
+        Graphs are built inside each block. Dense values are standardised inside each block: mean 0, variance 1.
+
+        Parameters
+        ----------
+        blocks : array-like of shape (n_samples,) or None
+            The block of each row.
+
+        Returns
+        -------
+        problem : Problem
+            A new problem; this one for None.
+        """
+        if blocks is None:
+            return self
+        labels, rows, n = np.asarray(blocks, dtype=object), self.given_rows, self.n_samples
+        if rows is not None and labels.shape == rows.shape:
+            labels = labels[rows]
+        if labels.shape != (n,):
+            raise ParameterError(
+                f"blocks has shape {labels.shape}, but X has {n} rows; give one block per row.", parameter="blocks"
+            )
+        missing = sum(label is None or label != label for label in labels)
+        if missing:
+            raise ParameterError(f"blocks has {missing} missing values; every row needs a block.", parameter="blocks")
+        if self.known is not None or self.groups is not None:
+            self.check_plain("blocks of rows")
+        codes = Distinct(labels.tolist()).codes
+        if np.bincount(codes).max() < 2:
+            raise ParameterError(
+                "blocks has a block for every row; rows are compared inside blocks only.", parameter="blocks"
+            )
+        X: Any = self.X
+        if isinstance(X, np.ndarray) and self.depth is None:
+            X = np.empty(X.shape)
+            for code in range(codes.max() + 1):
+                inside = codes == code
+                X[inside] = scaled(np.asarray(self.X)[inside].astype(np.float64), "standard")
+        return self._over(X, blocks=codes, undivided=self)
+
+    @property
+    def block_rows(self) -> list[np.ndarray]:
+        """The rows of each block; one array with all rows if there are no blocks."""
+        codes = np.zeros(self.n_samples, dtype=np.intp) if self.blocks is None else self.blocks
+        return [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
+
     def take_rows(self, rows: np.ndarray) -> Problem:
         """The problem of some rows, without labels, pairs and graph; holes stay filled as they are.
 
@@ -336,7 +425,15 @@ class Problem:
             A problem that has built nothing yet.
         """
         X, known = rows_of(self.X, rows), None if self.known is None else self.known[rows]
-        return self._over(X, supervision=Supervision(X.shape[0]), given=None, known=known, given_rows=None)
+        new: dict[str, Any] = {
+            "supervision": Supervision(X.shape[0]),
+            "given": None,
+            "known": known,
+            "given_rows": None,
+        }
+        if self.blocks is not None:
+            new |= {"blocks": self.blocks[rows], "undivided": self.undivided.take_rows(rows)}
+        return self._over(X, **new)
 
     def take_columns(self, kept: np.ndarray) -> Problem:
         """The problem of some features; rows, supervision and the graph that was passed along stay.
@@ -357,8 +454,10 @@ class Problem:
         columns = self.columns_of(features)
         X = self.X.take_columns(columns) if isinstance(self.X, Source) else self.X[:, columns]
         names = self.feature_names
+        whole = {} if self.blocks is None else {"undivided": self.undivided.take_columns(kept)}
         return self._over(
             X,
+            **whole,
             n_features=len(features),
             known=None if self.known is None else self.known[:, columns],
             groups=None if self.groups is None else self.groups.take(features),
@@ -449,8 +548,8 @@ class Problem:
         graph : Graph
             The graph, with one node per row.
         """
-        make = lambda: recipe.make(self).for_columns(self.X.shape[1])  # noqa: E731
-        return self.keep(recipe.key, make, recipe.supervised)
+        make = recipe.make if self.blocks is None else recipe.make_in_blocks
+        return self.keep(recipe.key, lambda: make(self).for_columns(self.X.shape[1]), recipe.supervised)
 
     def distances(self, metric: str = "euclidean") -> Distances:
         """Squared distances between all rows; they are stored if they fit into the memory budget.

@@ -59,6 +59,9 @@ PRIMITIVES = (
     Entry("relevance", "Relevance"),
     Entry("regressed", "Regressed", "[MCFS], [MRSF]"),
     Entry("tracedifference", "TraceDifference", "[NIE]"),
+    Entry("multiscale", "MultiScale"),
+    Entry("moran", "Moran", "Moran 1950"),
+    Entry("geary", "Geary", "Geary 1954"),
 )
 
 

@@ -202,6 +202,7 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         cannot_link: Any = None,
         graph: Any = None,
         groups: Any = None,
+        blocks: Any = None,
     ) -> SpectralSelector:
         """Score and rank the features of X.
 
@@ -228,6 +229,10 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
         groups : sequence of labels or mapping, optional
             Columns that form one feature, such as the bands of a spectrum or repeated measurements: one label per
             column, or names of features with their columns. They are selected together and counted as one feature.
+        blocks : array-like of shape (n_samples,), optional
+            The block of each row, such as its slide, batch or donor. Graphs are built inside blocks and features are
+            standardised there; energies and masses are added over the blocks. So differences between blocks, and their
+            units, change nothing. Criteria without a form for blocks raise an error.
 
         Returns
         -------
@@ -250,13 +255,14 @@ class SpectralSelector(SelectorMixin, BaseEstimator):
             validate_data(seen, named, skip_check_array=True)  # feature names and their number only
             names = getattr(seen, "feature_names_in_", None)
             problem = Problem.read(X, names, groups=groups, given=graph, **known)
+        if self.scale is not None:
+            problem = problem.scaled(arrays.check_scale(self.scale))
+        problem = problem.divided(blocks)
         resolved.check(problem, self.criterion)
         if y is not None and not resolved.uses and not in_a_pipeline():
             message = f"{short_text(criterion)} reads no labels, so y is not used."
             warn_once(ParameterWarning(message, parameter="y"))
-        if self.scale is not None:
-            problem = problem.scaled(arrays.check_scale(self.scale))
-        elif resolved.depends_on_scale and uneven_columns(problem.X) is not None:
+        if self.scale is None and resolved.depends_on_scale and uneven_columns(problem.X) is not None:
             arrays.warn_if_uneven(problem.X, problem.column_names, short_text(criterion), arrays.SCALE_SETTINGS)
         wanted = self.n_features_to_select, self.redundancy, self.alpha, self.threshold, self.screen
         fixed = None if self.include is None else fixed_features(self.include, names, problem)

@@ -5,8 +5,8 @@ that moves, changes this file and no test.
 """
 
 from fiedler.cli import run
+from fiedler.criteria import closed_form
 from fiedler.engine import agreement, approximate, missing
-from fiedler.significance import closed_form
 from fiedler.sources import Source
 
 KNOBS = {

@@ -126,18 +126,18 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 991,
-    "criteria": 1_475,
-    "data": 3_201,
-    "engine": 2_319,
-    "evaluate": 1_351,
+    "criteria": 2_039,
+    "data": 3_205,
+    "engine": 2_430,
+    "evaluate": 1_356,
     "explore": 1_314,
-    "graphs": 1_498,
+    "graphs": 1_665,
     "plots": 782,
     "report": 1_346,
     "selection": 778,
     "sets": 941,
-    "significance": 646,
-    "top": 1_881,
+    "significance": 538,
+    "top": 1_953,
 }
 
 

@@ -41,10 +41,11 @@ from fiedler import (
     TargetKNN,
     Variance,
 )
+from fiedler.criteria.closed_form import RatioNull, RayleighNull
 from fiedler.engine.distances import row_distances, without_folds
+from fiedler.engine.permuted import pearson_tail, standards
 from fiedler.evaluate import significance
 from fiedler.problem import Problem
-from fiedler.significance.closed_form import RatioNull, RayleighNull, pearson_tail, standard_sums
 from fiedler.significance.crossfit import columns_together, deal
 from fiedler.significance.permutations import permuted_labels, reordered
 from fiedler.significance.testing import adjusted
@@ -100,10 +101,17 @@ def weights(kind, n, rng):
     return W
 
 
+def t_of(null, F):
+    """The quotient of each column."""
+    (piece,) = null.pieces
+    above, below = piece.forms[0].values(F, standards(F, piece.active))
+    return piece.forms[0].parameter(above, below)
+
+
 def check_moments(null, A, t, f):
-    sums = standard_sums(f[:, None], null.rows)
-    got = np.ravel(null.moments(np.array([t]), *sums))
-    mean, variance, third = enumerated(A, f[null.rows])
+    (piece,) = null.pieces
+    got = np.ravel(piece.moments(0, np.array([t]), standards(f[:, None], piece.active), None))
+    mean, variance, third = enumerated(A, f[piece.active])
     scale = variance ** np.array([0.5, 1.0, 1.5])  # the mean is zero at the null mean, the third moment by symmetry
     np.testing.assert_allclose(got, [mean, variance, third], rtol=1e-10, atol=1e-10 * scale.min())
 
@@ -119,7 +127,7 @@ def test_moments_are_those_of_all_permutations(n, kind, storage, rng):
     null = RayleighNull(graph)
     assert null.n == n
     f = rng.exponential(size=graph.n_nodes)
-    for r in (float(null.quotient(f[:, None])[0][0]), 0.3, 1.7):
+    for r in (float(t_of(null, f[:, None])[0]), 0.3, 1.7):
         check_moments(null, quadratic(graph, r), r, f)
 
 
@@ -183,7 +191,7 @@ def test_pvalues_are_those_of_many_permutations(rng):
     )
     chosen = [F[:, np.argmin(np.abs(np.log(null(F).p / level)))] for F in draws for level in (0.05, 0.01)]
     F = np.column_stack([standard(f) for f in chosen])
-    matrices = [quadratic(graph, r) for r in null.quotient(F)[0]]
+    matrices = [quadratic(graph, r) for r in t_of(null, F)]
     smaller = np.zeros(len(chosen))
     for _ in range(20):
         orders = rng.permuted(np.tile(np.arange(n), (B // 20, 1)), axis=1)
@@ -409,7 +417,6 @@ def test_sselect_has_a_floor_that_is_stated(blobs, rng):
     [
         SPEC(KNN(5), phi=1),
         SPEC(KNN(5), gamma=4),
-        SPEC(KNN(5), phi=3, n_clusters=3),
         ConstraintScore(2),
         ConstraintScore(3),
         ConstraintScore(4),
@@ -588,7 +595,7 @@ def test_edges_to_nodes_without_a_degree_do_not_count_for_others(rng):
     graphs = [Graph.from_weights(kind(W), degree=degree) for kind in (np.asarray, sp.csr_array)]
     first, second = (RayleighNull(graph) for graph in graphs)
     assert first.n == 7
-    for one, other in zip(first.invariants(np.array([0.4])), second.invariants(np.array([0.4])), strict=True):
+    for one, other in zip(*(null.pieces[0].invariants(0, np.array([0.4])) for null in (first, second)), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 

@@ -73,6 +73,10 @@ class Traits(NamedTuple):
         Whether X may have missing values; the score then reads the values that they were filled with.
     one_pass : bool, default=False
         Whether energies and moments on its graphs are enough, so that one pass over the rows may give them.
+    blocks : bool, default=False
+        Whether rows may fall into blocks, with a graph and standardised values in each.
+    counts : bool, default=False
+        Whether the score can read counts as Pearson residuals, given the depth of each row.
     """
 
     greater_is_better: bool = False
@@ -83,6 +87,8 @@ class Traits(NamedTuple):
     groups: bool = False
     missing: bool = True
     one_pass: bool = False
+    blocks: bool = False
+    counts: bool = False
 
 
 class Criterion(BaseEstimator):
@@ -314,6 +320,7 @@ class Criterion(BaseEstimator):
             accepts_groups=all(each.groups for each in traits),
             accepts_missing=all(each.missing for each in traits),
             one_pass=bool(graphs) and all(each.one_pass for each in traits),
+            accepts_blocks=bool(graphs) and all(each.blocks for each in traits),
         )
 
     def walk(self) -> Iterator[Criterion | Recipe]:
@@ -394,7 +401,7 @@ class Resolved:
         Whether features are chosen as a set, and whether a large score is good.
     reads, uses : set of str
         The supervision that the formula requires, and that changes its scores if it is given.
-    depends_on_scale, accepts_groups, accepts_missing, one_pass : bool
+    depends_on_scale, accepts_groups, accepts_missing, one_pass, accepts_blocks : bool
         What holds for all parts of the formula, as in :class:`Traits`.
     """
 
@@ -412,6 +419,7 @@ class Resolved:
     accepts_groups: bool
     accepts_missing: bool
     one_pass: bool
+    accepts_blocks: bool
 
     def __repr__(self) -> str:
         return repr(self.criterion)
@@ -440,6 +448,23 @@ class Resolved:
                 parameter="criterion",
                 value=self.criterion,
                 way_out=FILL_HOLES,
+            )
+        if problem.blocks is not None and not self.accepts_blocks:
+            lost = next(leaf for leaf in self.leaves if not leaf.traits.blocks)
+            raise ParameterError(
+                f"{name} has no form for blocks of rows, because of {lost!r}; use 'subset', 'laplacian', 'sls', "
+                "'constraint' or 'multiscale', or select in every block by itself.",
+                parameter="criterion",
+                value=self.criterion,
+            )
+        if problem.depth is not None and not all(leaf.traits.counts for leaf in self.leaves):
+            message = f"{name} does not read counts with a depth; use 'multiscale', or normalise the counts first."
+            raise ParameterError(message, parameter="depth")
+        if problem.blocks is not None and self.is_set and not isinstance(problem.X, np.ndarray):
+            raise ParameterError(
+                f"{name} chooses sets, which need values standardised inside blocks, and X is sparse or not in memory; "
+                "use 'laplacian' or 'multiscale', or pass a dense array.",
+                parameter="blocks",
             )
         if known.y is None and (reads - {"pairs"} or (reads and not known.has_pairs)):
             what = {"classes": "class labels", "target": "a real-valued target", "pairs": "pairs or class labels"}
@@ -491,7 +516,8 @@ class Resolved:
 
     def fits_one_pass(self, problem: Problem) -> bool:
         """Whether the formula needs only sums over the rows, and these fit into memory."""
-        sums = [recipe.sums(problem) for recipe in self.recipes] if self.one_pass else [None]
+        able = self.one_pass and problem.blocks is None
+        sums = [recipe.sums(problem) for recipe in self.recipes] if able else [None]
         return None not in sums and sum(filter(None, sums)) * 8.0 * problem.n_features <= working_bytes()
 
 

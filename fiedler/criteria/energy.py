@@ -35,7 +35,7 @@ class OnGraph(Criterion):
     @property
     def traits(self) -> Traits:
         graph = as_recipe(self.graph)
-        return Traits(not graph.attracts, not graph.signed, groups=True, one_pass=True)
+        return Traits(not graph.attracts, not graph.signed, groups=True, one_pass=True, blocks=True)
 
 
 class Energy(OnGraph):
@@ -94,7 +94,7 @@ class RangeDifferences(OnGraph):
 
     @property
     def traits(self) -> Traits:
-        return super().traits._replace(groups=False, missing=False, one_pass=False)
+        return super().traits._replace(groups=False, missing=False, one_pass=False, blocks=False)
 
     def scorer(self, problem: Problem) -> Scorer:
         graph = problem.graph(as_recipe(self.graph))
@@ -135,7 +135,7 @@ class Ratio(Criterion):
     @property
     def traits(self) -> Traits:
         signed = as_recipe(self.numerator).signed or as_recipe(self.denominator).signed
-        return Traits(nonnegative=not signed, groups=True, one_pass=True)
+        return Traits(nonnegative=not signed, groups=True, one_pass=True, blocks=True)
 
     def null(self) -> Null:
         graphs = as_recipe(self.numerator), as_recipe(self.denominator)

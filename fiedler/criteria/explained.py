@@ -53,7 +53,7 @@ class Explained(Criterion):
     array([1., 1., 1., 1.])
     """
 
-    traits = Traits(greater_is_better=True, reads_scale=True, groups=True)
+    traits = Traits(greater_is_better=True, reads_scale=True, groups=True, blocks=True)
 
     def __init__(self, graph: Recipe | None, filter: Any = "smooth", of: str = "features", power: float = 0.5):
         self.graph, self.filter, self.of, self.power = graph, filter, of, power

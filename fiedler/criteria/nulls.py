@@ -5,6 +5,7 @@ way to obtain scores under this hypothesis differs. :meth:`fiedler.criteria.Crit
 and :mod:`fiedler.significance` computes the test.
 
     Quotient        scores are ordered like f'Lf / f̃'Df̃, or f'L₁f / f'L₂f: a closed form is known
+    ClosedForm      another closed form, built by a function of the problem
     LabelOrders     the labels are permuted, the rest of the score does not change
     FeatureOrders   the values of the feature are permuted; possible for every score, but slow
     Association     gains read labels, a target or pairs: the ranks of the feature are compared with them
@@ -13,6 +14,7 @@ and :mod:`fiedler.significance` computes the test.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -38,6 +40,22 @@ class Quotient:
     def recipes(self) -> list[Recipe]:
         """The graphs that the test needs."""
         return [self.graph] if self.other is None else [self.graph, self.other]
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """Scores whose null distribution is known in closed form.
+
+    Parameters
+    ----------
+    recipes : list of Recipe
+        The graphs that the test needs.
+    build : callable
+        A problem whose graphs were not built from the tested columns -> :class:`fiedler.criteria.closed_form.Null`.
+    """
+
+    recipes: list[Recipe]
+    build: Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -98,7 +116,7 @@ class Association:
     otherwise: Any = FeatureOrders()
 
 
-Null: TypeAlias = Quotient | LabelOrders | FeatureOrders | Association | NoTest
+Null: TypeAlias = Quotient | ClosedForm | LabelOrders | FeatureOrders | Association | NoTest
 
 
 def null_of_formula(left: Null, right: Null) -> Null:

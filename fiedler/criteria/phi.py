@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import dense
+from ..engine.permuted import Form
 from ..graphs import Graph, Recipe, as_recipe
 from ..graphs.spectrum import eigenpairs, quadratic_form, spectral_function
 from ..problem import Problem
 from ..supervision import Supervision
 from ..validation import check_choice, check_integer
+from .closed_form import Compared, Piece, without_entries
+from .closed_form import Null as ClosedNull
 from .criterion import Criterion, Scorer, Traits
 from .energy import Rayleigh
-from .nulls import FeatureOrders, Null
+from .nulls import ClosedForm, FeatureOrders, Null
 
 
 class Phi(Criterion):
@@ -55,7 +59,8 @@ class Phi(Criterion):
 
     @property
     def traits(self) -> Traits:
-        return Traits(self.kind == 3, not as_recipe(self.graph).signed, groups=self._is_rayleigh, one_pass=True)
+        plain = self._is_rayleigh
+        return Traits(self.kind == 3, not as_recipe(self.graph).signed, groups=plain, one_pass=True, blocks=plain)
 
     @property
     def _is_rayleigh(self) -> bool:
@@ -63,7 +68,12 @@ class Phi(Criterion):
         return self.kind == 2 and isinstance(self.gamma, Real) and self.gamma == 1
 
     def null(self) -> Null:
-        return Rayleigh(self.graph).null() if self._is_rayleigh else FeatureOrders()
+        if self._is_rayleigh:
+            return Rayleigh(self.graph).null()
+        graph = as_recipe(self.graph)
+        if self.kind != 3 or graph.signed or not graph.attracts:
+            return FeatureOrders()
+        return ClosedForm([graph], lambda problem: self._phi3_null(problem.graph(graph), problem.supervision))
 
     def scorer(self, problem: Problem) -> Scorer:
         check_choice("kind", self.kind, (1, 2, 3))
@@ -83,6 +93,19 @@ class Phi(Criterion):
             return (quadratic(F) + at_zero * ground) / (mass + ground)
 
         return Scorer(graph.rows, parts)
+
+    def _phi3_null(self, graph: Graph, known: Supervision) -> ClosedNull:
+        """The null distribution of φ3 with its own mass, Σ_j (γ(2) - γ(λ_j)) α_j² / f̃'D f̃."""
+        if graph.small is not None:
+            raise ValueError(
+                "phi=3 has a closed form on graphs of neighbours and kernels only; use n_permutations=999 to test it "
+                "by permutations."
+            )
+        gamma = spectral_function(self.gamma)
+        values, vectors = graph.spectrum(number_of_clusters(graph, known, self.n_clusters))
+        return ClosedNull(
+            [Piece(None, [LowForm(graph, vectors[:, 1:], gamma(np.full(1, 2.0))[0] - gamma(values[1:]))])]
+        )
 
     def _phi3(self, graph: Graph, gamma: Callable, known: Supervision) -> Callable[[Any, Any], np.ndarray]:
         k = number_of_clusters(graph, known, self.n_clusters)
@@ -105,6 +128,23 @@ class Phi(Criterion):
             return (weights @ alpha[:used] ** 2 + share * ones) / (mass + graph.volume * mean**2)
 
         return parts
+
+
+class LowForm(Compared):
+    """-Σ_j s_j (ξ_j'D^½f)² and f̃'D f̃ for some eigenvectors ξ_j of 𝓛: small is good."""
+
+    def __init__(self, graph: Graph, vectors: np.ndarray, s: np.ndarray):
+        self.rows, self._graph, self._s, self._basis = graph.active, graph, s, np.sqrt(graph.degree)[:, None] * vectors
+        self._d, self._W = graph.degree[self.rows], without_entries(int(self.rows.sum()))
+
+    def values(self, F: Any, standard: Any) -> tuple[np.ndarray, np.ndarray]:
+        alpha = self._basis.T @ self._graph.centre(dense(F))
+        return -self._s @ alpha**2, self._graph.mass(F)
+
+    def form(self, t: float) -> Form:
+        d = self._d
+        M = np.column_stack([d, self._basis[self.rows]])
+        return Form(self._W, -t * d, M, np.r_[t / d.sum(), -self._s])
 
 
 def number_of_clusters(graph: Graph, known: Supervision, stated: int | None = None) -> int:

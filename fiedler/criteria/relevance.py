@@ -73,7 +73,7 @@ class Relevance(Criterion):
     array([0.83, 0.61, 1.1 , 1.07])
     """
 
-    traits = Traits(True, accepts=frozenset({"classes", "target", "pairs"}), groups=True)
+    traits = Traits(True, accepts=frozenset({"classes", "target", "pairs"}), groups=True, blocks=True)
 
     def __init__(self, graph: Recipe | None = None, task: str = "auto"):
         self.graph, self.task = graph, task

@@ -236,6 +236,13 @@ def rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
     return sp.csc_array(X.tocsr()[rows]) if is_sparse(X) else X[rows]
 
 
+def row_totals(X: Matrix) -> np.ndarray:
+    """The sum of each row."""
+    if isinstance(X, Source):
+        return X.sum(row_totals)
+    return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+
+
 def take_columns(X: Matrix, columns: Any) -> Block:
     """One block of columns in float64."""
     block = X[:, columns]

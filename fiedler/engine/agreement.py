@@ -31,7 +31,18 @@ from ..data.source import Source
 from ..validation import is_sparse
 from .blocks import map_columns
 from .moments import shifted
-from .permuted import Invariants, Standard, WeightSums, adjusted, invariants, moments, pearson_tail, standards, variance
+from .permuted import (
+    Form,
+    Invariants,
+    Standard,
+    WeightSums,
+    adjusted,
+    invariants,
+    moments,
+    pearson_tail,
+    standards,
+    variance,
+)
 from .products import check_range, sparse_gram, sum_of_grams
 from .threads import batches, one_blas_thread
 
@@ -284,7 +295,6 @@ def _invariants(
     a: np.ndarray, row_squares: np.ndarray, cubes: float, triangles: float, dot: Callable[[np.ndarray], np.ndarray]
 ) -> Invariants:
     """The invariants of A itself, which is a graph with W = -A and without degrees."""
-    nothing = np.zeros(len(a))
-    squares = np.column_stack([row_squares, nothing])
-    W = WeightSums(lambda v: -dot(v) if v.any() else nothing, nothing, -a, squares, -cubes, -triangles)
-    return invariants(W, nothing, 0.0, nothing)
+    nothing, none = np.zeros(len(a)), np.zeros((len(a), 0))
+    W = WeightSums(lambda V: -dot(V), lambda V: V, nothing, -a, row_squares, -cubes, -triangles)
+    return invariants(Form(W, nothing, none, none[0]))

@@ -27,22 +27,46 @@ class WeightSums(NamedTuple):
 
     Attributes
     ----------
-    dot : callable
-        v -> W v.
-    degree, diagonal : ndarray of shape (n,)
-        W1, and w_ii.
-    squares : ndarray of shape (n, 2)
-        (W∘W) 1 and (W∘W) d.
+    dot, square_dot : callable
+        V -> W V, and V -> (W∘W) V.
+    degree, diagonal, squares : ndarray of shape (n,)
+        W1, w_ii, and (W∘W) 1.
     cubes, triangles : float
         Σ_ij w_ij³ and tr W³.
     """
 
     dot: Callable[[np.ndarray], np.ndarray]
+    square_dot: Callable[[np.ndarray], np.ndarray]
     degree: np.ndarray
     diagonal: np.ndarray
     squares: np.ndarray
     cubes: float
     triangles: float
+
+
+class Form(NamedTuple):
+    """The form f'Af with a symmetric A = diag(shift) - W + M diag(t) M' with A1 = 0: sparse plus a few columns.
+
+    Attributes
+    ----------
+    W : WeightSums
+        The sums over the entries of W.
+    shift : ndarray of shape (n,)
+        What is added on the diagonal.
+    M : ndarray of shape (n, q)
+        The columns.
+    t : ndarray of shape (q,)
+        Their factors.
+    """
+
+    W: WeightSums
+    shift: np.ndarray
+    M: np.ndarray
+    t: np.ndarray
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """A V."""
+        return self.shift[:, None] * V - self.W.dot(V) + self.M @ (self.t[:, None] * (self.M.T @ V))
 
 
 class Invariants(NamedTuple):
@@ -62,28 +86,32 @@ class Invariants(NamedTuple):
     entries: np.ndarray
 
 
-def invariants(W: WeightSums, shift: np.ndarray, e: float, d: np.ndarray) -> Invariants:
-    """The invariants of A = B + e dd', B = diag(shift) - W."""
-    n, w = float(len(d)), W.diagonal
-    p2, Bd = d @ d, shift * d - W.dot(d)
-    dBd = d @ Bd
-    row_squares = W.squares[:, 0] - 2 * shift * w + shift**2  # Σ_j b_ij²
-    weighted_squares = d @ (W.squares[:, 1] + (shift - 2 * w) * shift * d)  # d'(B∘B)d
-    cubes = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * w**2) - W.cubes  # Σ b_ij³
-    trace_cube = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * W.squares[:, 0]) - W.triangles  # tr B³
+def invariants(A: Form) -> Invariants:
+    """The invariants of A = S + P, S = diag(shift) - W, P = M diag(t) M'."""
+    W, shift, M, t = A
+    n, w, columns = float(len(shift)), W.diagonal, range(len(t))
+    SM = shift[:, None] * M - W.dot(M) if len(t) else M
+    scaled, tG, inner = M * t, t[:, None] * (M.T @ M), M.T @ SM
+    low = np.einsum("iq,iq->i", scaled, M)  # diag P
+    squared = W.squares - 2 * shift * w + shift**2  # (S²)_ii = Σ_j s_ij²
+    squared = squared + 2 * np.einsum("iq,iq->i", scaled, SM) + np.einsum("iq,iq->i", scaled @ (M.T @ M), scaled)
+    cube = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * W.squares) - W.triangles  # tr S³
+    cube += 3 * t @ np.einsum("iq,iq->q", SM, SM) + 3 * np.sum(tG * (inner * t)) + np.trace(tG @ tG @ tG)
+    entries = np.sum(shift**3 - 3 * shift**2 * w + 3 * shift * w**2) - W.cubes  # Σ s_ij³
+    if len(t):  # 3 Σ s_ij² p_ij
+        entries += 3 * np.sum(scaled * (W.square_dot(M) + (shift**2 - 2 * shift * w)[:, None] * M))
+    for k in columns:  # 3 Σ s_ij p_ij² + Σ p_ij³
+        both = M * M[:, [k]]
+        entries += 3 * t[k] * t @ np.einsum("iq,iq->q", both, shift[:, None] * both - W.dot(both))
+        entries += t[k] * t @ (both.T @ M) ** 2 @ t
 
-    a = shift - w + e * d * d
-    squared = row_squares + 2 * e * d * Bd + e * e * d * d * p2  # (A²)_ii
+    a = shift - w + low
     trace, square = a.sum(), squared.sum()
-    cube = trace_cube + 3 * e * (Bd @ Bd) + 3 * e**2 * dBd * p2 + e**3 * p2**3
-    entries = cubes + 3 * e * weighted_squares + e**3 * (d**3).sum() ** 2
-    entries += 3 * e**2 * (d * d) @ (shift * d * d - W.dot(d * d))
-
     tau, centred = trace / (n - 1), a - trace / n
     square0 = square - tau * trace
     cube0 = cube - 3 * tau * square + 3 * tau**2 * trace - tau**3 * (n - 1)
     mixed = centred @ (squared - 2 * tau * a + tau**2 * (1 - 1 / n))
-    quadratic = centred @ (shift * centred - W.dot(centred)) + e * (d @ centred) ** 2 - tau * (centred @ centred)
+    quadratic = centred @ A.dot(centred[:, None])[:, 0] - tau * (centred @ centred)
     entries0 = entries - 3 * tau * (a @ a - square / n) + 3 * tau**2 * trace * (1 - 2 / n)
     entries0 -= tau**3 * (n * (1 - 1 / n) ** 3 - (n - 1) / n**2)
     of_diagonal = centred @ centred, np.sum(centred**3)
@@ -134,16 +162,11 @@ class Standard(NamedTuple):
     s6: np.ndarray
 
 
-def standard_sums(F: Block, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Σf³, Σf⁴, Σf⁶ of each column on the rows of a mask, centred and scaled to Σf² = n."""
-    if rows.all():
-        return standards(F)[3:]
-    nodes = np.flatnonzero(rows)
-    return standards(sp.csc_array(F.tocsr()[nodes]) if is_sparse(F) else F[nodes])[3:]
-
-
-def standards(F: Block) -> Standard:
-    """How each column of a block is standardised; zeros of sparse columns are never filled in."""
+def standards(F: Block, rows: np.ndarray | None = None) -> Standard:
+    """How each column of a block is standardised, on the rows of a mask; zeros of sparse columns are not filled in."""
+    if rows is not None and not rows.all():
+        nodes = np.flatnonzero(rows)
+        F = sp.csc_array(F.tocsr()[nodes]) if is_sparse(F) else F[nodes]
     with np.errstate(divide="ignore", invalid="ignore"):  # a constant column is 0 / 0
         if is_sparse(F):
             return _sparse_standards(F)

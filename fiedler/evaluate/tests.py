@@ -46,6 +46,9 @@ def significance(
     unlabeled: Any = -1,
     n_permutations: int | None = None,
     random_state: int = 0,
+    blocks: Any = None,
+    covariates: Any = None,
+    depth: Any = None,
 ) -> Significance:
     """Test for every feature whether its score is better than the scores of its permuted values.
 
@@ -89,6 +92,17 @@ def significance(
         the labels, 999 by default. No p-value is then below 1 / (n_permutations + 1).
     random_state : int, default=0
         Random seed of the folds and the permutations.
+    blocks : array-like of shape (n_samples,), optional
+        The block of each row, such as its slide, batch or donor. Values are then exchangeable inside a block only, and
+        features are standardised there, so that neither a shift nor another unit of a block is taken for structure.
+        Graphs are built inside blocks; edges between blocks of a given graph are left out.
+    covariates : array-like of shape (n_samples,) or (n_samples, k), optional
+        Numbers whose linear effect is removed from every feature, inside each block. The residuals are permuted and
+        projected again (Freedman and Lane).
+    depth : {"pearson"} or array-like of shape (n_samples,), optional
+        X holds counts; test their Pearson residuals, for :class:`fiedler.MultiScale`. "pearson" takes the totals of the
+        rows as the depths. Zeros of a sparse X are never filled in. If the measured features are few and share
+        patterns, totals are not depths: leave it None, or give the depth of each row.
 
     Returns
     -------
@@ -110,8 +124,10 @@ def significance(
     """
     criterion = as_criterion(criterion)
     problem, _ = Problem.of(X, y, must_link=must_link, cannot_link=cannot_link, unlabeled=unlabeled).settled()
+    problem = problem.counted(depth).divided(blocks)
     options = {"n_folds": n_folds, "n_repeats": n_repeats, "groups": groups, "correction": correction, "alpha": alpha}
-    found = discover(criterion.resolved(), problem, **options, n_permutations=n_permutations, random_state=random_state)
+    more = {"n_permutations": n_permutations, "random_state": random_state, "covariates": covariates}
+    found = discover(criterion.resolved(), problem, **options, **more)
     return _named(found, problem)
 
 

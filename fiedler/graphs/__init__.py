@@ -3,6 +3,7 @@
 This room may import ``problem``, ``engine``, ``supervision``, ``data`` and ``validation``.
 
 - ``graph``      Graph, an immutable value, and how W is stored
+- ``divided``    a graph per block of rows, as one graph
 - ``spectrum``   eigenpairs per component, γ(𝓛) applied     ``smoothing``  averages over neighbours
 - ``recipe``     Recipe, the base class; Precomputed     ``adjacency``  weights from graphs of other libraries
 - ``neighbors``  KNN Agreeing     ``kernels``  RBF Diffusion     ``anchors``  Anchors, also as sums over the rows

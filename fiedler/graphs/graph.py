@@ -255,6 +255,11 @@ class Graph:
         vars(twin).update(work=self._entries * n_columns)
         return twin
 
+    @property
+    def parts(self) -> list[tuple[np.ndarray | None, Graph]]:
+        """The rows of each block, None for all rows, and the graph on them; one entry if there are no blocks."""
+        return [(None, self)]
+
     # ---------------------------------------------------------------- some of its rows
 
     def __len__(self) -> int:

@@ -18,12 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from ..data.arrays import Matrix, take_rows
+from ..data.arrays import Matrix, rows_of, take_rows
 from ..data.source import Source
 from ..errors import ParameterError
 from ..problem import Problem, Same
 from ..validation import call_repr, check_integer, is_sparse, parameters
 from .adjacency import adjacency, library_of
+from .divided import DividedGraph
 from .graph import Graph
 
 _DENSE_LIMIT = 16_384  # rows of the largest n x n matrix allowed: 2 GiB in float64
@@ -99,6 +100,27 @@ class Recipe(BaseEstimator):
             The graph, with one node per row of X.
         """
         raise TypeError(f"{type(self).__name__} is not a recipe that can be built: it does not define make().")
+
+    def make_in_blocks(self, problem: Problem) -> Graph:
+        """Make the graph of a problem whose rows fall into blocks: one graph per block, from the rows of the block.
+
+        Parameters
+        ----------
+        problem : Problem
+            A problem with ``blocks``.
+
+        Returns
+        -------
+        graph : Graph
+            No edge joins two blocks.
+        """
+        whole, parts = problem.undivided, list[tuple[np.ndarray, Graph]]()
+        given = None if problem.given is None else Graph.of(problem.given)
+        for rows in problem.block_rows:
+            known = problem.supervision.take_rows(rows)
+            here = Problem(rows_of(whole.X, rows), known, given=None if given is None else given[rows])
+            parts.append((rows, here.graph(self)))
+        return DividedGraph(parts, problem.n_samples)
 
     def sums(self, problem: Problem) -> int | None:
         """Number of sums per feature that the graph needs in one pass over the rows.
@@ -182,6 +204,7 @@ def check_dense(reader: str, n_samples: int) -> None:
 
 # Number of entries of W compared with X, and the rank correlation above which they are taken for distances.
 _SEEN, _ALIKE = 200, 0.5
+_SOME = 0.005  # a smaller share of the edges may join two blocks without a warning
 
 
 class Precomputed(Recipe):
@@ -235,6 +258,16 @@ class Precomputed(Recipe):
         symmetrize: str | None = None,
     ):
         self.W, self.distances, self.bandwidth, self.symmetrize = W, distances, bandwidth, symmetrize
+
+    def make_in_blocks(self, problem: Problem) -> Graph:
+        # The induced subgraphs of all blocks; edges between blocks are left out.
+        whole = problem.undivided.graph(self)
+        graph = DividedGraph([(rows, whole[rows]) for rows in problem.block_rows], problem.n_samples)
+        lost = 1.0 - graph.n_edges / max(whole.n_edges, 1)
+        if lost > _SOME:
+            what = f"{lost:.1%} of the edges of the graph join rows of different blocks and are left out"
+            warnings.warn(f"{what}; build the graph inside blocks to avoid this.", UserWarning, stacklevel=2)
+        return graph
 
     def make(self, problem: Problem) -> Graph:
         given = problem.given if self.W is None else self.W

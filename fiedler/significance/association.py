@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import rankdata
 
+from ..criteria.closed_form import RatioNull, RayleighNull, Verdict, rarer_value
 from ..data.arrays import Block, take_rows
-from ..engine.permuted import standard_sums
+from ..engine.permuted import standards
 from ..graphs import CannotLink, ClassGraph, Graph, MustLink
 from ..problem import Problem
-from .closed_form import RatioNull, RayleighNull, Verdict, rarer_value
 from .permutations import permuted_features
 
 FEWEST_ROWS, FEWEST_PAIRS = 20, 10  # for smaller numbers the closed forms were found to be inaccurate
@@ -89,7 +89,7 @@ def _with_target(target: np.ndarray) -> _Ranked:
         r = np.abs(correlation(R))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = 2.0 * stdtr(n - 2, -r * np.sqrt((n - 2) / (1.0 - r * r)))
-        rarer = rarer_value(*standard_sums(R, rows)[:2], n)
+        rarer = rarer_value(*standards(R, rows)[3:5], n)
         effect = 1.0 - (1.0 - r * r) * (n - 1.0) / (n - 2.0)  # 1 - r² beside its mean over all orders
         return Verdict(np.maximum(p, _SURE), -r * np.sqrt(n - 1.0), effect, rarer, np.zeros(len(r)))
 

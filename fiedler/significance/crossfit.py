@@ -40,23 +40,22 @@ class CrossFit:
     ----------
     recipes : list of Recipe
         The graphs that are built for every fold.
-    X : ndarray or csc_array
-        That of the problem, which is in memory.
     problem : Problem
-        Its distances between rows are shared by the folds, and stay with it.
+        Its X is in memory. Its distances between rows are shared by the folds, and stay with it.
     groups : array-like of shape (n_features,), optional
         Labels of columns that must share a fold; identical columns always do.
     """
 
-    def __init__(self, recipes: Sequence[Recipe], X: InMemory, problem: Problem, groups: Any = None):
+    def __init__(self, recipes: Sequence[Recipe], problem: Problem, groups: Any = None):
+        X: InMemory = problem.undivided.X  # type: ignore[assignment]  # sources are refused before
         self.X, self._together = X, columns_together(X, groups)
-        self._known, self._given = problem.supervision, problem.given
+        self._known, self._given, self._blocks = problem.supervision, problem.given, problem.blocks
         if self._together.min() == self._together.max():
             raise ValueError(
                 f"all {X.shape[1]} column(s) of X are identical or in one of groups, so no others are left to build a "
                 "graph from; use smaller groups, or pass a graph as Precomputed(W)."
             )
-        searched = any(
+        searched = problem.blocks is None and any(
             isinstance(part, KNN) and part.metric == "euclidean" and part.n_components is None
             for r in recipes
             for part in r.walk()
@@ -72,7 +71,7 @@ class CrossFit:
             left[columns] = False
             rest = _some(self.X, np.flatnonzero(left))
             distances = None if without is None else without(number, rest)
-            others = Problem(rest, self._known, distances=distances, given=self._given)
+            others = Problem(rest, self._known, distances=distances, given=self._given).divided(self._blocks)
             yield Fold(columns, _some(self.X, columns), others)
 
 

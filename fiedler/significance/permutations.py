@@ -7,19 +7,19 @@ Both are exact for any graph that was not built from the feature.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..criteria.closed_form import Verdict, rarer_value
 from ..criteria.disagreement import disagreement
 from ..data.arrays import Block
 from ..engine.blocks import is_constant
-from ..engine.permuted import standard_sums
+from ..engine.permuted import standards
 from ..graphs import Graph
 from ..validation import is_sparse
-from .closed_form import Verdict, rarer_value
 
 _TIED = 1e-12  # scores with a smaller relative difference count as equal
 _AT_ONCE = 64  # number of permutations of the labels in one matrix product
@@ -32,13 +32,16 @@ def permuted_features(
     greater_is_better: bool,
     nonnegative: bool,
     seed: Any,
+    blocks: Sequence[np.ndarray] = (),
 ) -> Callable[[Block], Verdict]:
     """The null distribution of any score, by permuting the values of a feature on the rows that the score reads.
 
+    Values are permuted inside blocks of rows only, if there are blocks.
     The effect size is 1 - score / mean if small is good, and 1 - mean / score if large is good. It is NaN for scores
     that can be negative.
     """
-    sign, nodes = -1.0 if greater_is_better else 1.0, np.flatnonzero(rows)
+    sign = -1.0 if greater_is_better else 1.0
+    exchanged = [inside[rows[inside]] for inside in blocks or [np.arange(len(rows))]]
 
     def test(F: Block) -> Verdict:
         raw = np.where(is_constant(F, rows), np.nan, score(F))
@@ -46,7 +49,8 @@ def permuted_features(
         # The same permutations for every block of columns.
         rng, order = np.random.default_rng(seed), np.arange(F.shape[0])
         for _ in range(n_permutations):
-            order[nodes] = rng.permutation(nodes)
+            for nodes in exchanged:
+                order[nodes] = rng.permutation(nodes)
             drawn.add(sign * score(reordered(F, order)))
         ratio = raw / (sign * drawn.mean) if nonnegative else np.full(len(raw), np.nan)
         return drawn.verdict(1.0 - (1.0 / ratio if greater_is_better else ratio), F, rows)
@@ -114,7 +118,7 @@ class Draws:
         z = np.divide(-away, spread, out=np.where(np.isnan(away), np.nan, 0.0), where=spread > 0)
         p = np.where(np.isnan(self._score), np.nan, (1.0 + self._as_good) / (1.0 + self._n))
         n = int(np.count_nonzero(rows))
-        return Verdict(p, z, effect, rarer_value(*standard_sums(F, rows)[:2], n), np.zeros(len(p)))
+        return Verdict(p, z, effect, rarer_value(*standards(F, rows)[3:5], n), np.zeros(len(p)))
 
 
 def reordered(F: Block, order: np.ndarray) -> Block:

@@ -1,6 +1,7 @@
 """Significance tests of all features, each on a graph that was not built from it, and their q-values.
 
     Quotient        Pearson III in closed form; for one graph never below the normal tail
+    ClosedForm      Pearson III in closed form, of quotients of a criterion's own
     LabelOrders     permuted labels, 999 times unless n_permutations is given
     FeatureOrders   permuted features, if n_permutations is given
 
@@ -22,12 +23,16 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import f_oneway
 
 from ..criteria import Rayleigh
+from ..criteria.closed_form import Null as ClosedTest
+from ..criteria.closed_form import RatioNull, RayleighNull, Verdict
 from ..criteria.criterion import Resolved
-from ..criteria.nulls import Association, LabelOrders, NoTest, Null, Quotient
+from ..criteria.nulls import Association, ClosedForm, LabelOrders, NoTest, Null, Quotient
 from ..criteria.relevance import informative
-from ..data.arrays import Block
+from ..criteria.scales import SCALES
+from ..data.arrays import Block, dense, take_columns
 from ..data.source import Source
 from ..data.work import counting
 from ..engine.blocks import level_copies, map_columns
@@ -39,7 +44,6 @@ from ..problem import Problem
 from ..validation import check_choice, check_integer, check_share, is_sparse
 from ..words import to_frame
 from .association import FEWEST_PAIRS, FEWEST_ROWS, association
-from .closed_form import RatioNull, RayleighNull, Verdict
 from .crossfit import CrossFit
 from .permutations import permuted_features, permuted_labels
 
@@ -47,7 +51,6 @@ Test: TypeAlias = Callable[[Block], Verdict]
 # A problem whose graphs were not built from the columns, and a seed.
 Builder: TypeAlias = Callable[[Problem, Any], Test]
 
-_VALUES = len(Verdict._fields)  # number of values per feature
 _LABEL_ORDERS = 999
 _FALLBACK = "use n_permutations=999 to test it by permutations"
 
@@ -79,6 +82,8 @@ class Significance:
         Column names, or numbers.
     test : str
         What was tested: the "score" of the criterion, or "association with" class labels, a target or pairs.
+    parts : ndarray of shape (3, n_features) or None
+        The p-values of the three scales that :class:`fiedler.MultiScale` combines: edges, walks, tissue.
     """
 
     pvalues: np.ndarray
@@ -91,6 +96,14 @@ class Significance:
     n_permutations: int | None
     feature_names: np.ndarray
     test: str = "score"
+    parts: np.ndarray | None = None
+
+    @property
+    def scale(self) -> np.ndarray | None:
+        """The scale with the smallest p-value: "edges", "walks" or "tissue"; None without scales."""
+        if self.parts is None:
+            return None
+        return np.array(SCALES, dtype=object)[np.nan_to_num(self.parts, nan=1.0).argmin(axis=0)]
 
     def n_significant(self, alpha: float = 0.1) -> int:
         """Number of significant features at a false discovery rate.
@@ -114,11 +127,11 @@ class Significance:
         Returns
         -------
         frame : DataFrame
-            One row per feature, with feature, p, q, z and effect.
+            One row per feature, with feature, p, q, z and effect; with scales also scale, and p of each scale.
         """
-        names = ("pvalues", "qvalues", "z", "effect")
-        shown = ("p", "q", "z", "effect")
-        values = {word: getattr(self, name) for word, name in zip(shown, names, strict=True)}
+        values: dict[str, Any] = {"p": self.pvalues, "q": self.qvalues, "z": self.z, "effect": self.effect}
+        if self.parts is not None:
+            values |= {"scale": self.scale} | {f"p_{name}": p for name, p in zip(SCALES, self.parts, strict=True)}
         return to_frame({"feature": self.feature_names} | values)
 
     def __repr__(self) -> str:
@@ -141,6 +154,7 @@ def discover(
     alpha: float = 0.1,
     n_permutations: int | None = None,
     random_state: int = 0,
+    covariates: Any = None,
 ) -> Significance:
     """Test whether features score better than their permuted values; parameters as in evaluate.significance."""
     check_choice("correction", correction, ("bh", "by"))
@@ -155,9 +169,13 @@ def discover(
         null = null.otherwise
     if kind is None:
         builder, orders = _test_of(resolved, null, n_permutations)
-        recipes = null.recipes if isinstance(null, (Quotient, LabelOrders)) else resolved.recipes
+        recipes = null.recipes if isinstance(null, (Quotient, ClosedForm, LabelOrders)) else resolved.recipes
     else:
         (builder, orders), recipes = association(problem, kind, n_permutations), ()
+    if problem.depth is not None:
+        builder = _counted(builder, problem.depth)
+    if covariates is not None:
+        builder = _given(builder, covariates, problem)
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
         if n_folds == 1:
@@ -169,13 +187,15 @@ def discover(
                 f"{resolved!r} builds its graph from X and needs X in memory for every fold, but {problem.X.label} is "
                 "read in blocks; load it first, or pass a graph as Precomputed(W)."
             )
-        dealt = CrossFit(recipes, problem.X, problem, groups)
+        dealt = CrossFit(recipes, problem, groups)
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
-        found = Verdict(*map_columns(lambda F: np.array(test(F)), problem.X))
+        found = Verdict.of(map_columns(lambda F: test(F).stacked(), problem.X))
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
+    if problem.blocks is None and folds[0] is None:
+        warn_of_components(problem, [problem.graph(recipe) for recipe in recipes if not recipe.supervised])
     q = adjusted(p, correction)
     warn_of_rare_values(found.rarer)
     warn_of_heavy_tails(found.skewness)
@@ -183,7 +203,8 @@ def discover(
         warn_of_structure(q, alpha)
     words = {"classes": "class labels", "target": "a target", "pairs": "pairs"}
     test_of = "score" if kind is None else f"association with {words[kind]}"
-    return Significance(p, q, z, effect, correction, *folds, orders, np.arange(problem.n_features), test_of)
+    names = np.arange(problem.n_features)
+    return Significance(p, q, z, effect, correction, *folds, orders, names, test_of, found.parts)
 
 
 def associated_with(resolved: Resolved, problem: Problem) -> str | None:
@@ -231,11 +252,14 @@ def _test_of(criterion: Resolved, null: Null, n_permutations: int | None) -> tup
 
         def by_features(problem: Problem, seed: Any) -> Test:
             scorer, good = scored.formula.scorer(problem), (scored.greater_is_better, scored.traits.nonnegative)
-            return permuted_features(scorer.rows, scorer.of_columns(problem.X), n_permutations, *good, seed)
+            score = scorer.of_columns(problem.X)
+            return permuted_features(scorer.rows, score, n_permutations, *good, seed, problem.block_rows)
 
         return by_features, n_permutations
     if isinstance(null, Quotient):
         return partial(_in_closed_form, criterion, null), None
+    if isinstance(null, ClosedForm):
+        return lambda problem, seed: _checked(criterion, null.build(problem)), None
     raise ValueError(
         f"{criterion!r} has no null distribution in closed form; only Rayleigh quotients on similarity graphs, the "
         f"Fisher score and C1 have one. Instead, {_FALLBACK}."
@@ -252,9 +276,37 @@ def _in_closed_form(criterion: Resolved, null: Quotient, problem: Problem, seed:
             pairs = f"{above.n_edges} and {below.n_edges} pairs"
             _refuse(criterion, f"has {pairs}, fewer than the {FEWEST_PAIRS} + {FEWEST_PAIRS}")
         test = RatioNull(above, below)
+    return _checked(criterion, test)
+
+
+def _checked(criterion: Resolved, test: ClosedTest) -> ClosedTest:
     if test.n < FEWEST_ROWS:
         _refuse(criterion, f"reads {test.n} rows, fewer than the {FEWEST_ROWS}")
     return test
+
+
+def _counted(builder: Builder, depth: np.ndarray) -> Builder:
+    """The tests of the Pearson residuals of counts."""
+    return lambda problem, seed: builder(problem, seed).of_counts(depth)  # type: ignore[attr-defined]
+
+
+def _given(builder: Builder, covariates: Any, problem: Problem) -> Builder:
+    """The tests of what covariates do not explain."""
+    Z = np.asarray(covariates, dtype=np.float64)
+    Z = Z[:, None] if Z.ndim == 1 else Z
+    if Z.ndim != 2 or len(Z) != problem.n_samples or not np.isfinite(Z).all():
+        raise ValueError(
+            f"covariates must be finite numbers, one row for each of the {problem.n_samples} rows of X, got an array "
+            f"of shape {np.shape(covariates)}; give one column per covariate, without missing values."
+        )
+
+    def build(problem: Problem, seed: Any) -> Test:
+        test = builder(problem, seed)
+        if not isinstance(test, ClosedTest):
+            raise ValueError("covariates need a test in closed form; use 'multiscale', 'laplacian' or 'fisher'.")
+        return test.adjusted_for(Z)
+
+    return build
 
 
 def _refuse(criterion: Resolved, what: str) -> NoReturn:
@@ -266,7 +318,7 @@ def _refuse(criterion: Resolved, what: str) -> NoReturn:
 
 def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int, random_state: int) -> Verdict:
     """The test results of each column on the graph of its fold, as the median over repeats."""
-    found = np.empty((n_repeats, _VALUES, dealt.X.shape[1]))
+    found: Any = None
     with counting("folds", n_repeats * n_folds) as count:
         for repeat in range(n_repeats):
             seed = [random_state, repeat]
@@ -275,14 +327,17 @@ def _crossfitted(builder: Builder, dealt: CrossFit, n_folds: int, n_repeats: int
                     if repeat or number:  # all graphs give the same warnings, so only the first ones are shown
                         warnings.simplefilter("ignore", UserWarning)
                     test = builder(fold.others, seed)
-                    found[repeat][:, fold.columns] = map_columns(lambda F, test=test: np.array(test(F)), fold.X)
+                    values = map_columns(lambda F, test=test: test(F).stacked(), fold.X)
+                if found is None:
+                    found = np.empty((n_repeats, len(values), dealt.X.shape[1]))
+                found[repeat][:, fold.columns] = values
                 if not (repeat or number):
                     warn_of_sizes(dealt.X)
                     warn_of_order(fold.others)
                 count()
             count.reach((repeat + 1) * n_folds)  # few columns make fewer folds
     check_range(dealt.X, np.flatnonzero(np.isnan(found[0, 0])))
-    return Verdict(*np.median(found, axis=0))
+    return Verdict.of(np.median(found, axis=0))
 
 
 # -------------------------------------------------------------------- when p-values mean less
@@ -293,6 +348,8 @@ _NEARLY_ALL = 0.9  # share of the features that counts as nearly all
 _VECTORS, _IN_ORDER, _CHANCE = 3, 0.5, 4.0
 _UNEQUAL = 0.2  # relative standard deviation of the row totals of counts that gives a warning
 _RARE = 10  # fewer rows with the rarer of two values give a warning
+# Components of a graph: how many and how large, and how many of how many features must differ between them.
+_MOST_COMPONENTS, _LARGE, _LARGE_SHARE, _SEEN, _DIFFERENT, _MANY_DIFFER = 1000, 10, 0.02, 200, 1e-3, 0.2
 _SKEWED, _MANY = 0.5, 0.1  # limits of the skewness of the null, and of the share of features above it
 
 
@@ -305,6 +362,28 @@ def warn_of_structure(q: np.ndarray, alpha: float) -> None:
             f"{found} of {tested} features are significant (q <= {alpha:g}): the features share structure, and "
             f"{share} of them follow it; rank by effect to choose among them."
         )
+
+
+def warn_of_components(problem: Problem, given: list[Graph]) -> None:
+    """Warn if a given graph falls into large components with different means: they may be slides or batches."""
+    for graph in given:
+        if graph.storage == "summed" or not 1 < graph.n_components <= _MOST_COMPONENTS:
+            continue
+        sizes = np.bincount(graph.components[graph.active])
+        large = np.flatnonzero(sizes >= max(_LARGE, _LARGE_SHARE * graph.n_nodes))
+        if len(large) < 2:
+            continue
+        some = np.unique(np.linspace(0, problem.X.shape[1] - 1, _SEEN).astype(np.intp))
+        groups = [np.flatnonzero(graph.components == part) for part in large]
+        X = dense(take_columns(problem.X, some))
+        with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings(action="ignore"):
+            p = f_oneway(*(X[rows] for rows in groups), axis=0).pvalue
+        differ = np.mean(np.nan_to_num(p, nan=1.0) < _DIFFERENT)
+        if differ > _MANY_DIFFER:
+            _warn(
+                f"the graph falls into {len(large)} large components, whose means differ for {differ:.0%} of the "
+                "features. If they are slides, batches or donors, p-values are far too small; pass them as blocks."
+            )
 
 
 def warn_of_order(problem: Problem) -> None:

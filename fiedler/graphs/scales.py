@@ -1,0 +1,145 @@
+"""Three scales of a graph: its edges, walks on it, and its largest patterns.
+
+    walks     K = exp(-β L / d̄),   d̄: mean degree
+    patterns  the eigenvectors u_j of L with the smallest eigenvalues λ_j, without the constant
+
+Both are those of L = D - W itself, not of 𝓛, so that all rows count the same. K is found by a Taylor series and
+repeated squaring, with small entries left out; no n x n array is formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh, expm
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+from .graph import Graph
+from .spectrum import householder
+
+_SMALL_NORM, _TERMS = 0.5, 9  # norm at which so many terms of the Taylor series have ten digits
+_LEFT_OUT, _LEFT_OUT_AT_FIRST = 1e-4, 1e-8  # smaller entries of K, and of the series, are left out
+_DENSE_EIGEN = 400  # LAPACK is faster up to this size
+_MOST_FILLED = 3e8  # entries of the factors of L that may be expected; Lanczos is used beyond
+_TIED = 1e-8  # eigenvalues with a smaller relative difference are copies of one
+
+
+def heat_kernel(graph: Graph, beta: float) -> sp.csr_array:
+    """exp(-β L / d̄) of a graph, without entries below 1e-4; isolated rows have a 1 on the diagonal."""
+    degree = graph.row_sums
+    A = _laplacian(graph) * (beta / (degree[degree > 0].mean() if graph.active.any() else 1.0))
+    if graph.is_full:
+        return _symmetric(_without_small(expm(-A.toarray()), _LEFT_OUT))
+    halvings = max(0, int(np.ceil(np.log2(max(abs(A).sum(axis=1).max(initial=0.0), 1e-9) / _SMALL_NORM))))
+    A = A * -(0.5**halvings)
+    K: Any = sp.eye_array(graph.n_nodes, format="csr")
+    term = K
+    for order in range(1, _TERMS):
+        term = _without_small(term @ A * (1.0 / order), _LEFT_OUT_AT_FIRST)
+        K = K + term
+    for left in range(halvings, 0, -1):
+        K = _without_small(K @ K, _LEFT_OUT if left == 1 else _LEFT_OUT_AT_FIRST * 10.0)
+    return _symmetric(_without_small(K, _LEFT_OUT))
+
+
+def lowest_patterns(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest eigenvalues of L without that of the constant, and orthonormal vectors that sum to 0.
+
+    Copies of the last eigenvalue are included; more than a few copies are left out. So the result does not depend on a
+    basis. Isolated rows are 0.
+    """
+    n, grounds = graph.n_nodes, np.zeros((graph.n_nodes, graph.n_components))
+    values, vectors = list[np.ndarray](), list[np.ndarray]()
+    if graph.n_components - 1 > 3 * k:  # the graph consists of pieces, which are patterns no more
+        k = 0
+    L = _laplacian(graph)
+    for component in range(graph.n_components if k else 0):
+        nodes = np.flatnonzero(graph.components == component)
+        grounds[nodes, component] = len(nodes) ** -0.5
+        found, basis = _component(L[nodes][:, nodes], min(k + 4, len(nodes) - 1))
+        placed = np.zeros((n, len(found)))
+        placed[nodes] = basis
+        values.append(found)
+        vectors.append(placed)
+    if not values:
+        return np.empty(0), np.empty((n, 0))
+    between = (grounds @ householder(np.sqrt(np.bincount(graph.components[graph.active]))))[:, 1:]
+    together = np.concatenate([np.zeros(between.shape[1]), *values])
+    order = np.argsort(together, kind="stable")
+    at_most, nearly = together[order[min(k, len(order)) - 1]], 1e-12 * graph.row_sums.max()
+    if len(order) < graph.active.sum() - 1 and together[order[-1]] <= at_most * (1.0 + _TIED) + nearly:
+        at_most = at_most * (1.0 - 2.0 * _TIED) - 2.0 * nearly  # its copies were not all found
+    order = order[together[order] <= at_most * (1.0 + _TIED) + nearly]
+    return together[order], np.hstack([between, *vectors])[:, order]
+
+
+def _component(L: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest eigenpairs of the Laplacian of a connected graph, without the constant."""
+    n = L.shape[0]
+    if k < 1:
+        return np.empty(0), np.empty((n, 0))
+    if n <= _DENSE_EIGEN or k >= n - 2:
+        dense = L.toarray()
+        dense += (3.0 * abs(dense).sum(axis=1).max() / n) * np.ones((n, n))  # the constant moves to the top
+        values, vectors = eigh(dense, subset_by_index=[0, k - 1])
+        return np.maximum(values, 0.0), vectors
+    known = np.full((n, 1), n**-0.5)
+    values, vectors = _searched(L, k, known)
+    while True:  # a search may miss copies of a repeated eigenvalue
+        missed, vector = _searched(L, 1, np.column_stack([known, vectors]))
+        if missed[0] >= values[-1] * (1.0 - _TIED):
+            return values, vectors
+        order = np.argsort(np.r_[values, missed], kind="stable")[:k]
+        values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
+
+
+def _searched(L: sp.csr_array, k: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest eigenpairs of L in the complement of known vectors; by its inverse where L is banded."""
+    n, diagonal = L.shape[0], L.diagonal()
+    start = np.random.default_rng(0).standard_normal(n)
+    start -= known @ (known.T @ start)
+    order = reverse_cuthill_mckee(sp.csr_array(L), symmetric_mode=True)
+    place = np.empty(n, dtype=np.intp)
+    place[order] = np.arange(n)
+    entries = L.tocoo()
+    width = int(np.abs(place[entries.row] - place[entries.col]).max())
+    product: Any
+    if width * float(n) <= _MOST_FILLED:
+        shift = 1e-8 * float(diagonal.mean())
+        factors = splu(sp.csc_array(L + shift * sp.eye_array(n)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
+
+        def product(v: np.ndarray) -> np.ndarray:
+            x = factors.solve(v - known @ (known.T @ v))
+            return x - known @ (known.T @ x)
+
+        values, vectors = eigsh(LinearOperator((n, n), matvec=product, dtype=np.float64), k, which="LA", v0=start)
+        values = 1.0 / values - shift
+    else:
+        top = 2.0 * float(diagonal.max())
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return top * v - L @ v - (2.0 * top) * (known @ (known.T @ v))
+
+        values, vectors = eigsh(LinearOperator((n, n), matvec=product, dtype=np.float64), k, which="LA", v0=start)
+        values = top - values
+    up = np.argsort(values)
+    return np.maximum(values[up], 0.0), vectors[:, up]
+
+
+def _laplacian(graph: Graph) -> sp.csr_array:
+    W = sp.csr_array(graph.toarray()) if graph.csr is None else graph.csr
+    return sp.csr_array(sp.diags_array(graph.row_sums, format="csr") - W)
+
+
+def _without_small(A: Any, least: float) -> sp.csr_array:
+    A = sp.csr_array(A)
+    A.data[np.abs(A.data) < least] = 0.0
+    A.eliminate_zeros()
+    return A
+
+
+def _symmetric(A: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array((A + A.T) / 2.0)
