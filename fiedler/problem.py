@@ -604,6 +604,21 @@ class Problem:
                 warnings.warn(warning, stacklevel=3)
         return value
 
+    def kept(self, key: Hashable) -> Any:
+        """What was made and kept under a key before.
+
+        Parameters
+        ----------
+        key : hashable
+            As in :meth:`keep`.
+
+        Returns
+        -------
+        value : object
+            None if nothing was.
+        """
+        return (self._own.get(key) or self._shared.get(key) or (None,))[0]
+
     def built(self, kind: type[T]) -> list[T]:
         """All stored results of one type.
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 
-from fiedler import KNN, METHODS, Graph, LaplacianScore, Precomputed, SpectralSelector, SSelect
+from fiedler import KNN, METHODS, Graph, LaplacianScore, MultiScale, Precomputed, Problem, SpectralSelector, SSelect
 from fiedler.anndata import select_genes
 from fiedler.evaluate import significance
 
@@ -128,9 +128,11 @@ def test_graphs_of_obsp(adata):
     W = adata.obsp["connectivities"]
     np.testing.assert_allclose(adata.var["fiedler_score"], LaplacianScore(W).evaluate(adata.X), rtol=1e-12)
     assert adata.uns["fiedler"]["graph"] == "connectivities"
-    select_genes(adata, n_top_genes=2, graph="spatial_connectivities")  # stored one way, an edge either way
+    select_genes(
+        adata, "laplacian", n_top_genes=2, graph="spatial_connectivities"
+    )  # stored one way, an edge either way
     assert chosen(adata) == ["gene6", "gene7"]
-    select_genes(adata, n_top_genes=2, graph="spatial_distances")
+    select_genes(adata, "laplacian", n_top_genes=2, graph="spatial_distances")
     assert chosen(adata) == ["gene6", "gene7"]
     D = adata.obsp["spatial_distances"]
     expected = LaplacianScore(Precomputed(D, distances=True)).evaluate(adata.X)
@@ -295,8 +297,8 @@ def test_names_of_genes_may_repeat(adata):
         ({"n_top_genes": "auto"}, "'auto' needs a criterion that chooses sets"),
         ({"target": "kind"}, r"target='kind', but LaplacianScore\(\) reads no labels; use 'subset'"),
         ({"criterion": "fisher"}, r"FisherScore\(\) reads classes; name a column of obs as target"),
-        ({"batch_key": "sample", "significance": True}, "batch_key='sample' has no p-values"),
-        ({"batch_key": "sample", "n_top_genes": "fdr"}, "batch_key='sample' has no p-values"),
+        ({"depth": "pearson"}, "depth needs counts"),
+        ({"criterion": "moran", "graph": "spatial_connectivities", "depth": "size"}, "depth='size' is not among the"),
         ({"batch_key": "few"}, "batch_key='few' has 60 missing values"),
         ({"batch_key": "age"}, "has 1 cells; 3 are needed"),
     ],
@@ -377,3 +379,83 @@ def test_batches_that_print_alike_are_two(adata):
     adata.obs["sample"] = sample
     found = select_genes(adata, n_top_genes=6, batch_key="sample", inplace=False)
     assert found["highly_variable_nbatches"].max() == 2
+
+
+# -------------------------------------------------------------------- spatially variable genes
+
+
+@pytest.fixture
+def slides():
+    """Two slides with shifts, unequal depths and a gradient of depth; the first three of the genes are spatial."""
+    rng = np.random.default_rng(3)
+    places, depth = rng.uniform(size=(400, 2)), np.exp(rng.normal(scale=0.4, size=400))
+    slide = np.repeat([0, 1], [250, 150])
+    depth = depth * np.exp(places[:, 1]) * np.array([1.0, 4.0])[slide]
+    rate = np.tile(rng.gamma(1.0, 1.0, size=300) + 0.1, (400, 1)) * rng.gamma(2.0, 0.5, size=(2, 300))[slide]
+    rate[:, :3] = 0.4  # so that totals are nearly depths
+    rate[:, 0] *= np.exp(2.0 * np.sin(4 * places[:, 0]))
+    rate[:, 1] *= 1.0 + 8.0 * (places[:, 0] * 5 % 2 < 1)
+    rate[:, 2] *= 1.0 + 4.0 * (((places - 0.5) ** 2).sum(axis=1) < 0.05)
+    adata = anndata.AnnData(sp.csr_matrix(rng.poisson(depth[:, None] * rate).astype(np.float32)))
+    adata.var_names = [f"gene{j}" for j in range(300)]
+    adata.obs["slide"] = pd.Categorical(np.array(["a", "b"])[slide])
+    adata.obs["size"] = depth
+    adata.obsm["spatial"] = places * 100.0  # both slides in the same coordinates
+    return adata
+
+
+def test_spatially_variable_genes_of_two_slides(slides):
+    select_genes(slides, graph="spatial", batch_key="slide")
+    var = slides.var
+    assert var.index[var["highly_variable"]][:3].tolist() == ["gene0", "gene1", "gene2"]
+    assert var["highly_variable"].sum() <= 8
+    np.testing.assert_array_equal(np.sort(var["fiedler_rank"][:3]), [1, 2, 3])
+    assert set(var["fiedler_scale"]) <= {"edges", "walks", "tissue"}
+    assert {"fiedler_pvalue", "fiedler_qvalue", "fiedler_z", "fiedler_effect", "fiedler_pvalue_walks"} <= set(var)
+    told = slides.uns["fiedler"]
+    assert (told["depth"], told["batch_key"], told["criterion"]) == (
+        "pearson",
+        "slide",
+        "multiscale[graph=precomputed]",
+    )
+    # the same by hand
+    codes, X = slides.obs["slide"].cat.codes.to_numpy(), slides.X.toarray().astype(float)
+    graph = Problem(slides.obsm["spatial"]).divided(codes).graph(KNN(6, "binary"))
+    expected = significance(MultiScale(graph), X, blocks=codes, depth="pearson")
+    np.testing.assert_allclose(var["fiedler_pvalue"], expected.pvalues, rtol=1e-8)
+    np.testing.assert_allclose(var["fiedler_score"], -np.log10(expected.pvalues), rtol=1e-7)
+
+
+def test_another_depth_of_a_slide_changes_nothing_for_given_depths(slides):
+    first = select_genes(slides, graph="spatial", batch_key="slide", depth="size", inplace=False)
+    slides.obs["size"] *= np.where(slides.obs["slide"] == "a", 7.0, 1.0)
+    again = select_genes(slides, graph="spatial", batch_key="slide", depth="size", inplace=False)
+    np.testing.assert_allclose(again["fiedler_pvalue"], first["fiedler_pvalue"], rtol=1e-8)
+
+
+def test_values_that_are_no_counts_are_tested_as_they_are(slides):
+    slides.layers["log"] = slides.X.log1p()
+    select_genes(slides, graph="spatial", batch_key="slide", layer="log")
+    assert "depth" not in slides.uns["fiedler"]
+    select_genes(slides, graph="spatial", batch_key="slide", depth=None, key_added="raw")
+    assert "depth" not in slides.uns["raw"]
+    select_genes(slides, "moran", graph="spatial", batch_key="slide", key_added="moran")
+    assert slides.uns["moran"]["depth"] == "pearson"
+    assert "moran_scale" not in slides.var
+
+
+def test_batches_have_one_test(adata):
+    told = {"graph": "spatial_connectivities", "batch_key": "sample", "significance": True, "inplace": False}
+    told["n_top_genes"] = 5
+    with pytest.warns(UserWarning, match="join rows of different blocks"):
+        found = select_genes(adata, "laplacian", **told)
+    assert found["fiedler_pvalue"].notna().all()
+    assert "highly_variable_nbatches" not in found
+
+
+def test_a_spatialdata_is_its_table(slides):
+    class Holder:
+        tables = {"table": slides}  # noqa: RUF012
+
+    select_genes(Holder(), graph="spatial", batch_key="slide")
+    assert "fiedler_pvalue" in slides.var

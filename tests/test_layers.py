@@ -126,7 +126,7 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 991,
-    "criteria": 2_039,
+    "criteria": 2_045,
     "data": 3_205,
     "engine": 2_430,
     "evaluate": 1_356,
@@ -136,8 +136,8 @@ BUDGET = {
     "report": 1_346,
     "selection": 778,
     "sets": 941,
-    "significance": 538,
-    "top": 1_953,
+    "significance": 540,
+    "top": 1_987,
 }
 
 

@@ -14,7 +14,7 @@ and :mod:`fiedler.significance` computes the test.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -52,10 +52,13 @@ class ClosedForm:
         The graphs that the test needs.
     build : callable
         A problem whose graphs were not built from the tested columns -> :class:`fiedler.criteria.closed_form.Null`.
+    key : hashable, optional
+        The key under which a problem keeps the results, if the score follows from them.
     """
 
     recipes: list[Recipe]
     build: Callable[[Any], Any]
+    key: Hashable = None
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class MultiScale(Criterion):
 
     def null(self) -> ClosedForm:
         recipe = self._recipe()
-        return ClosedForm([recipe], lambda problem: scales_of(problem, recipe))
+        return ClosedForm([recipe], lambda problem: scales_of(problem, recipe), verdict_key(recipe))
 
     def scorer(self, problem: Problem) -> Scorer:
         recipe = self._recipe()
@@ -87,7 +87,11 @@ class MultiScale(Criterion):
         if problem.depth is not None:
             null = null.of_counts(problem.depth)
 
+        done = problem.kept(verdict_key(recipe))
+
         def parts(F: Any, columns: Any) -> np.ndarray:
+            if done is not None and columns is not None:  # features were tested before
+                return np.array([-np.log10(done.p[columns]), -done.z[columns]])
             found = null(F)
             return np.array([-np.log10(found.p), -found.z])
 
@@ -100,6 +104,11 @@ def scales_of(problem: Problem, recipe: Recipe) -> ScaleNull:
     graph = problem.graph(recipe)
     make = lambda: ScaleNull(graph, problem.X.shape[1])  # noqa: E731
     return problem.keep(("scales", recipe.key), make, recipe.supervised)
+
+
+def verdict_key(recipe: Recipe) -> tuple:
+    """The key under which a problem keeps the tests of all columns on a graph."""
+    return "verdict", recipe.key
 
 
 class ScaleNull(Null):

@@ -191,7 +191,9 @@ def discover(
         found = _crossfitted(builder, dealt, *folds, random_state)
     else:
         test = builder(problem, random_state)
-        found = Verdict.of(map_columns(lambda F: test(F).stacked(), problem.X))
+        tested = lambda: Verdict.of(map_columns(lambda F: test(F).stacked(), problem.X))  # noqa: E731
+        key = null.key if isinstance(null, ClosedForm) and covariates is None else None
+        found = tested() if key is None else problem.keep(key, tested)
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
     if problem.blocks is None and folds[0] is None:
