@@ -59,7 +59,7 @@ _HOME = {
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [
         f"{kind}Display"
-        for kind in ("Agreement", "Axis", "Curve", "Explanation", "Ranking", "Significance", "Stability")
+        for kind in ("Agreement", "Axis", "Curve", "Explanation", "Ranking", "Significance", "Spatial", "Stability")
     ],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],

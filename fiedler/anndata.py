@@ -14,6 +14,8 @@ exception: there counts are tested as they are, by their Pearson residuals.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -169,7 +171,7 @@ def select_genes(
         significance = placed.traits.counts
     tested = significance or selector.n_features_to_select == "fdr"
     if placed.traits.counts or depth not in ("auto", None):
-        problem = problem.counted(_depth(adata, depth, X))
+        problem = problem.counted(depth_of(depth, X, partial(_column, adata, parameter="depth")))
     if tested and isinstance(graph, str) and not spatial:
         warnings.warn(
             f"graph={graph!r} seems to be built from these genes, so that noise genes get small p-values. Leave graph "
@@ -222,13 +224,13 @@ def _batches(adata: Any, key: str) -> np.ndarray:
     return seen.codes
 
 
-def _depth(adata: Any, depth: str | None, X: Any) -> Any:
-    """What :meth:`Problem.counted` takes."""
+def depth_of(depth: str | None, X: Any, column: Callable[[str], Any]) -> Any:
+    """What :meth:`Problem.counted` takes; ``column`` reads the depths that have a name."""
     if depth == "auto":
         return "pearson" if is_counts(take_columns(X, slice(0, min(X.shape[1], 100)))) else None
     if depth in (None, "pearson"):
         return depth
-    return _column(adata, str(depth), "depth").to_numpy(dtype=np.float64)
+    return np.asarray(column(depth), dtype=np.float64)
 
 
 def _unknown(parameter: str, key: str, known: Any, what: str) -> ValueError:
@@ -278,16 +280,21 @@ def _on_graph(
         raise _unknown("graph", graph, [*adata.obsp, *adata.obsm], "keys of obsp and obsm")
     if given.n_nodes != adata.n_obs:
         raise ValueError(f"graph has {given.n_nodes} nodes, but adata has {adata.n_obs} cells.")
+    return given, on_given_graph(criterion, f"graph={_called(graph)!r}")
+
+
+def on_given_graph(criterion: Criterion, called: str) -> Criterion:
+    """The criterion with the graph that is passed along in place of its own; ``called`` is what the user said."""
     if any(isinstance(recipe, Precomputed) and recipe.W is None for recipe in criterion.recipes()):
-        return given, criterion
+        return criterion
     placed = clone(criterion)
     if "graph" in placed.get_params(deep=False):
         placed.set_params(graph=Precomputed())
     same = {recipe.key for recipe in placed.recipes()} == {recipe.key for recipe in criterion.recipes()}
     if same or placed.reads != criterion.reads:
-        none = f"{criterion!r} has no graph over the cells that graph={_called(graph)!r} could replace"
+        none = f"{criterion!r} has no graph over the rows that {called} could replace"
         raise ValueError(f"{none}; use 'laplacian', 'subset' or 'sselect', or use Precomputed() in a formula.")
-    return given, placed
+    return placed
 
 
 # -------------------------------------------------------------------- what is found

@@ -115,6 +115,7 @@ class Problem:
             self.n_features = groups.n_features
         self.blocks: np.ndarray | None = None  # block of each row, if rows are compared inside blocks only
         self.depth: np.ndarray | None = None  # depth of each row, if X holds counts that are read as residuals
+        self.places: np.ndarray | None = None  # coordinates of each row, for pictures
         self.undivided: Problem = self  # the problem before its values were standardised inside blocks
         self.feature_names: Any = None
         self.n_wanted: int | None = None  # number of features that will be selected, if a criterion may depend on it
@@ -225,7 +226,8 @@ class Problem:
         if notes:
             warn_of_table(notes)
         problem = cls(matrix, told_of, given=given, reuse=reuse, groups=features, known=known)
-        problem.given_rows = kept
+        problem.given_rows, spatial = kept, getattr(X, "obsm", {}).get("spatial")  # of an AnnData
+        problem.places = None if spatial is None else np.asarray(spatial, dtype=np.float64)[:, :2]
         problem.feature_names = names if features is None or features.names is None else features.names
         return problem
 
@@ -430,6 +432,7 @@ class Problem:
             "given": None,
             "known": known,
             "given_rows": None,
+            "places": None if self.places is None else self.places[rows],
         }
         if self.blocks is not None:
             new |= {"blocks": self.blocks[rows], "undivided": self.undivided.take_rows(rows)}

@@ -33,7 +33,7 @@ HOSTILE = [
     "nul \x00 line\nbreak \u202e reversed \udc80",
     "日本語 " + "long " * 60,
 ]
-KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy"}
+KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy", "maps"}
 KEYS |= {"missing_values", "axis"}
 KEYS |= {"significance", "distributions", "missing", "warnings", "notes", "report", "version", "created"}
 

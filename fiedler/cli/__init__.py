@@ -92,6 +92,13 @@ _HELP = {
     "among the features. Can be repeated.",
     "--screen": "Drop features that look like noise first. agreement: those that correlate with no other; fdr: those "
     "that are not significant; auto: as agreement, if more than 30 % seem to correlate with no other.",
+    "--graph": "Graph over the rows in an .h5ad file, on which features are tested: a key of obsp, or of obsm "
+    "(coordinates, such as spatial).",
+    "--coordinates": "Columns with the places of the rows, such as x,y: every row is joined to its six nearest rows. "
+    "Features are tested on this graph.",
+    "--block": "Column with the slide, batch or donor of each row; rows are compared inside blocks only.",
+    "--depth": "For counts on a graph: auto tests Pearson residuals, with the totals of the rows as depths; none tests "
+    "the values as they are; or a column with depths.",
     "--memory": "Memory to use, such as 500MB or 2GB. Larger files are read in blocks.",
     "--workers": "Read the blocks in N processes of this machine.",
     "--scheduler": "Read the blocks on the workers of the Dask cluster at this address.",
@@ -180,6 +187,12 @@ _CHOICE = (
     _option("--include", **_several),
     _option("--screen", type=click.Choice(["auto", "agreement", "fdr", "none"]), default="auto", show_default=True),
 )
+_PLACES = (
+    _option("--graph", metavar="KEY"),
+    _option("--coordinates", metavar="COLS"),
+    _option("--block", metavar="COL"),
+    _option("--depth", metavar="auto|none|COL", default="auto", show_default=True),
+)
 _LARGE = (_memory, _option("--workers", **_whole(1)), _option("--scheduler", metavar="ADDRESS"))
 _RUN = (
     _option("--seed", **_whole(0, usual=0)),
@@ -240,7 +253,7 @@ def look(screen: Screen, /, data: str, **options: Any) -> None:
 
 
 @_command(
-    *(*_TABLE, *_CHOICE, *_LARGE),
+    *(*_TABLE, *_CHOICE, *_PLACES, *_LARGE),
     _option("--top", of="rank", **_whole(1, "K")),
     _option("--stability", **_whole(2)),
     _option("--significance", is_flag=True),
@@ -253,6 +266,7 @@ def look(screen: Screen, /, data: str, **options: Any) -> None:
     fiedler rank genes.csv --significance --alpha 0.05 --out ranking.csv
     fiedler rank cells.h5ad --target kind -m 'sselect[lam=0.1,graph=knn[n_neighbors=7]]' --stability 50
     fiedler rank spectra.parquet --pairs pairs.csv --id sample -m 'laplacian * constraint[variant=1]' | head
+    fiedler rank spots.h5ad --graph spatial --block slide --out genes.csv
     fiedler rank big.zarr --memory 2GB --workers 2 --out ranking.csv
     """,
 )
@@ -275,7 +289,7 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
             usual = max(run.USUAL_SET, fewest) if job.criterion.is_set else m if options["redundancy"] else fewest
             selector = job.fit(min(top or usual, m), screen)
             drawn = run.frequencies(job, selector) if options["stability"] else None
-            tested = run.tested(job, screen) if options["significance"] else None
+            tested = run.tested(job, screen) if options["significance"] or job.on_places else None
     columns = run.ranking(job, selector, drawn, tested)
     if drawn is not None:
         number = f"{drawn.k} features" if top else f"{drawn.k} features (--top sets this number)"
@@ -296,7 +310,7 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
 
 
 @_command(
-    *(*_TABLE, *_CHOICE),
+    *(*_TABLE, *_CHOICE, *_PLACES),
     _option("--top", of="select", **_share),
     _option("--out", of="select", type=click.Path(), required=True),
     *(*_LARGE, *_RUN),
@@ -376,7 +390,7 @@ def compare(screen: Screen, /, data: str, **options: Any) -> None:
 
 
 @_command(
-    *(*_TABLE, *_CHOICE),
+    *(*_TABLE, *_CHOICE, *_PLACES),
     _option("--top", of="report", **_share),
     _option("--out", of="report", type=_file, default="report.html", show_default=True),
     *_RUN,
@@ -391,7 +405,8 @@ def report(screen: Screen, /, data: str, **options: Any) -> None:
         job = run.load(data, options, screen)
         with screen.watching("ranking"):
             selector = job.fit(options["top"], screen)
-        _report(options["out"], job, selector, screen)
+            tested = run.tested(job, screen) if job.on_places else None
+        _report(options["out"], job, selector, screen, significance=tested)
 
 
 @_command(

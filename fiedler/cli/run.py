@@ -24,11 +24,13 @@ import numpy as np
 from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
 
+from ..anndata import depth_of, on_given_graph
 from ..criteria import Criterion
-from ..data import columns, formats, memory, tables
+from ..data import columns, formats, matrices, memory, tables
 from ..data.dask import from_source
 from ..data.labels import RANKING_SUFFIXES, is_known, read_pairs
 from ..data.source import Source
+from ..graphs import KNN, Graph
 from ..methods import SmoothSubset
 from ..problem import Problem
 from ..selection.choice import ALPHA
@@ -66,6 +68,11 @@ class Job:
     criterion: Any = None  # the method asked for, or the one that reads what is known
 
     @property
+    def on_places(self) -> bool:
+        """Whether features are tested on a graph that is given: tests, and their number, are then the default."""
+        return self.criterion.traits.counts
+
+    @property
     def told(self) -> dict[str, Any]:
         """What evaluations are told: labels, pairs, and the seed of their draws."""
         return {"y": self.table.y, "unlabeled": self.unlabeled, "random_state": self.options["seed"], **self.pairs}
@@ -82,6 +89,7 @@ class Job:
         options |= {"unlabeled": self.unlabeled, "include": self.included or None}
         options["screen"] = None if self.options.get("screen") == "none" else self.options.get("screen", "auto")
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
+        n_features = "fdr" if n_features is None and self.on_places else n_features
         selector = SpectralSelector(method, n_features_to_select=n_features, **options)
         selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
@@ -149,7 +157,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         with screen.watching(f"reading {with_size(data)}"):
             table = formats.read_table(
                 file,
-                id_column=options["id_columns"] or None,
+                id_column=[*options["id_columns"], *_place_columns(data, options)] or None,
                 unlabeled=None if str(marker).lower() == "none" else marker,
                 memory=memory_for_data(options),
                 drop=list(options["drop"]) or None,
@@ -165,7 +173,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
                     whole = "this format is read as a whole, so --workers and --scheduler are not used"
                     screen.note(f"{whole}; Zarr and HDF5 are not")
             problem = Problem.read(columns.Prepared(X, table.groups), table.feature_names)
-            scaled, pairs = problem.scaled(options["scale"] or "keep"), {}
+            scaled, pairs = _placed(data, options, problem.scaled(options["scale"] or "keep")), {}
             files = {"must": options["must_link"], "cannot": options["cannot_link"], None: options["pairs"]}
             read = [read_pairs(path, table.row_ids, table.shape[0], kind) for kind, path in files.items() if path]
             if read:
@@ -183,6 +191,7 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
     command = click.get_current_context().command.name or ""
     names = list(map(str, table.feature_names))
     included = [tables.position(column, names, table.source) for column in options.get("include", ())]
+    problem = problem if options["scale"] else scaled
     job = Job(table, problem, scaled, pairs, -1 if marker is None else None, command, options, included)
     if "methods" in options and not options["methods"]:
         more = {"classes": ("fisher",), "target": ("correlation",)}.get(_known_task(job, screen), ())
@@ -190,6 +199,55 @@ def load(data: str, options: dict[str, Any], screen: Screen) -> Job:
         screen.note(f"comparing {', '.join(options['methods'])}; --method chooses others")
     job.criterion = as_criterion(options["methods"][0]) if "methods" in options else _chosen(job, screen)
     return job
+
+
+# -------------------------------------------------------------------- where the rows are
+
+
+def _place_columns(data: str, options: dict[str, Any]) -> list[str]:
+    """Columns of a table that say where the rows are, which are no features; an .h5ad file keeps them apart."""
+    if formats.file_format(data) == "h5ad":
+        return []
+    depth = options.get("depth", "auto")
+    named = [*_coordinates(options), options.get("block"), depth if depth not in ("auto", "none") else None]
+    return [column for column in named if column]
+
+
+def _coordinates(options: dict[str, Any]) -> list[str]:
+    return [name.strip() for name in (options.get("coordinates") or "").split(",") if name.strip()]
+
+
+def _placed(data: str, options: dict[str, Any], problem: Problem) -> Problem:
+    """The problem on the graph, in the blocks and with the depths that are asked for."""
+    key, columns, block, depth = options.get("graph"), _coordinates(options), options.get("block"), options.get("depth")
+    layout = {name: options[name] for name in ("header", "sheet", "skip_rows", "transpose", "layer")}
+
+    def column(name: str) -> Any:
+        """One column of the table, or of obs."""
+        with warnings.catch_warnings(action="ignore"):  # what there is to say about the table has been said
+            return formats.read_table(data, target=name, memory=memory_for_data(options), **layout).y
+
+    blocks = None if block is None else column(block)
+    if key is None and not columns:
+        return problem.divided(blocks)
+    if key is not None and columns:
+        raise click.UsageError("--graph and --coordinates both give a graph; choose one.")
+    if key is not None and formats.file_format(data) != "h5ad":
+        raise click.UsageError(f"--graph {key}: {data} holds no graphs; name columns with --coordinates x,y.")
+    if key is not None:
+        part, stored = matrices.read_places(Path(data), key)
+    else:
+        part, stored = "obsm", np.column_stack([np.asarray(column(name), dtype=np.float64) for name in columns])
+    if part == "obsp":
+        graph = Graph.of(stored, symmetrize="max", distances=str(key).endswith("distances"))
+    else:
+        graph = Problem.of(np.asarray(stored)).divided(blocks).graph(KNN(6, "binary"))
+    problem = Problem.of(problem, graph=graph)
+    problem.places = None if part == "obsp" else np.asarray(stored, dtype=np.float64)[:, :2]
+    options["method"] = options["method"] or "multiscale"
+    if as_criterion(options["method"]).traits.counts:
+        problem = problem.counted(depth_of(None if depth == "none" else depth, problem.X, column))
+    return problem.divided(blocks)
 
 
 def with_size(data: str | os.PathLike) -> str:
@@ -229,6 +287,8 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
     """The method asked for; or the set that keeps the structure of the rows, or a ranking if that is too large."""
     if job.options["method"] is not None:
         criterion = as_criterion(job.options["method"])
+        if job.problem.given is not None:
+            criterion = on_given_graph(criterion, "--graph or --coordinates")
         if not criterion.uses and (job.options["target"] is not None or job.options["labels"] is not None):
             screen.note(f"{short_text(criterion)} reads no labels; the target is only kept out of the features")
     else:
@@ -276,6 +336,8 @@ def ranking(job: Job, selector: SpectralSelector, drawn: Any = None, tested: Any
         columns["frequency"] = drawn.frequency[order]
     if tested is not None:
         columns |= {"p": tested.pvalues[order], "q": tested.qvalues[order], "effect": tested.effect[order]}
+        if tested.scale is not None:
+            columns["scale"] = tested.scale[order]
     return columns
 
 
@@ -298,7 +360,7 @@ def tested(job: Job, screen: Screen) -> Any:
     """Test which features are more than noise, and print their number as a note."""
     from ..evaluate import significance
 
-    alpha = job.options["alpha"] or ALPHA
+    alpha = job.options.get("alpha") or ALPHA
     found = significance(job.criterion, job.problem, alpha=alpha, **job.told)
     real, m = found.n_significant(alpha), len(found.pvalues)
     of = "" if found.test == "score" else f"; p: {found.test}"

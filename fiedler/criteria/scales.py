@@ -44,7 +44,20 @@ _ROWS_PER_PATTERN = 5
 _NEARLY_SURE = 1e-15  # below, tan((½ - p) π) is 1 / (π p)
 
 
-class MultiScale(Criterion):
+class OnPlaces(Criterion):
+    """A criterion on a given graph; by default the graph of the nearest rows."""
+
+    def __init__(self, graph: Recipe | None = None):
+        self.graph = graph
+
+    def expanded(self) -> Criterion:
+        return type(self)(KNN(6, "binary")) if self.graph is None else self
+
+    def _recipe(self) -> Recipe:
+        return KNN(6, "binary") if self.graph is None else as_recipe(self.graph)
+
+
+class MultiScale(OnPlaces):
     """How surely a feature follows a graph on one of three scales: edges, walks, or the whole tissue; large is good.
 
     The score is -log10 p, with p from the exact moments of three quotients over all permutations of the feature. It is
@@ -70,12 +83,6 @@ class MultiScale(Criterion):
     """
 
     traits = Traits(greater_is_better=True, missing=False, blocks=True, counts=True)
-
-    def __init__(self, graph: Recipe | None = None):
-        self.graph = graph
-
-    def _recipe(self) -> Recipe:
-        return KNN(6, "binary") if self.graph is None else as_recipe(self.graph)
 
     def null(self) -> ClosedForm:
         recipe = self._recipe()
@@ -184,13 +191,8 @@ class PatternForm(Compared):
 # -------------------------------------------------------------------- Moran and Geary
 
 
-class Autocorrelation(Criterion):
+class Autocorrelation(OnPlaces):
     """A statistic of spatial autocorrelation on one graph, tested by its exact moments over all permutations."""
-
-    def __init__(self, graph: Recipe | None = None):
-        self.graph = graph
-
-    _recipe = MultiScale._recipe
 
     def _form(self, graph: Graph) -> Compared:
         raise NotImplementedError

@@ -447,6 +447,20 @@ def _read_anndata(store: Any, request: Request) -> Contents:
     return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": layer})
 
 
+def read_places(path: Path, key: str) -> tuple[str, Any]:
+    """A graph over the rows, or their coordinates, of an AnnData file: "obsp" or "obsm", and what is stored there."""
+    store = open_hdf5(path, "anndata")
+    read_elem = require("anndata.io", "anndata", path).read_elem
+    with store:
+        for part in ("obsp", "obsm"):
+            if key in store.get(part, {}):
+                _check_declared(store[part][key], path)
+                return part, read_elem(store[part][key])
+        known = [name for part in ("obsp", "obsm") for name in store.get(part, {})]
+        hint, listed = did_you_mean(key, known), ", ".join(known) or "none"
+        raise ValueError(f"{path} has no {key!r} in obsp or obsm; {hint}Known: {listed}.")
+
+
 def _matrix(request: Request, key: str | None) -> Any:
     """A stored matrix, read as a whole, or as a source if it exceeds the memory limit."""
     source = open_matrix(request.path, key)

@@ -11,5 +11,6 @@ from .displays import (
     ExplanationDisplay,
     RankingDisplay,
     SignificanceDisplay,
+    SpatialDisplay,
     StabilityDisplay,
 )

@@ -35,6 +35,7 @@ METRICS = {
     "kmeans_nmi": "NMI of k-means",
     "jaccard": "Jaccard index of neighbourhoods",
 }
+SHADES = 8  # of a map
 BINS = 20  # number of bins of a histogram of p-values
 MANY = 500  # with more points, a curve over ranks is thinned and its axis is logarithmic
 _SETTINGS: dict[str, Any] = {"ink": "text.color", "muted": "axes.labelcolor"}
@@ -369,6 +370,42 @@ def points(ax: Axes, x: Any, y: Any, size: float = 3.0, **style: Any) -> PathPat
     spots = np.repeat(np.column_stack([x, y]), 2, axis=0)
     path = Path(spots, np.tile([Path.MOVETO, Path.LINETO], len(spots) // 2))
     return outline(ax, path, **({"fill": False, "linewidth": size, "capstyle": "round"} | style))
+
+
+def shades_of(values: np.ndarray) -> np.ndarray:
+    """The shade of each value, from 0 for the 2 % smallest to the largest."""
+    low, high = np.nanquantile(values, [0.02, 0.98])
+    if high <= low:  # rare values, as counts of a gene with few reads
+        low, high = np.nanmin(values), np.nanmax(values)
+    share = np.clip((values - low) / ((high - low) or 1.0), 0.0, 1.0)
+    return np.nan_to_num(np.minimum(share * SHADES, SHADES - 1)).astype(np.intp)
+
+
+def tissue(
+    ax: Axes, places: np.ndarray, shades: np.ndarray, size: float = 3.0, colour: str = "C0", draw: Any = points
+) -> list[Any]:
+    """Rows at their places, in a darker shade for a larger value; the darkest are drawn last.
+
+    ``draw`` is :func:`points` for pages, or :func:`dots`.
+    """
+    drawn = []
+    for shade in range(SHADES):
+        rows = shades == shade
+        if rows.any():
+            look = (paint("rule"), 0.5) if shade == 0 else (paint(colour), shade / (SHADES - 1))
+            drawn.append(draw(ax, places[rows, 0], places[rows, 1], size, edgecolor=look[0], alpha=look[1]))
+    low, high = places.min(axis=0), places.max(axis=0)
+    margin = 0.04 * (high - low).max() or 0.5
+    ax.set_xlim(low[0] - margin, high[0] + margin)
+    ax.set_ylim(high[1] + margin, low[1] - margin)  # as images of tissues are shown
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    return drawn
+
+
+def dots(ax: Axes, x: Any, y: Any, size: float, edgecolor: str, alpha: float) -> PathCollection:
+    """Many points for a display, which draws one mark for each."""
+    return ax.scatter(x, y, s=size**2, color=edgecolor, alpha=alpha, linewidths=0)
 
 
 def histogram(

@@ -172,6 +172,18 @@ def aligned(places: np.ndarray, to: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------- features along an axis
 
 
+def side_by_side(places: np.ndarray, blocks: np.ndarray | None) -> np.ndarray:
+    """Places of rows with the blocks, such as slides, next to each other, in their own units."""
+    placed, left = np.array(places, dtype=np.float64), 0.0
+    for code in range(1 + (0 if blocks is None else int(blocks.max()))):
+        rows = slice(None) if blocks is None else blocks == code
+        placed[rows] -= placed[rows].min(axis=0)
+        width = placed[rows, 0].max()
+        placed[rows, 0] += left
+        left += 1.1 * (width or 1.0)
+    return placed
+
+
 def axis_of(names: Sequence[str]) -> np.ndarray | None:
     """Feature names as an ascending or descending axis; None if they are not such numbers, or fewer than eight.
 

@@ -52,7 +52,7 @@ from .data import DATA, MISSING, NOTES, RUN, WARNINGS, check_ranking, data_words
 from .features import REDUNDANCY, features_section
 from .graph import GRAPH
 from .trust import AGREEMENT, COMPARISON, SIGNIFICANCE, STABILITY, SUGGESTIONS
-from .values import AXIS, DISTRIBUTIONS
+from .values import AXIS, DISTRIBUTIONS, MAPS
 
 __all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]
 __all__ += ["render_html", "render_json", "summarize", "write_html"]
@@ -60,7 +60,7 @@ __all__ += ["render_html", "render_json", "summarize", "write_html"]
 _TEMPLATES = Path(__file__).parent / "templates"
 # The sections in the order of the page.
 SECTIONS = (
-    *(WARNINGS, DATA, RUN, features_section(), AXIS, SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
+    *(WARNINGS, DATA, RUN, features_section(), MAPS, AXIS, SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
     *(COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
 )
 
@@ -120,9 +120,9 @@ def summarize(
     dict
         Sections ``data``, ``run``, ``features`` (columns, best first), ``axis`` (if the names are numbers in order),
         ``suggestions``, ``comparison``, ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``,
-        ``distributions`` (of the best features), ``missing`` (why a section is None), ``warnings``, ``notes``. It
-        contains only dicts with string keys, lists, strings, numbers, booleans and None; NaN becomes None, and
-        infinity the string "inf".
+        ``distributions`` (of the best features), ``maps`` (if the rows have places), ``missing`` (why a section is
+        None), ``warnings``, ``notes``. It contains only dicts with string keys, lists, strings, numbers, booleans and
+        None; NaN becomes None, and infinity the string "inf".
 
     Examples
     --------

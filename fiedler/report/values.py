@@ -1,6 +1,7 @@
 """The sections on values: the best features by class, against a target or as histograms, and features along an axis.
 
     (columns of X, rows with a label) -> per feature: counts and quartiles of each class | points | counts
+    places of the rows -> a map per feature
     names that are numbers in order -> scores over this axis, mean profile of each class, chosen regions
 
 Only the columns that are shown are read, and at most 400 of their rows, evenly spaced within every class.
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..plots import drawings
-from ..plots.placing import axis_of, mean_profiles, regions
+from ..plots.placing import axis_of, mean_profiles, regions, side_by_side
 from ..plots.svg import FONT, SvgFigure
 from ..words import number, printable
 from .case import LONGEST_NAME, Case, Summary, built_in, class_colours, short
@@ -215,6 +216,61 @@ def _by_class(figure: SvgFigure, about: Summary, legend: list[tuple[str, str]]) 
 
 _features = {"applies": lambda s: s.get("distributions", {}).get("features")}
 DISTRIBUTIONS = built_in("distributions", "Values", _compute_values, _view_values, **_features)
+
+
+# -------------------------------------------------------------------- maps
+
+_MAPPED, _MOST_DOTS = 12, 2000  # features with a map, and rows in it
+
+
+def _compute_maps(case: Case) -> Summary | None:
+    """The best features at the places of some rows, as shades."""
+    problem = case.problem
+    if problem.places is None or problem.groups is not None:
+        return None
+    order = case.selector.order_[~np.isnan(case.scores[case.selector.order_])][:_MAPPED]
+    rows = np.linspace(0, problem.n_samples - 1, min(problem.n_samples, _MOST_DOTS)).astype(np.intp)
+    values = problem.undivided.feature_values(order)
+    values = (values if problem.depth is None else values / problem.depth[:, None])[rows]
+    tested, features = case.significance, list[Summary]()
+    for j, f in zip(order, values.T, strict=True):
+        about: Summary = {"feature": case.names[j], "shades": drawings.shades_of(f)}
+        if tested is not None:
+            about["p"] = tested.pvalues[j]
+            about |= {} if tested.scale is None else {"scale": tested.scale[j]}
+        features.append(about)
+    places = side_by_side(problem.places, problem.blocks)[rows]
+    span = np.ptp(places, axis=0).max() or 1.0
+    places = np.round((places - places.min(axis=0)) / span, 4)
+    return {"x": places[:, 0], "y": places[:, 1], "features": features, "depth": problem.depth is not None}
+
+
+def _view_maps(s: Summary) -> Summary:
+    section, figures = s["maps"], list[Summary]()
+    places = np.column_stack([section["x"], section["y"]])
+    wide, high = np.ptp(places, axis=0)
+    for rank, about in enumerate(section["features"], 1):
+        name = printable(about["feature"], _NAME)
+        height = float(np.clip(230.0 * high / (wide or 1.0), 60.0, 230.0))
+        with SvgFigure(f"map-{rank}", f"{name} on the map", "", width=230, height=height) as figure:
+            drawings.tissue(figure.ax, places, np.array(about["shades"]), 0.7 * np.sqrt(230.0 * height / len(places)))
+            figure.description = f"{name}: darker dots have larger values, {len(places)} rows."
+        parts = [f"p {number(about['p']):.1e}"] if about.get("p") is not None else []
+        figures.append(
+            {
+                "name": f"{rank}. {name}",
+                "full": printable(about["feature"], LONGEST_NAME),
+                "words": ", ".join([*parts, *([about["scale"]] if "scale" in about else [])]),
+                "drawn": figure,
+            }
+        )
+    what = "Counts, divided by the depth of their row." if section["depth"] else "Values."
+    scales = " Edges: the pattern is as fine as the graph; walks: patches; tissue: broad gradients."
+    words = f"{what} Darker dots have larger values."
+    return {"words": words + scales * any("scale" in about for about in section["features"]), "figures": figures}
+
+
+MAPS = built_in("maps", "Maps", _compute_maps, _view_maps)
 
 
 # -------------------------------------------------------------------- along the axis
