@@ -8,7 +8,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 DOCS := .venv-docs
 
-.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers study significance scale cells noise field holes pages clean
+.PHONY: demo test test-quick test-lowest test-extras test-docs lint coverage fuzz golden docs dist bench bench-quick papers study significance scale cells noise field holes spatial pages clean
 
 demo: $(DEMO)/.ready  ## rank the features of a real data set without labels, with few labels, with pairs
 	@echo "Step 2 of 2: rankings, a comparison and a report of 569 samples (half a minute)."
@@ -66,7 +66,7 @@ bench-quick: $(BENCH)/.ready  ## the ratios that must not fall (2 minutes)
 	$(BENCH)/bin/python -W ignore -m benchmarks --quick
 
 # Each measures on the data in FIEDLER_DATA, goes on where it stopped, and fills its page; `ARGS="--only NAME"` for a part.
-papers study significance noise field holes scale cells: $(BENCH)/.ready  ## rerun a study and fill its page
+papers study significance noise field holes spatial scale cells: $(BENCH)/.ready  ## rerun a study and fill its page
 	$(BENCH)/bin/python -W ignore -m benchmarks.$@ $(ARGS)
 
 pages: $(READY)  ## fill the pages of the benchmarks again from their committed tables

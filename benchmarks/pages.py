@@ -31,6 +31,7 @@ PAGES = {  # by the name of the study, whose tables are in results/<name>
     "field": DOCS / "benchmark.md",
     "scale": DOCS / "scaling.md",
     "cells": DOCS / "single-cells.md",
+    "spatial": DOCS / "spatial.md",
 }
 _TABLE = re.compile(r"<!-- table: (\S+) -->\n.*?<!-- end -->", re.DOTALL)
 _NUMBER = re.compile(r"[-+−±]?[\d.]|–|< \d")  # how a cell of a right-aligned column begins

@@ -17,6 +17,7 @@ STUDIES = {
     "benchmark.md": "field",
     "scaling.md": "scale",
     "single-cells.md": "cells",
+    "spatial.md": "spatial",
 }
 pytestmark = pytest.mark.skipif(not (DOCS.is_dir() and RESULTS.is_dir()), reason="the pages are not installed")
 
