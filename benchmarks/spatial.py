@@ -197,7 +197,7 @@ def noise(options: Options) -> Found:
             blocks, depth = None if what == "untold" or len(sizes) == 1 else slide, None
             if what == "counts":
                 t = depths(rng, places) * rng.uniform(0.3, 3.0, size=len(sizes))[slide]
-                X: Any = genes(rng, places, t, 2500, 0.0, mean=0.5)[0]
+                X: Any = genes(rng, places, t, 5000, 0.0, mean=0.5)[0]
                 depth = "pearson"
             else:
                 X = rng.standard_normal((len(places), 5000))

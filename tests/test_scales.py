@@ -291,6 +291,19 @@ def test_sets_in_blocks_follow_no_shift(rng):
     np.testing.assert_array_equal(same.order_[:3], chosen.order_[:3])
 
 
+def test_association_with_labels_is_tested_inside_blocks(rng):
+    codes, y = np.repeat([0, 1, 2], 60), rng.integers(0, 2, 180)
+    y[codes == 1] = 0  # a block with one class says nothing
+    X = rng.normal(size=(180, 1000)) + 2.0 * rng.normal(size=(3, 1000))[codes]
+    X[:, 0] += 1.5 * y
+    found = significance("subset", X, y, blocks=codes)
+    assert found.pvalues[0] < 1e-6
+    assert 0.03 <= np.mean(found.pvalues[1:] <= 0.05) <= 0.07
+    assert np.mean(significance("subset", X, y).pvalues[1:] <= 0.05) > 0.3
+    with pytest.raises(ValueError, match="inside each block are too few"):
+        significance("subset", X, codes, blocks=codes)
+
+
 # -------------------------------------------------------------------- covariates
 
 

@@ -119,7 +119,16 @@ class Recipe(BaseEstimator):
         for rows in problem.block_rows:
             known = problem.supervision.take_rows(rows)
             here = Problem(rows_of(whole.X, rows), known, given=None if given is None else given[rows])
-            parts.append((rows, here.graph(self)))
+            try:
+                parts.append((rows, here.graph(self)))
+            except ValueError:  # labels of one class in a block say nothing
+                if not self.supervised:
+                    raise
+                parts.append((rows, Graph.from_edges([], [], [], len(rows))))
+        if not any(part.active.any() for _, part in parts):
+            raise ValueError(
+                f"{self!r}: the labels or pairs inside each block are too few; label more rows of a block."
+            )
         return DividedGraph(parts, problem.n_samples)
 
     def sums(self, problem: Problem) -> int | None:

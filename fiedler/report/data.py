@@ -148,7 +148,12 @@ def _compute_run(case: Case) -> Summary:
         reads.add("pairs")
     arguments = ["X"] + ["y"] * (told.y is not None)
     arguments += [f"{name}={name}" for name in ("must_link", "cannot_link") if getattr(told, name) is not None]
-    imported = sorted({"SpectralSelector", *re.findall(r"\b[A-Z]\w*(?=\()", repr(case.selector.criterion))})
+    given = {"graph": case.problem.given, "blocks": case.problem.blocks}
+    arguments += [f"{name}={name}" for name, value in given.items() if value is not None]
+    if case.problem.depth is not None:
+        arguments[0] = "Problem.of(X).counted(depth)"
+    counted = {"Problem"} if case.problem.depth is not None else set()
+    imported = sorted({"SpectralSelector", *counted, *re.findall(r"\b[A-Z]\w*(?=\()", repr(case.selector.criterion))})
     selector = call_repr(case.selector).replace("criterion=", "", 1)
     modules = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
     entry = next((e for e in registry.METHODS if METHODS[e.name] is type(criterion)), None)

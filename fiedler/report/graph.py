@@ -37,7 +37,7 @@ def compute_graph(case: Case) -> Summary:
     recipe, graph = KNN(), None
     for own, weights in built:
         # Graphs of labels and pairs are disconnected by construction; only a graph over the samples should not be.
-        if own.reads == "nothing" and weights.n_components > 1:
+        if own.reads == "nothing" and weights.n_components > max(1, len(weights.parts)):
             parts = f"{weights.n_components} components, the largest with {weights.component_sizes[0]} of {n} rows"
             perfect = "A feature that is constant on each component gets a perfect score"
             way_out = "Use more neighbours or a larger bandwidth to connect them"
