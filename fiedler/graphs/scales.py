@@ -9,6 +9,7 @@ repeated squaring, with small entries left out; no n x n array is formed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from .graph import Graph
 from .spectrum import householder
 
-_SMALL_NORM, _TERMS = 0.5, 9  # norm at which so many terms of the Taylor series have ten digits
-_LEFT_OUT, _LEFT_OUT_AT_FIRST = 1e-4, 1e-8  # smaller entries of K, and of the series, are left out
+_SMALL_NORM, _TERMS = 1.0, 7  # norm at which so many terms of the Taylor series have four digits
+_LEFT_OUT, _LEFT_OUT_AT_FIRST = 1e-4, 1e-5  # smaller entries of K, and on the way to it, are left out
 _DENSE_EIGEN = 400  # LAPACK is faster up to this size
 _MOST_FILLED = 3e8  # entries of the factors of L that may be expected; Lanczos is used beyond
 _TIED = 1e-8  # eigenvalues with a smaller relative difference are copies of one
@@ -41,7 +42,7 @@ def heat_kernel(graph: Graph, beta: float) -> sp.csr_array:
         term = _without_small(term @ A * (1.0 / order), _LEFT_OUT_AT_FIRST)
         K = K + term
     for left in range(halvings, 0, -1):
-        K = _without_small(K @ K, _LEFT_OUT if left == 1 else _LEFT_OUT_AT_FIRST * 10.0)
+        K = _without_small(K @ K, _LEFT_OUT if left == 1 else _LEFT_OUT_AT_FIRST)
     return _symmetric(_without_small(K, _LEFT_OUT))
 
 
@@ -86,47 +87,51 @@ def _component(L: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         dense += (3.0 * abs(dense).sum(axis=1).max() / n) * np.ones((n, n))  # the constant moves to the top
         values, vectors = eigh(dense, subset_by_index=[0, k - 1])
         return np.maximum(values, 0.0), vectors
-    known = np.full((n, 1), n**-0.5)
-    values, vectors = _searched(L, k, known)
+    product, value, known = *_sought_first(L), np.full((n, 1), n**-0.5)
+    values, vectors = _searched(product, value, k, known)
     while True:  # a search may miss copies of a repeated eigenvalue
-        missed, vector = _searched(L, 1, np.column_stack([known, vectors]))
+        missed, vector = _searched(product, value, 1, np.column_stack([known, vectors]))
         if missed[0] >= values[-1] * (1.0 - _TIED):
             return values, vectors
         order = np.argsort(np.r_[values, missed], kind="stable")[:k]
         values, vectors = np.r_[values, missed][order], np.column_stack([vectors, vector])[:, order]
 
 
-def _searched(L: sp.csr_array, k: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest eigenpairs of L in the complement of known vectors; by its inverse where L is banded."""
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+def _sought_first(L: sp.csr_array) -> tuple[Function, Function]:
+    """A product with L's eigenvectors, the smallest first, and the eigenvalues of L from its own.
+
+    That is the inverse of L, where rows can be ordered so that its factors stay sparse, as on a map.
+    """
     n, diagonal = L.shape[0], L.diagonal()
-    start = np.random.default_rng(0).standard_normal(n)
-    start -= known @ (known.T @ start)
     order = reverse_cuthill_mckee(sp.csr_array(L), symmetric_mode=True)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
     entries = L.tocoo()
-    width = int(np.abs(place[entries.row] - place[entries.col]).max())
-    product: Any
-    if width * float(n) <= _MOST_FILLED:
+    if float(np.abs(place[entries.row] - place[entries.col]).max()) * n <= _MOST_FILLED:
         shift = 1e-8 * float(diagonal.mean())
-        factors = splu(sp.csc_array(L + shift * sp.eye_array(n)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
+        shifted = sp.csc_array(L + shift * sp.eye_array(n))
+        return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve, lambda found: 1.0 / found - shift
+    top = 2.0 * float(diagonal.max())
+    return lambda v: top * v - L @ v, lambda found: top - found
 
-        def product(v: np.ndarray) -> np.ndarray:
-            x = factors.solve(v - known @ (known.T @ v))
-            return x - known @ (known.T @ x)
 
-        values, vectors = eigsh(LinearOperator((n, n), matvec=product, dtype=np.float64), k, which="LA", v0=start)
-        values = 1.0 / values - shift
-    else:
-        top = 2.0 * float(diagonal.max())
+def _searched(product: Function, value: Function, k: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest eigenpairs of L in the complement of known eigenvectors."""
+    n = len(known)
+    start = np.random.default_rng(0).standard_normal(n)
 
-        def product(v: np.ndarray) -> np.ndarray:
-            return top * v - L @ v - (2.0 * top) * (known @ (known.T @ v))
+    def elsewhere(v: np.ndarray) -> np.ndarray:
+        x = product(v - known @ (known.T @ v))
+        return x - known @ (known.T @ x)
 
-        values, vectors = eigsh(LinearOperator((n, n), matvec=product, dtype=np.float64), k, which="LA", v0=start)
-        values = top - values
+    operator = LinearOperator((n, n), matvec=elsewhere, dtype=np.float64)
+    found, vectors = eigsh(operator, k, which="LA", v0=start - known @ (known.T @ start))
+    values = np.maximum(value(found), 0.0)
     up = np.argsort(values)
-    return np.maximum(values[up], 0.0), vectors[:, up]
+    return values[up], vectors[:, up]
 
 
 def _laplacian(graph: Graph) -> sp.csr_array:
