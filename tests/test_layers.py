@@ -125,19 +125,19 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 991,
+    "cli": 1_011,
     "criteria": 1_475,
-    "data": 3_201,
+    "data": 3_222,
     "engine": 2_319,
-    "evaluate": 1_351,
-    "explore": 1_314,
+    "evaluate": 1_376,
+    "explore": 1_318,
     "graphs": 1_498,
-    "plots": 782,
-    "report": 1_346,
-    "selection": 778,
+    "plots": 802,
+    "report": 1_377,
+    "selection": 779,
     "sets": 941,
     "significance": 646,
-    "top": 1_881,
+    "top": 1_897,
 }
 
 

@@ -83,7 +83,10 @@ class Job:
         options["screen"] = None if self.options.get("screen") == "none" else self.options.get("screen", "auto")
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         selector = SpectralSelector(method, n_features_to_select=n_features, **options)
-        selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
+        with warnings.catch_warnings():
+            if self.options.get("top") is None:  # the number is ours
+                warnings.filterwarnings("ignore", "n_features_to_select=")
+            selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
             screen.note(f"{selector.screen_}; --screen none keeps them")
         return selector
@@ -308,6 +311,25 @@ def tested(job: Job, screen: Screen) -> Any:
     return found
 
 
+def prediction(job: Job, selector: SpectralSelector, n_features: int | None, screen: Screen) -> str:
+    """What the first features predict on held-out rows, in words; empty without labels, or if it would be slow.
+
+    By default these are the features of a set that are enough to explain the table.
+    """
+    y = job.table.y
+    if screen.quiet or y is None or not is_known(y).any():
+        return ""
+    from ..evaluate.compare import beside_baselines, prediction_words
+    from ..evaluate.tuning import enough
+
+    first = n_features or (enough(selector.explained_)[0] if job.criterion.is_set else None)
+    if first is None:
+        return ""
+    with screen.watching("predicting held-out rows"), warnings.catch_warnings(action="ignore"):
+        found = beside_baselines(job.criterion, job.problem, y, first, job.options["task"], job.unlabeled)
+    return "" if found is None else f"{first:,} features: {prediction_words(found)}"
+
+
 def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
     """Every method on every draw; finished cells are kept in a folder."""
     from ..evaluate import compare
@@ -486,8 +508,8 @@ def explore(data: str, job: Job, screen: Screen) -> None:
         about = {"feature_names": table.feature_names, "row_ids": table.row_ids, "image": options["image"]}
         about |= {"n_features": None if options["top"] is None else min(options["top"], table.shape[1])}
         about |= {"method": job.criterion, "unlabeled": job.unlabeled, "most_rows": options["rows"]}
-        # The table is scaled as asked, and a note has told of columns that differ.
-        session = Session(job.problem, job.table.y, **job.pairs, **about, scale="keep", origin=Origin(data, options))
+        about |= {"scale": options["scale"] or "keep"}  # a note has told of columns that differ
+        session = Session(job.read, job.table.y, **job.pairs, **about, origin=Origin(data, options))
         kept = SessionFile(options["session"] or default_file(data))
         found = kept.load(session)
         _ = session.places  # so that the page opens at once

@@ -95,8 +95,9 @@ class State:
         self.problem.reuse = True  # also if X is a problem
         if self.problem.settled()[0] is not self.problem:  # answers refer to rows by their numbers
             raise ParameterError("X has rows in which every value is missing; drop these rows.", parameter="X")
+        measured = self.problem  # in the units of the table, for what the page shows
         if scale is not None:
-            self.problem = self.problem.scaled(check_scale(scale))
+            self.problem = measured.scaled(check_scale(scale))
         self.scale = None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
         self.given = self.problem.supervision
@@ -111,16 +112,12 @@ class State:
                 pixels = f"image={height}x{width} has {height * width} pixels"
                 raise ParameterError(f"{pixels}, but X has {m} features.", parameter="image", value=image)
         axis = None if self.image else axis_of(self.feature_names)
-        self.axis = None if axis is None else axis.tolist()
+        self.axis = None if axis is None else axis[0].tolist()
         self.known = Known(self.given, ())
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
         self.sampled = len(self.rows) < n
-        shown = self.problem
-        if isinstance(self.problem.X, Source):
-            shown = Problem.of(self.problem.X[self.rows], reuse=True)
-        elif self.sampled:
-            shown = self.problem.take_rows(self.rows)
-        self.live = Live(shown, self.scale)
+        self.shown = self._rows_shown(measured)
+        self.live = Live(self._rows_shown(self.problem), self.scale)
         text, number = short_text(as_criterion(method)), min(10, max(1, m // 2)) if n_features is None else n_features
         try:
             parse(text)
@@ -152,6 +149,11 @@ class State:
             if pairs is not None:
                 first[np.asarray(pairs).ravel()] = 2.0
         return np.sort(np.argsort(-(first + np.random.default_rng(0).random(n)), kind="stable")[:most])
+
+    def _rows_shown(self, problem: Problem) -> Problem:
+        if isinstance(problem.X, Source):
+            return Problem.of(problem.X[self.rows], reuse=True)
+        return problem.take_rows(self.rows) if self.sampled else problem
 
     def supervision(self, rows: np.ndarray | None = None) -> dict[str, Any]:
         """What is known, as arguments of ``SpectralSelector.fit``, and the marker ``unlabeled``.

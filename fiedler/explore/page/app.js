@@ -186,7 +186,7 @@ class Explore {
     this.describing = setTimeout(async () => {
       const reply = await this.rowOf(row);
       if (!reply) return;
-      const lines = [...first, ...reply.values.map(([name, value]) => `${name}: ${value === null ? "missing" : value}`)];
+      const lines = [...first, ...reply.values.map(([name, value]) => `${name}: ${value}`)];
       tell(lines, reply.picture ? rowPicture(reply.picture, this.table) : null);
     }, 80);
   }
