@@ -125,17 +125,17 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_011,
+    "cli": 1_026,
     "criteria": 1_475,
-    "data": 3_222,
+    "data": 3_223,
     "engine": 2_319,
     "evaluate": 1_376,
-    "explore": 1_318,
+    "explore": 1_348,
     "graphs": 1_498,
     "plots": 802,
     "report": 1_377,
     "selection": 779,
-    "sets": 941,
+    "sets": 943,
     "significance": 646,
     "top": 1_897,
 }

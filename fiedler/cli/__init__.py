@@ -425,7 +425,7 @@ def explore(screen: Screen, /, data: str, **options: Any) -> None:
     from . import run
 
     run.check(data, options)
-    run.explore(data, run.load(data, options, screen), screen)
+    run.explore(data, run.load(data, options, screen), screen, click.get_current_context().meta[_COMMAND])
 
 
 @_command(click.argument("name", required=False, shell_complete=complete_method))

@@ -182,7 +182,9 @@ class Source:
         view : Source
             Reads from this one.
         """
-        return ColumnView(self, columns)
+        # Chunks of complete rows stay so; of other chunks the columns may have any part.
+        chunks = (self.chunks[0], len(columns)) if self.chunks[1] >= self.shape[1] else None
+        return ColumnView(self, columns, chunks)
 
     def unchecked(self, columns: Any = slice(None)) -> Part:
         """Some columns in memory whose values may be missing, such as the target.

@@ -160,7 +160,10 @@ class SetFormula(NamedTuple):
 def _kernel(terms: tuple[Term, ...], problem: Problem, form: str | None) -> Kernel:
     """K in the form that is asked for, or in the smallest one."""
     (n, m), in_memory = problem.X.shape, not isinstance(problem.X, Source)
-    if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(terms, problem):
+    # Rows that memory holds in many parts only are summed in one pass, if the graph can be.
+    many_parts = form is None and n > m and len(slabs(problem.X)) > _PASSES
+    by_rows = problem.X.by_rows if isinstance(problem.X, Source) else many_parts
+    if by_rows and fits_one_pass(terms, problem):
         kernel: Kernel = from_rows(terms, problem)
         _check_spread(kernel.den)
         return kernel
