@@ -131,7 +131,7 @@ BUDGET = {
     "engine": 2_319,
     "evaluate": 1_376,
     "explore": 1_348,
-    "graphs": 1_498,
+    "graphs": 1_499,
     "plots": 802,
     "report": 1_377,
     "selection": 779,

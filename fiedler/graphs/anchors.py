@@ -36,6 +36,7 @@ from .spectrum import SmallSpectrum
 _FEWEST, _MOST = 10, 1000  # anchors chosen by default
 _ROWS_PER_ANCHOR = 10  # rows that k-means sees
 _SAMPLE_VALUES = 2**24  # largest number of values in those rows: 128 MiB
+_WIDE = 2**21  # values in a sample of few long rows from which the rows are shortened instead: 16 MiB
 _FEW_ROWS = 5000  # up to this number, long rows are shortened by means of all their distances
 _SUMS = 5  # arrays of shape (anchors, features) held at the same time while blocks are merged
 
@@ -125,10 +126,10 @@ class Anchors(Recipe):
         return anchors
 
     def _is_wide(self, X: Matrix) -> bool:
-        """Whether a sample of rows is too large for memory, but all distances between the rows are not."""
+        """Whether a sample of rows is large, but all distances between the rows are not."""
         n, m = X.shape
         sparse = X.sparse if isinstance(X, Source) else is_sparse(X)
-        return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
+        return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _WIDE
 
     def sums(self, problem: Problem) -> int | None:
         # None for few long rows, because they are shortened by means of all their distances.
