@@ -128,7 +128,7 @@ BUDGET = {
     "cli": 1_026,
     "criteria": 1_475,
     "data": 3_223,
-    "engine": 2_319,
+    "engine": 2_345,
     "evaluate": 1_376,
     "explore": 1_348,
     "graphs": 1_499,

@@ -1,6 +1,7 @@
 """Wrong answers that users met. Each test failed before the answer was corrected."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -295,3 +296,27 @@ def test_a_small_p_value_stays_in_one_line(rng):
     page = page_of(summarize(SpectralSelector("fisher").fit(X, y), X, y, significance=found))
     assert re.search(r'<td class="more p">[\d.]+e-\d\d', page)
     assert re.search(r"#ranking td\.p,[^{]*\{ white-space: nowrap", page)
+
+
+# -------------------------------------------------------------------- missing values of large tables
+
+
+def test_columns_known_in_few_rows_compare_few_pairs(rng, monkeypatch):
+    X = rng.normal(size=(1500, 20))
+    known = np.ones(X.shape, dtype=bool)
+    for j in range(10):
+        known[rng.choice(1500, 1300, replace=False), j] = False
+    pairs = count_pairs(monkeypatch)
+    filled(X, known)
+    assert sum(pairs) < 20 * (~known).sum()  # before: each hole with the 200 rows that know its column
+
+
+def test_filling_single_precision_holds_no_copy_in_double(rng):
+    X = rng.normal(size=(1000, 4000)).astype(np.float32)
+    X[::50, ::30] = np.nan
+    tracemalloc.start()
+    problem = Problem.of(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert problem.X.dtype == np.float32
+    assert peak < 4.5 * X.nbytes  # the result, the factors of a product, a mask, and blocks of rows
