@@ -10,13 +10,27 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from inside import count_pairs
 from rendering import page_of
+from sklearn import config_context
 
 import fiedler
-from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Problem, Relevance, SpectralSelector
+from fiedler import (
+    KNN,
+    MCFS,
+    Anchors,
+    Correlation,
+    Graph,
+    LaplacianScore,
+    Precomputed,
+    Problem,
+    Relevance,
+    SpectralSelector,
+)
 from fiedler.cli import main
+from fiedler.engine.agreement import agreeing
 from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, significance, tune, tune_lambda
 from fiedler.report import summarize
+from fiedler.sources import Run, open_source
 from fiedler.words import did_you_mean, value_text
 
 
@@ -320,3 +334,34 @@ def test_filling_single_precision_holds_no_copy_in_double(rng):
     tracemalloc.stop()
     assert problem.X.dtype == np.float32
     assert peak < 4.5 * X.nbytes  # the result, the factors of a product, a mask, and blocks of rows
+
+
+# -------------------------------------------------------------------- long work
+
+
+def test_anchors_of_a_file_are_counted_and_kept_for_another_run(tmp_path, rng, monkeypatch):
+    np.save(tmp_path / "X.npy", rng.normal(size=(400, 6)))
+    criterion, told, run = LaplacianScore(Anchors(12)), [], {"folder": tmp_path / "blocks", "fingerprint": "same"}
+    expected = criterion.evaluate(open_source(tmp_path / "X.npy"))
+
+    def interrupted():
+        with Run(lambda *step: told.append(step), **run):
+            criterion.evaluate(open_source(tmp_path / "X.npy"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [done for done, _, what in told if what == "anchors" and 0 < done < 2]
+    monkeypatch.setattr("fiedler.graphs.anchors.choose_anchors", None)  # they are not chosen again
+    with Run(**run):
+        np.testing.assert_array_equal(criterion.evaluate(open_source(tmp_path / "X.npy")), expected)
+
+
+def test_rows_of_a_sample_and_rounds_of_agreement_are_counted(tmp_path, rng):
+    np.save(tmp_path / "X.npy", rng.normal(size=(4000, 6)) + rng.normal(size=(4000, 1)))
+    told, source = [], open_source(tmp_path / "X.npy")
+    with Run(lambda *step: told.append(step)), config_context(working_memory=0.2):
+        agreeing(source)
+    assert {(total, what) for _, total, what in told} == {(6, "rounds of agreement")}
+    inner = [done for done, *_ in told if 0 < done < 1]
+    assert len(inner) > 3  # the rows of the sample are read in several blocks
