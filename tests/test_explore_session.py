@@ -987,3 +987,10 @@ def test_the_page_shows_values_as_the_table_does():
     scaled = Session(frame[["age"]].assign(other=rng.normal(300, 10, 40)), n_features=1, scale="standard")
     assert ask(scaled, "feature", feature=0)["values"] == frame["age"].tolist()
     assert "standardised" not in ask(scaled, "export", what="report")["text"]
+
+
+def test_the_page_speaks_of_no_parameters_of_python(rng):
+    X = np.hstack([rng.normal(size=(200, 1)) + 0.3 * rng.normal(size=(200, 3)), rng.normal(size=(200, 9))])
+    notes = Session(X, n_features=6).state()["ranking"]["notes"]
+    assert any("look like noise" in note for note in notes)
+    assert not any("n_features_to_select" in note for note in notes)

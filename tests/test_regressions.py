@@ -29,8 +29,10 @@ from fiedler.cli import main
 from fiedler.engine.agreement import agreeing
 from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, significance, tune, tune_lambda
+from fiedler.evaluate.compare import beside_baselines
 from fiedler.report import summarize
 from fiedler.sources import Run, open_source
+from fiedler.syntax import as_criterion
 from fiedler.words import did_you_mean, value_text
 
 
@@ -310,6 +312,21 @@ def test_a_small_p_value_stays_in_one_line(rng):
     page = page_of(summarize(SpectralSelector("fisher").fit(X, y), X, y, significance=found))
     assert re.search(r'<td class="more p">[\d.]+e-\d\d', page)
     assert re.search(r"#ranking td\.p,[^{]*\{ white-space: nowrap", page)
+
+
+def test_a_headline_is_not_measured_on_a_handful_of_rows(rng):
+    y = np.repeat([0, 1], 120)
+    wide = rng.normal(size=(240, 6000)) + np.outer(y, np.arange(6000) < 5)
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide), y, 5) is None  # too wide to be quick on 200 rows
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide[:, :50]), y, 5)["metric"] == "accuracy"
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide[::20, :50]), y[::20], 5) is None  # 12 labels
+
+
+def test_a_report_of_many_rows_searches_no_neighbours_for_other_methods(rng, monkeypatch):
+    monkeypatch.setattr("fiedler.report.trust.SLOW_ROWS", 100)
+    X, y = rng.normal(size=(120, 5)), np.repeat([0, 1], 60)
+    summary = summarize(SpectralSelector("fisher", n_features_to_select=2).fit(X, y), X, y)
+    assert summary["agreement"]["methods"] == ["fisher", "variance"]
 
 
 # -------------------------------------------------------------------- missing values of large tables

@@ -35,7 +35,12 @@ from .curves import check_sizes, spread
 from .held_out import Target, check_reads, named_estimator, prepared, read_target, sampled_rows
 from .measures import top_k_overlap
 
-_QUICK_ROWS, _QUICK_CELLS, _FEWEST_KNOWN = 1000, 4e5, 20  # of an evaluation that is made without being asked for
+_QUICK_ROWS, _QUICK_CELLS, _FEWEST_KNOWN, _FEWEST_ROWS = (
+    1000,
+    1e6,
+    20,
+    200,
+)  # of an evaluation that is made without being asked for
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", *CLUSTERS, "jaccard"), "rmse": ("rmse", "jaccard")}
 JUDGES = ("neighbors", "clusters", "both")
@@ -150,7 +155,7 @@ def beside_baselines(
     target = None if slow or y is None or n_features >= problem.n_features else read_target(y, n, None, unlabeled, task)
     known = np.empty(0) if target is None else target.values[target.known]
     rarest = np.bincount(known).min(initial=n) if target is not None and target.metric == "accuracy" else len(known)
-    if len(known) < _FEWEST_KNOWN or rarest < 5 or most < min(n, _FEWEST_KNOWN):
+    if len(known) < _FEWEST_KNOWN or rarest < 5 or most < min(n, _FEWEST_ROWS):
         return None
     told = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
     told |= {"unlabeled": unlabeled, "task": task, "most_rows": most, "n_draws": 2, "scale": "keep", "n_jobs": 1}

@@ -26,6 +26,7 @@ from .graph import compute_graph
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
 _DRAWN = 20  # number of features in the figures of the stability
 SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
+SLOW_ROWS = 50_000  # if X has more rows, only methods without a graph are
 _BASELINES = {"all": "all features", "random": "random features"}
 
 
@@ -322,6 +323,8 @@ def _others(case: Case) -> dict[str, Criterion]:
         names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
         names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
         names += ["constraint"] * case.problem.supervision.has_pairs
+    if case.problem.n_samples > SLOW_ROWS:  # a search for neighbours takes minutes
+        names = [name for name in names if name in ("variance", "fisher", "correlation")]
     return {name: METHODS[name]() for name in names}
 
 
