@@ -135,7 +135,7 @@ BUDGET = {
     "plots": 802,
     "report": 1_380,
     "selection": 779,
-    "sets": 943,
+    "sets": 942,
     "significance": 646,
     "top": 1_897,
 }

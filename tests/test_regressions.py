@@ -382,3 +382,13 @@ def test_rows_of_a_sample_and_rounds_of_agreement_are_counted(tmp_path, rng):
     assert {(total, what) for _, total, what in told} == {(6, "rounds of agreement")}
     inner = [done for done, *_ in told if 0 < done < 1]
     assert len(inner) > 3  # the rows of the sample are read in several blocks
+
+
+def test_a_set_of_a_file_that_is_too_large_is_refused_before_its_graph_is_built(tmp_path, rng):
+    np.save(tmp_path / "X.npy", rng.normal(size=(12_100, 40)))
+    told, selector = [], SpectralSelector("subset", n_features_to_select=2, screen=None)
+    source = open_source(tmp_path / "X.npy")
+    refused = pytest.raises(ValueError, match="need K over 12100 rows")
+    with refused, Run(lambda *step: told.append(step[2])), config_context(working_memory=0.5):
+        selector.fit(source)
+    assert "neighbours" not in told

@@ -178,6 +178,12 @@ def _kernel(terms: tuple[Term, ...], problem: Problem, form: str | None) -> Kern
         few = m <= 1.5 * n and m <= MOST_FEATURES and (in_memory or n > MOST_SAMPLES)
         few = few and len(slabs(problem.X)) <= _PASSES
         form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"
+    if form == "products" and not in_memory:  # before the graph, which takes long
+        raise ValueError(
+            f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
+            f"limit of {MOST_SAMPLES}; use graph=Anchors() with fewer features, first select features by a "
+            "ranking such as laplacian, or take a sample of the rows."
+        )
     columns = gram = None
     # One product of all rows may give both K and the distances that a graph is built from.
     both = all(term.of == "features" for term in terms)
