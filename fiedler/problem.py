@@ -493,7 +493,8 @@ class Problem:
         Returns
         -------
         values : ndarray of shape (n_samples, number of features)
-            The column of a feature; the position of the level of a category; the mean of the columns of a group.
+            The column of a feature, in the unit of the table; dates are days since 1970. The position of the level of a
+            category; the mean of the columns of a group.
         """
         if self.groups is None:
             return dense(take_columns(self.X, features))
@@ -504,7 +505,27 @@ class Problem:
                 block = dense(take_columns(self.X, columns))
                 levels = len(columns) > 1 and block.min() >= 0.0 and np.allclose(block.sum(axis=1), 1.0)
                 values[:, place] = block.argmax(axis=1) if levels else block.mean(axis=1)
+            if (unit := self.groups.units.get(int(feature))) is not None:
+                values[:, place] = unit.measured(values[:, place])
         return values
+
+    def value_words(self, feature: int) -> dict[str, Any]:
+        """How the values of a feature are written, as arguments of :func:`fiedler.words.value_text`.
+
+        Parameters
+        ----------
+        feature : int
+            Number of the feature.
+
+        Returns
+        -------
+        words : dict
+            ``levels`` of a category, ``dates`` if the values are dates; empty for plain numbers.
+        """
+        groups = self.groups
+        if groups is not None and feature in groups.levels:
+            return {"levels": groups.levels[feature]}
+        return {"dates": True} if groups is not None and feature in groups.units and groups.units[feature].dates else {}
 
     @property
     def column_names(self) -> Any:

@@ -39,6 +39,25 @@ def direction(greater_is_better: bool) -> str:
     return "large is good" if greater_is_better else "small is good"
 
 
+def value_text(value: float | None, levels: Sequence[str] = (), dates: bool = False) -> str:
+    """A value of a feature as its table shows it: the level of a category, a date from days since 1970, or a number.
+
+    Examples
+    --------
+    >>> value_text(1.0, ["red", "blue"]), value_text(19797.5, dates=True), value_text(12.0), value_text(None)
+    ('blue', '2024-03-15 12:00', '12', 'missing')
+    """
+    if value is None or math.isnan(value):
+        return "missing"
+    if levels:
+        return levels[round(value)]
+    if not dates:
+        return f"{value:.6g}"
+    import numpy as np  # not before it must be
+
+    return str(np.datetime64(round(1440 * value), "m")).replace("T", " ").removesuffix(" 00:00")
+
+
 def html_table(title: str, rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> str:
     """A small table as HTML, every cell escaped; without a header the first cell of a row is its heading.
 

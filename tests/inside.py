@@ -11,7 +11,7 @@ from fiedler.sources import Source
 
 KNOBS = {
     "agreement: most rows": "fiedler.engine.agreement._MOST_ROWS",
-    "anchors: sample values": "fiedler.graphs.anchors._SAMPLE_VALUES",
+    "anchors: values of long rows": "fiedler.graphs.anchors._WIDE",
     "approximate: as fast": "fiedler.engine.approximate._AS_FAST",
     "approximate: brute force": "fiedler.engine.approximate._BRUTE_FORCE",
     "approximate: choosing": "fiedler.engine.approximate._CHOOSING",

@@ -296,7 +296,7 @@ def test_few_long_rows_are_shortened_first(monkeypatch):
     X = make(n=40, m=300)
     X[7] = X[3]
     expected = LaplacianScore(A).evaluate(X)
-    turn(monkeypatch, "anchors: sample values", 1000)
+    turn(monkeypatch, "anchors: values of long rows", 1000)
     close(LaplacianScore(A).evaluate(X), expected, rtol=1e-9)
     close(LaplacianScore(A).evaluate(X + 1e8), LaplacianScore(A).evaluate(X + 1e8 - 1e8), rtol=1e-7)
     assert by_rows(LaplacianScore(A), X) is None

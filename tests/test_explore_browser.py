@@ -418,6 +418,10 @@ def test_a_stopped_server_is_told(page):
     page.server.process.wait(60)
     page.wait("r.dataset.ended === 'true'")
     assert "has stopped" in page.text(".fx-status")
+    assert ".fiedler.json. To go on, start it again: fiedler explore " in page.text(".fx-status")
+    page.run("document.querySelector('[aria-label^=Ban]').click()")
+    page.wait("document.querySelector('.fx-status').textContent.includes('so this was not done')")
+    assert "Failed to fetch" not in page.text(".fx-status")
     page.driver.get("about:blank")
     page.driver.get_log("browser")
 

@@ -253,7 +253,8 @@ def test_ctrl_c_ends_it_at_once_even_with_an_open_page(tmp_path):
         server.send("ban", feature=1)
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(30) == 0
-        assert "1 answers are in" in server.process.stderr.read()
+        said = server.process.stderr.read()
+        assert f"1 answers are kept in {path}.fiedler.json; to go on from there: fiedler explore {path} --id id" in said
 
 
 def test_it_stops_after_the_page_was_closed():

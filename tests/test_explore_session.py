@@ -7,17 +7,18 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fiedler import KNN, SpectralSelector, SSelect
+from fiedler import KNN, SpectralSelector, SSelect, TableWarning
 from fiedler.cli import main
 from fiedler.explore import Origin, Session
 from fiedler.explore.exports import READING
-from fiedler.explore.session import HANDLERS
+from fiedler.explore.session import HANDLERS, SessionFile
 from fiedler.explore.state import positions
 from fiedler.plots.placing import place_graph
 from fiedler.problem import Problem
@@ -926,3 +927,70 @@ def test_there_is_no_ranking_to_export():
         fields = {"slot": "A"} if kind == "snapshot" else {}
         assert "no ranking" in session.handle({"type": kind, **fields})["message"]
     assert session.handle({"type": "layout", "of": "chosen"})["type"] == "error"
+
+
+# -------------------------------------------------------------------- what stays
+
+
+def test_a_label_keeps_its_colour_when_others_are_added():
+    X, _ = table()
+    session = Session(X, n_features=2)
+    ask(session, "label", rows=[1], label="m")
+    before = ask(session, "label", rows=[2], label="z")["labels"]
+    after = ask(session, "label", rows=[3], label="a")["labels"]
+    colour = lambda labels: dict(zip(labels["names"], labels["colours"], strict=True))  # noqa: E731
+    assert colour(after) == colour(before) | {"a": 2}
+    ask(session, "label", rows=[1], label=None)
+    assert colour(session.state()["labels"]) == {"z": 1, "a": 2}
+    again = Session(X, n_features=2)
+    again.restore(json.loads(json.dumps(session.saved())))
+    assert colour(again.state()["labels"]) == {"z": 1, "a": 2}
+
+
+def test_undo_and_redo_survive_a_new_start(tmp_path):
+    X, _ = table()
+    session, file = Session(X, n_features=2), SessionFile(tmp_path / "s.json")
+    states = [without_history(session.state())]
+    for feature in (0, 1):
+        states.append(without_history(ask(session, "ban", feature=feature)))
+    ask(session, "undo")
+    file.save(session)
+    again = Session(X, n_features=2)
+    assert SessionFile(tmp_path / "s.json").load(again)
+    assert (again.state()["undo"], again.state()["redo"]) == (1, 1)
+    answers = lambda state: state["answers"]  # noqa: E731
+    assert answers(ask(again, "redo")) == answers(states[2])
+    assert [answers(ask(again, "undo")) for _ in range(2)] == [answers(states[1]), answers(states[0])]
+
+
+@pytest.mark.parametrize(
+    "steps", [{"past": [[0]]}, {"answers": [3]}, {"past": 7}, [1], {"past": [["x"]], "answers": []}]
+)
+def test_steps_of_a_damaged_file_are_refused(tmp_path, steps):
+    X, _ = table()
+    session = Session(X, n_features=2)
+    (tmp_path / "s.json").write_text(json.dumps(session.saved() | {"steps": steps}))
+    with pytest.raises(ValueError, match=r"s\.json cannot be used"):
+        SessionFile(tmp_path / "s.json").load(session)
+
+
+def test_the_page_shows_values_as_the_table_does():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(20, 90, 40), "kind": ["red", "blue"] * 20})
+    frame["admitted"] = pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(40) * 10, unit="D")
+    with pytest.warns(TableWarning):
+        session = Session(frame, n_features=3)
+    shown = dict(ask(session, "row", row=3)["values"])
+    assert shown == {"age": str(frame["age"][3]), "kind": "blue", "admitted": "2021-03-31"}
+    column = list(frame).index("age")
+    assert ask(session, "feature", feature=column)["ends"] == [str(frame["age"].min()), str(frame["age"].max())]
+    scaled = Session(frame[["age"]].assign(other=rng.normal(300, 10, 40)), n_features=1, scale="standard")
+    assert ask(scaled, "feature", feature=0)["values"] == frame["age"].tolist()
+    assert "standardised" not in ask(scaled, "export", what="report")["text"]
+
+
+def test_the_page_speaks_of_no_parameters_of_python(rng):
+    X = np.hstack([rng.normal(size=(200, 1)) + 0.3 * rng.normal(size=(200, 3)), rng.normal(size=(200, 9))])
+    notes = Session(X, n_features=6).state()["ranking"]["notes"]
+    assert any("look like noise" in note for note in notes)
+    assert not any("n_features_to_select" in note for note in notes)

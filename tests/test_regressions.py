@@ -1,18 +1,39 @@
 """Wrong answers that users met. Each test failed before the answer was corrected."""
 
+import re
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 from inside import count_pairs
+from rendering import page_of
+from sklearn import config_context
 
 import fiedler
-from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Problem, Relevance, SpectralSelector
+from fiedler import (
+    KNN,
+    MCFS,
+    Anchors,
+    Correlation,
+    Graph,
+    LaplacianScore,
+    Precomputed,
+    Problem,
+    Relevance,
+    SpectralSelector,
+)
 from fiedler.cli import main
+from fiedler.engine.agreement import agreeing
 from fiedler.engine.missing import filled
-from fiedler.evaluate import compare, label_budget, tune, tune_lambda
-from fiedler.words import did_you_mean
+from fiedler.evaluate import compare, label_budget, significance, tune, tune_lambda
+from fiedler.evaluate.compare import beside_baselines
+from fiedler.report import summarize
+from fiedler.sources import Run, open_source
+from fiedler.syntax import as_criterion
+from fiedler.words import did_you_mean, value_text
 
 
 @pytest.fixture
@@ -192,3 +213,182 @@ def test_a_name_that_resembles_nothing_gets_no_suggestion():
 def test_labels_that_are_all_unknown_are_said(noise):
     with pytest.warns(UserWarning, match="unknown"):
         SpectralSelector("subset", n_features_to_select=3).fit(noise, np.full(120, -1))
+
+
+# -------------------------------------------------------------------- the report
+
+
+@pytest.fixture
+def patients(rng):
+    """A table with numbers, dates, truth values and a category; the classes follow the age."""
+    age = rng.integers(20, 90, 120)
+    frame = pd.DataFrame({"age": age, "kind": rng.choice(["red", "blue"], 120), "smokes": rng.integers(0, 2, 120)})
+    frame["admitted"] = pd.Timestamp("2021-03-01") + pd.to_timedelta(np.r_[0, rng.integers(0, 700, 119)], unit="D")
+    return frame, np.where(age > 50, "ill", "well")
+
+
+@pytest.mark.filterwarnings("ignore:how the table is read")
+def test_the_report_shows_values_in_the_units_of_the_table(patients):
+    X, y = patients
+    selector = SpectralSelector("subset", n_features_to_select=4, screen=None).fit(X, y)
+    about = {each["feature"]: each for each in summarize(selector, X)["distributions"]["features"]}
+    assert about["age"]["low"] == pytest.approx(X["age"].min(), abs=1)
+    assert (about["smokes"]["low"], about["smokes"]["high"]) == (-0.5, 1.5)
+    assert value_text(about["admitted"]["low"] + 0.5, dates=about["admitted"]["dates"]).startswith("2021-03-01")
+    page = page_of(summarize(selector, X, y), "distributions")
+    assert "2021" in page
+    assert "standardised" not in page[page.index('id="distributions"') :]
+
+
+def test_a_selector_that_scales_has_a_report_in_the_units_of_x(noise):
+    X = 300.0 + 20.0 * noise[:, :4]
+    selector = SpectralSelector("laplacian", n_features_to_select=2, scale="standard").fit(X)
+    for about in summarize(selector, X)["distributions"]["features"]:
+        assert 200 < about["low"] < 300 < about["high"] < 400
+
+
+def test_names_with_a_common_unit_are_an_axis(rng):
+    X = pd.DataFrame(rng.normal(size=(40, 10)), columns=[f"{length} nm" for length in range(900, 1000, 10)])
+    summary = summarize(SpectralSelector("variance", n_features_to_select=2).fit(X), X)
+    assert summary["axis"]["axis"][:2] == [900, 910]
+    assert ">nm</text>" in page_of(summary, "axis")
+    mixed = X.rename(columns={"900 nm": "900 cm"})
+    assert summarize(SpectralSelector("variance", n_features_to_select=2).fit(mixed), mixed)["axis"] is None
+
+
+@pytest.mark.parametrize("names", [np.arange(1, 11) * 1.7e307, 1e15 + np.arange(10), np.arange(1, 11) * 5e-324])
+def test_names_that_are_extreme_numbers_have_a_report(rng, names):
+    X = pd.DataFrame(rng.normal(size=(40, 10)), columns=[repr(float(name)) for name in names])
+    summary = summarize(SpectralSelector("variance", n_features_to_select=2).fit(X), X)
+    assert "<!doctype html>" in page_of(summary, "axis", "redundancy")
+
+
+def test_the_title_of_the_report_is_what_was_measured(rng):
+    y = np.repeat([0, 1, 2], 40)
+    X = rng.normal(size=(120, 12)) + np.outer(y, 2.0 * (np.arange(12) < 4))
+    selector = SpectralSelector("subset", n_features_to_select=3).fit(X, y)
+    summary = summarize(selector, X, y)
+    found = summary["prediction"]
+    assert found["metric"] == "accuracy"
+    assert found["random"] < found["chosen"] - 0.05
+    title = re.search("<h1>(.*?)</h1>", page_of(summary))[1]
+    assert f"accuracy {found['chosen']:.3g} on held-out rows, all features {found['all']:.3g}" in title
+    alone = summarize(selector.fit(X), X)
+    assert alone["prediction"] is None
+    title = re.search("<h1>(.*?)</h1>", page_of(alone))[1]
+    assert f"they explain {selector.explained_[-1]:.0%}".replace("%", " %") in title
+
+
+def test_the_curve_of_a_set_reaches_the_suggested_number(rng):
+    hidden = rng.normal(size=(100, 6))
+    X = np.hstack([hidden, hidden + 0.5 * rng.normal(size=(100, 6))])
+    selector = SpectralSelector("subset", n_features_to_select=1, screen=None).fit(X)
+    suggestions = summarize(selector, X)["suggestions"]
+    most = max(item["n_features"] for item in suggestions if item["n_features"])
+    assert most > 1
+    assert len(suggestions[0]["path"]) == most
+
+
+def test_a_feature_that_a_screen_left_out_is_not_called_constant(rng):
+    X = np.hstack([rng.normal(size=(200, 1)) + 0.1 * rng.normal(size=(200, 4)), rng.normal(size=(200, 30))])
+    selector = SpectralSelector("laplacian", n_features_to_select=2, screen="agreement").fit(X)
+    assert summarize(selector, X)["features"]["note"][-1] == "left out: looks like noise"
+
+
+def test_no_target_is_drawn_in_nearly_the_colour_of_the_paper(rng):
+    X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+    page = page_of(summarize(SpectralSelector("laplacian", n_features_to_select=2).fit(X), X, y), "graph")
+    figure = page[page.index('aria-labelledby="embedding-title') :].partition("</svg>")[0]
+    shades = [float(shade) for shade in re.findall(r"fill-opacity:([\d.]+)", figure)]
+    assert len(shades) >= 20
+    assert min(shades) >= 0.4
+
+
+def test_a_small_p_value_stays_in_one_line(rng):
+    y = np.repeat([0, 1], 200)
+    X = rng.normal(size=(400, 4))
+    X[:, 0] += 5 * y
+    found = significance("fisher", X, y)
+    page = page_of(summarize(SpectralSelector("fisher").fit(X, y), X, y, significance=found))
+    assert re.search(r'<td class="more p">[\d.]+e-\d\d', page)
+    assert re.search(r"#ranking td\.p,[^{]*\{ white-space: nowrap", page)
+
+
+def test_a_headline_is_not_measured_on_a_handful_of_rows(rng):
+    y = np.repeat([0, 1], 120)
+    wide = rng.normal(size=(240, 6000)) + np.outer(y, np.arange(6000) < 5)
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide), y, 5) is None  # too wide to be quick on 200 rows
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide[:, :50]), y, 5)["metric"] == "accuracy"
+    assert beside_baselines(as_criterion("fisher"), Problem.of(wide[::20, :50]), y[::20], 5) is None  # 12 labels
+
+
+def test_a_report_of_many_rows_searches_no_neighbours_for_other_methods(rng, monkeypatch):
+    monkeypatch.setattr("fiedler.report.trust.SLOW_ROWS", 100)
+    X, y = rng.normal(size=(120, 5)), np.repeat([0, 1], 60)
+    summary = summarize(SpectralSelector("fisher", n_features_to_select=2).fit(X, y), X, y)
+    assert summary["agreement"]["methods"] == ["fisher", "variance"]
+
+
+# -------------------------------------------------------------------- missing values of large tables
+
+
+def test_columns_known_in_few_rows_compare_few_pairs(rng, monkeypatch):
+    X = rng.normal(size=(1500, 20))
+    known = np.ones(X.shape, dtype=bool)
+    for j in range(10):
+        known[rng.choice(1500, 1300, replace=False), j] = False
+    pairs = count_pairs(monkeypatch)
+    filled(X, known)
+    assert sum(pairs) < 20 * (~known).sum()  # before: each hole with the 200 rows that know its column
+
+
+def test_filling_single_precision_holds_no_copy_in_double(rng):
+    X = rng.normal(size=(1000, 4000)).astype(np.float32)
+    X[::50, ::30] = np.nan
+    tracemalloc.start()
+    problem = Problem.of(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert problem.X.dtype == np.float32
+    assert peak < 4.5 * X.nbytes  # the result, the factors of a product, a mask, and blocks of rows
+
+
+# -------------------------------------------------------------------- long work
+
+
+def test_anchors_of_a_file_are_counted_and_kept_for_another_run(tmp_path, rng, monkeypatch):
+    np.save(tmp_path / "X.npy", rng.normal(size=(400, 6)))
+    criterion, told, run = LaplacianScore(Anchors(12)), [], {"folder": tmp_path / "blocks", "fingerprint": "same"}
+    expected = criterion.evaluate(open_source(tmp_path / "X.npy"))
+
+    def interrupted():
+        with Run(lambda *step: told.append(step), **run):
+            criterion.evaluate(open_source(tmp_path / "X.npy"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [done for done, _, what in told if what == "anchors" and 0 < done < 2]
+    monkeypatch.setattr("fiedler.graphs.anchors.choose_anchors", None)  # they are not chosen again
+    with Run(**run):
+        np.testing.assert_array_equal(criterion.evaluate(open_source(tmp_path / "X.npy")), expected)
+
+
+def test_rows_of_a_sample_and_rounds_of_agreement_are_counted(tmp_path, rng):
+    np.save(tmp_path / "X.npy", rng.normal(size=(4000, 6)) + rng.normal(size=(4000, 1)))
+    told, source = [], open_source(tmp_path / "X.npy")
+    with Run(lambda *step: told.append(step)), config_context(working_memory=0.2):
+        agreeing(source)
+    assert {(total, what) for _, total, what in told} == {(6, "rounds of agreement")}
+    inner = [done for done, *_ in told if 0 < done < 1]
+    assert len(inner) > 3  # the rows of the sample are read in several blocks
+
+
+def test_a_set_of_a_file_that_is_too_large_is_refused_before_its_graph_is_built(tmp_path, rng):
+    np.save(tmp_path / "X.npy", rng.normal(size=(12_100, 40)))
+    told, selector = [], SpectralSelector("subset", n_features_to_select=2, screen=None)
+    source = open_source(tmp_path / "X.npy")
+    refused = pytest.raises(ValueError, match="need K over 12100 rows")
+    with refused, Run(lambda *step: told.append(step[2])), config_context(working_memory=0.5):
+        selector.fit(source)
+    assert "neighbours" not in told

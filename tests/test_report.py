@@ -34,7 +34,7 @@ HOSTILE = [
     "日本語 " + "long " * 60,
 ]
 KEYS = {"data", "run", "features", "suggestions", "comparison", "agreement", "stability", "graph", "redundancy", "maps"}
-KEYS |= {"missing_values", "axis"}
+KEYS |= {"missing_values", "axis", "prediction"}
 KEYS |= {"significance", "distributions", "missing", "warnings", "notes", "report", "version", "created"}
 
 
@@ -166,7 +166,7 @@ def test_infinite_and_missing_scores_stay_json():
     assert summary["features"]["score"][0] == "inf"
     assert summary["features"]["score"][-1] is None
     assert json.loads(render_json(summary)) == summary
-    assert page_of(summary, "suggestions", "graph", "agreement", "redundancy")
+    assert page_of(summary, "suggestions", "prediction", "graph", "agreement", "redundancy")
 
 
 # ---------------------------------------------------------------- warnings in words

@@ -291,6 +291,8 @@ def rank(screen: Screen, /, data: str, **options: Any) -> None:
             drawn = run.frequencies(job, selector) if options["stability"] else None
             tested = run.tested(job, screen) if options["significance"] or job.on_places else None
     columns = run.ranking(job, selector, drawn, tested)
+    if found := run.prediction(job, selector, top, screen):
+        screen.note(f"the first {found}")
     if drawn is not None:
         number = f"{drawn.k} features" if top else f"{drawn.k} features (--top sets this number)"
         share = f"{drawn.n_draws} draws of 80 % of the rows"
@@ -337,8 +339,10 @@ def select(screen: Screen, /, data: str, **options: Any) -> None:
     with screen.watching(f"writing {options['out']}"):
         write_table(options["out"], job.table, selector.support_, force=options["force"])
     kept = f"{selector.n_features_} of {job.table.shape[1]} features"
+    if found := run.prediction(job, selector, selector.n_features_, screen):
+        screen.note(found)
     if options["top"] in (None, "auto") and len(getattr(selector, "explained_", ())) == selector.n_features_:
-        kept += f", which explain {selector.explained_[-1]:.0%},"
+        kept += f", which explain {selector.explained_[-1]:.0%} of what all features explain,"
     screen.done(f"wrote {options['out']}: {kept} by {run.short_text(job.criterion)}")
 
 
@@ -436,7 +440,7 @@ def explore(screen: Screen, /, data: str, **options: Any) -> None:
     from . import run
 
     run.check(data, options)
-    run.explore(data, run.load(data, options, screen), screen)
+    run.explore(data, run.load(data, options, screen), screen, click.get_current_context().meta[_COMMAND])
 
 
 @_command(click.argument("name", required=False, shell_complete=complete_method))

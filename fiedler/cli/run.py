@@ -16,6 +16,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ from ..data import columns, formats, matrices, memory, tables
 from ..data.dask import from_source
 from ..data.labels import RANKING_SUFFIXES, is_known, read_pairs
 from ..data.source import Source
-from ..graphs import KNN, Graph
-from ..methods import SmoothSubset
+from ..graphs import KNN, Anchors, Graph
+from ..methods import METHODS, SmoothSubset
 from ..problem import Problem
 from ..selection.choice import ALPHA
 from ..selector import SpectralSelector
@@ -45,6 +46,7 @@ from .kinds import PROCESS
 from .screen import Screen
 
 USUAL_SET, _FEW = 50, 10  # features of a set, and those of a ranking that are compared, where no number is asked for
+_MANY_ROWS, _MANY_ROWS_OF_FILES = 100_000, 20_000  # with more, a graph has anchors if no method was named
 _LARGE = 10.0  # MB of a file whose size is shown while it is read
 _SHARE = 3.0  # how many times scikit-learn's working memory a job was seen to need at its largest moment
 _SECONDS = 10  # a scheduler may take to answer
@@ -91,7 +93,10 @@ class Job:
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         n_features = "fdr" if n_features is None and self.on_places else n_features
         selector = SpectralSelector(method, n_features_to_select=n_features, **options)
-        selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
+        with warnings.catch_warnings():
+            if self.options.get("top") is None:  # the number is ours
+                warnings.filterwarnings("ignore", "n_features_to_select=")
+            selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
             screen.note(f"{selector.screen_}; --screen none keeps them")
         return selector
@@ -292,15 +297,24 @@ def _chosen(job: Job, screen: Screen) -> Criterion:
         if not criterion.uses and (job.options["target"] is not None or job.options["labels"] is not None):
             screen.note(f"{short_text(criterion)} reads no labels; the target is only kept out of the features")
     else:
-        task = "nothing" if job.pairs else _known_task(job, screen)
-        if can_be_formed(job.problem.X):
+        task, X = "nothing" if job.pairs else _known_task(job, screen), job.problem.X
+        # One graph of few anchors for all parts: a search for neighbours grows with the square of the rows.
+        many = X.shape[0] > (_MANY_ROWS_OF_FILES if isinstance(X, Source) else _MANY_ROWS)
+        named = "[graph=anchors]" if many else ""
+        if can_be_formed(X):
             read = "pairs" if job.pairs else {"classes": "class labels", "target": "the target"}.get(task, "no labels")
-            screen.note(f"method subset, a set of features chosen with {read}; --method chooses another")
-            criterion = SmoothSubset(task=job.options["task"])
+            screen.note(f"method subset{named}, a set of features chosen with {read}; --method chooses another")
+            criterion = SmoothSubset(Anchors() if many else None, task=job.options["task"])
         else:
             name = "constraint" if job.pairs else {"classes": "sselect", "target": "ssls"}.get(task, "laplacian")
-            screen.note(f"method {name}, chosen by what is known about the rows; --method chooses another")
-            criterion = as_criterion(name)
+            named = named if "graph" in signature(METHODS[name]).parameters else ""
+            screen.note(f"method {name}{named}, chosen by what is known about the rows; --method chooses another")
+            criterion = as_criterion(f"{name}{named}")
+        if named:
+            plain = short_text(criterion).partition("[")[0]
+            screen.note(
+                f"{X.shape[0]:,} rows are many, so the graph has anchors; -m {plain} has neighbours and is slower"
+            )
     return criterion
 
 
@@ -368,6 +382,25 @@ def tested(job: Job, screen: Screen) -> Any:
         of = f"; p: association with {job.options['target']}"
     screen.note(f"{real} of {m} features are more than noise at a false discovery rate of {alpha:g}{of}")
     return found
+
+
+def prediction(job: Job, selector: SpectralSelector, n_features: int | None, screen: Screen) -> str:
+    """What the first features predict on held-out rows, in words; empty without labels, or if it would be slow.
+
+    By default these are the features of a set that are enough to explain the table.
+    """
+    y = job.table.y
+    if screen.quiet or y is None or not is_known(y).any():
+        return ""
+    from ..evaluate.compare import beside_baselines, prediction_words
+    from ..evaluate.tuning import enough
+
+    first = n_features or (enough(selector.explained_)[0] if job.criterion.is_set else None)
+    if first is None:
+        return ""
+    with screen.watching("predicting held-out rows"), warnings.catch_warnings(action="ignore"):
+        found = beside_baselines(job.criterion, job.problem, y, first, job.options["task"], job.unlabeled)
+    return "" if found is None else f"{first:,} features: {prediction_words(found)}"
 
 
 def comparison(job: Job, screen: Screen, resume_from: Any = None) -> Any:
@@ -537,7 +570,7 @@ def _fingerprint(job: Any) -> str:
 # -------------------------------------------------------------------- explore
 
 
-def explore(data: str, job: Job, screen: Screen) -> None:
+def explore(data: str, job: Job, screen: Screen, command: str) -> None:
     """Serve the page until it is closed."""
     from ..explore import Origin, Session
     from ..explore.server import serve
@@ -548,8 +581,8 @@ def explore(data: str, job: Job, screen: Screen) -> None:
         about = {"feature_names": table.feature_names, "row_ids": table.row_ids, "image": options["image"]}
         about |= {"n_features": None if options["top"] is None else min(options["top"], table.shape[1])}
         about |= {"method": job.criterion, "unlabeled": job.unlabeled, "most_rows": options["rows"]}
-        # The table is scaled as asked, and a note has told of columns that differ.
-        session = Session(job.problem, job.table.y, **job.pairs, **about, scale="keep", origin=Origin(data, options))
+        about |= {"scale": options["scale"] or "keep"}  # a note has told of columns that differ
+        session = Session(job.read, job.table.y, **job.pairs, **about, origin=Origin(data, options, command))
         kept = SessionFile(options["session"] or default_file(data))
         found = kept.load(session)
         _ = session.places  # so that the page opens at once
@@ -569,7 +602,11 @@ def explore(data: str, job: Job, screen: Screen) -> None:
 
         with suppress(KeyboardInterrupt):  # the usual end; every answer is on disk
             serve(session, port=options["port"], save=kept.save, opened=opened)
-    screen.done(f"{len(session.answers)} answers are in {kept.path}")
+    if kept.path.exists():
+        again = f"to go on from there: {command}"
+        screen.done(f"{len(session.answers)} answers are kept in {kept.path}; {again}")
+    else:
+        screen.done("no answer was given, so nothing is kept")
 
 
 def redirect_file(address: str) -> Path:

@@ -21,6 +21,7 @@ choices are per feature.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -45,6 +46,7 @@ _NAMED = 5  # columns named in a note
 _ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?Z?")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
+_DIGITS = 12  # of a value that was standardised and is shown in its own unit
 
 
 class Distinct:
@@ -104,13 +106,14 @@ class Column(NamedTuple):
     ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty", "wrong", "id" and "constant" for
     columns that are not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is
     missing. ``levels`` are those of a category or a text, in the order of their positions; of numbers they are the
-    cells that are no numbers, and count as missing.
+    cells that are no numbers, and count as missing. ``start`` is the earliest date, in days since 1970.
     """
 
     name: Any
     kind: str
     values: np.ndarray
     levels: Sequence[str] = ()
+    start: float | None = None
 
     @property
     def known(self) -> np.ndarray:
@@ -168,7 +171,8 @@ def read_column(name: Any, cells: Sequence[Any]) -> Column:
             continue
         if not all(missing) and None not in found:
             numbers = seen.spread(found, np.float64)
-            return _dates(name, numbers) if kind == "date" else checked(Column(name, kind, numbers))
+            lengths = any(isinstance(value, (timedelta, np.timedelta64)) for value in seen.values)
+            return _dates(name, numbers, lengths) if kind == "date" else checked(Column(name, kind, numbers))
     cells_of, values = np.bincount(seen.codes, minlength=len(missing)), list(map(_number, seen.values))
     odd = [at for at, value in enumerate(values) if np.isnan(value) and not missing[at]]
     n_known = int(cells_of[~np.array(missing, dtype=bool)].sum())
@@ -215,9 +219,10 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def _dates(name: Any, days: np.ndarray) -> Column:
-    """A column of dates, in days since the earliest one."""
-    return checked(Column(name, "date", days if np.isnan(days).all() else days - np.nanmin(days)))
+def _dates(name: Any, days: np.ndarray, lengths: bool) -> Column:
+    """A column of dates, in days since the earliest one, or of lengths of time."""
+    start = 0.0 if lengths or np.isnan(days).all() else float(np.nanmin(days))
+    return checked(Column(name, "date", days - start, start=None if lengths else start))
 
 
 def _of_series(name: Any, series: Any) -> Column:
@@ -234,7 +239,8 @@ def _of_series(name: Any, series: Any) -> Column:
     values = series.to_numpy()
     if values.dtype.kind in "iuf":
         return checked(Column(name, "number", values.astype(np.float64)))
-    return _dates(name, _stamps(values)) if values.dtype.kind in "Mm" else read_column(name, list(series))
+    kind = values.dtype.kind
+    return _dates(name, _stamps(values), kind == "m") if kind in "Mm" else read_column(name, list(series))
 
 
 def _days(value: Any) -> float | None:
@@ -264,6 +270,20 @@ def _stamps(values: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------- features
 
 
+class Unit(NamedTuple):
+    """What 0 is in an encoded column, and how long 1 is, in the user's table; dates are days since 1970."""
+
+    zero: float
+    one: float
+    dates: bool
+
+    def measured(self, values: np.ndarray) -> np.ndarray:
+        """Encoded values in the unit of the user's table, without the digits that the encoding has lost."""
+        values = values * self.one + self.zero
+        largest = float(np.nanmax(np.abs(values), initial=0.0))
+        return np.round(values, _DIGITS - math.ceil(math.log10(largest))) if 1e-200 < largest < 1e200 else values
+
+
 class Groups:
     """Which columns of a matrix form which feature.
 
@@ -279,6 +299,8 @@ class Groups:
         The column of the user's table that each column of the matrix comes from; by default as ``owner``.
     levels : dict of int -> list of str, optional
         For each feature that is a category the names of its levels, in the order of its columns.
+    units : dict of int -> Unit, optional
+        For each feature that is one column of numbers or dates its unit in the user's table.
 
     Attributes
     ----------
@@ -295,8 +317,9 @@ class Groups:
         names: list[str] | None = None,
         of_column: np.ndarray | None = None,
         levels: dict[int, list[str]] | None = None,
+        units: dict[int, Unit] | None = None,
     ):
-        self.levels = {} if levels is None else levels
+        self.levels, self.units = levels or {}, units or {}
         self.owner, self.of_input, self.names = owner, of_input, names
         self.of_column = owner if of_column is None else of_column
         self.n_features = int(of_input.max(initial=-1)) + 1
@@ -331,8 +354,8 @@ class Groups:
     def take(self, features: np.ndarray) -> Groups:
         """The groups of some features, for the matrix of their columns."""
         owner = np.repeat(np.arange(len(features)), self.sizes[features])
-        levels = {k: self.levels[int(j)] for k, j in enumerate(features) if int(j) in self.levels}
-        return Groups(owner, np.arange(len(features)), levels=levels)
+        of = lambda known: {k: known[int(j)] for k, j in enumerate(features) if int(j) in known}  # noqa: E731
+        return Groups(owner, np.arange(len(features)), levels=of(self.levels), units=of(self.units))
 
     @property
     def named(self) -> bool:
@@ -355,7 +378,7 @@ def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
     values are categories; a column that is not used has no column in the matrix.
     """
     mixed = any(column.kind == "category" for column in columns)
-    parts, levels = list[np.ndarray](), dict[int, list[str]]()
+    parts, levels, units = list[np.ndarray](), dict[int, list[str]](), dict[int, Unit]()
     for j, column in enumerate(columns):
         values, known = column.values[:, None], column.known[:, None]
         if not column.used:
@@ -368,9 +391,18 @@ def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
                 levels[j] = [names[int(at)] for at in present]
         else:
             parts.append(standardised(column.values)[:, None] if mixed else values)
+            units[j] = _unit(column, parts[-1][:, 0])
     owner = np.repeat(np.arange(len(columns)), [part.shape[1] for part in parts])
     X = np.hstack(parts) if parts else np.empty((0, 0))
-    return X, Groups(owner, np.arange(len(columns)), levels=levels)
+    return X, Groups(owner, np.arange(len(columns)), levels=levels, units=units)
+
+
+def _unit(column: Column, encoded: np.ndarray) -> Unit:
+    """The unit of a column: the line through its smallest and its largest value."""
+    start, known = column.start or 0.0, column.values[column.known]
+    low, high, least, most = known.min(), known.max(), np.nanmin(encoded), np.nanmax(encoded)
+    slope = float((high / 2 - low / 2) / (most - least)) * 2 if most > least else 1.0
+    return Unit(float(start + low - least * slope), slope, column.start is not None)
 
 
 def standardised(values: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from ..validation import is_sparse
 from ..words import first_line
 from .memory import check_size, give_back, slab_bytes
-from .work import current_run
+from .work import counting, current_run
 
 _MANY_SLABS, _SLICE_BYTES = 10_000, 150  # with more slabs the slices need memory; bytes per slice
 
@@ -182,7 +182,9 @@ class Source:
         view : Source
             Reads from this one.
         """
-        return ColumnView(self, columns)
+        # Chunks of complete rows stay so; of other chunks the columns may have any part.
+        chunks = (self.chunks[0], len(columns)) if self.chunks[1] >= self.shape[1] else None
+        return ColumnView(self, columns, chunks)
 
     def unchecked(self, columns: Any = slice(None)) -> Part:
         """Some columns in memory whose values may be missing, such as the target.
@@ -341,11 +343,14 @@ class RowView(Source):
         few = source.bytes_per_row / source.shape[1] * width * source.shape[0] <= slab_bytes()
         order = np.argsort(wanted, kind="stable")
         parts: list[Any] = []  # all of the same type
-        for slab in [slice(0, source.shape[0])] if few else source.row_slabs():
-            here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
-            if len(here):
-                part = source[slab, columns]
-                parts.append((part.tocsr() if is_sparse(part) else part)[here - slab.start])
+        slabs = [slice(0, source.shape[0])] if few else source.row_slabs()
+        with counting("rows of a sample", len(slabs)) as count:
+            for slab in slabs:
+                here = wanted[order][slice(*np.searchsorted(wanted[order], (slab.start, slab.stop)))]
+                if len(here):
+                    part = source[slab, columns]
+                    parts.append((part.tocsr() if is_sparse(part) else part)[here - slab.start])
+                count()
         back = np.argsort(order, kind="stable")
         return (sp.csr_array(sp.vstack(parts)) if self.sparse else np.concatenate(parts))[back]
 

@@ -28,6 +28,7 @@ from sklearn.isotonic import isotonic_regression
 from ..data.arrays import Block, Matrix, as_csr, dense, rows_of
 from ..data.memory import working_bytes
 from ..data.source import Source
+from ..data.work import counting
 from ..validation import is_sparse
 from .blocks import map_columns
 from .moments import shifted
@@ -78,7 +79,11 @@ class Agreed(NamedTuple):
 
 def agreeing(X: Matrix) -> Agreed:
     """Which columns of X agree with others."""
-    X = _sampled(X)
+    with counting("rounds of agreement", _LAST_ROUND) as count:
+        return _agreeing(_sampled(X), count)
+
+
+def _agreeing(X: Matrix, count: Callable[[], Any]) -> Agreed:
     standard = _standards(X)
     look, (n, m) = partial(_look, X, standard), X.shape
     varying = standard.scale > 0
@@ -87,6 +92,7 @@ def agreeing(X: Matrix) -> Agreed:
         return Agreed(nothing, nothing, kept, 0)
     w = varying / varying.sum()
     first = _tested(look(w), w, standard, n)
+    count()
     if not np.nanmin(adjusted(first.p)) <= GATE:
         return Agreed(1.0 - local_fdr(first.p), first.p, kept, 1)
     p, w = first.p, np.where(first.z > 0, first.z, 0.0)
@@ -95,6 +101,7 @@ def agreeing(X: Matrix) -> Agreed:
     w = w / total
     p = _tested(look(w), w, standard, n, gain).p
     while True:
+        count()
         posterior = 1.0 - local_fdr(p)
         again = np.where(varying & (posterior >= 1.0 - KEPT), posterior, 0.0)
         length = np.linalg.norm(again)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Rows
+from ..data.work import counting
 from ..validation import is_sparse
 from .blocks import different_rows
 from .distances import rounding_error
@@ -57,12 +58,14 @@ def k_means(
     ``nearest(centres)`` gives the nearest centre of every row, ``counts`` the multiplicity of each row. A centre
     without rows does not move.
     """
-    for _ in range(n_rounds):
-        near = nearest(centres)
-        member = sp.csr_array((counts, near, np.arange(len(near) + 1)), shape=(len(near), len(centres)))
-        sizes, total = np.bincount(near, counts, len(centres)), member.T @ rows
-        total = total.toarray() if is_sparse(total) else total
-        centres = np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1.0)[:, None], centres)
+    with counting("rounds of k-means", n_rounds) as count:
+        for _ in range(n_rounds):
+            near = nearest(centres)
+            member = sp.csr_array((counts, near, np.arange(len(near) + 1)), shape=(len(near), len(centres)))
+            sizes, total = np.bincount(near, counts, len(centres)), member.T @ rows
+            total = total.toarray() if is_sparse(total) else total
+            centres = np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1.0)[:, None], centres)
+            count()
     return centres, sizes
 
 

@@ -14,13 +14,14 @@ The distances of the candidates are then computed again from differences of valu
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..data.columns import LEAST_KNOWN, Groups
 from .products import budget
-from .smallest import closest, closest_in_rows, tie_levels, within_reach
+from .smallest import closest, tie_levels, within_reach
 from .threads import batches, for_each
 
 NEAREST = 5  # rows whose mean fills a hole
@@ -54,7 +55,7 @@ def filled(X: np.ndarray, known: np.ndarray, groups: Groups | None = None) -> np
     if len(rows):
         table.with_candidates(rows, table.n_candidates, table.fill_rows)
     table.fill_rare()
-    return table.result.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64, copy=False)
+    return table.result
 
 
 def known_neighbors(
@@ -65,66 +66,105 @@ def known_neighbors(
 
 
 class _Table:
-    """X with holes: centred values, 0 in holes, and the result that is filled row by row."""
+    """X with holes, and the result that is filled row by row; both keep single precision if X has it."""
 
     def __init__(self, X: np.ndarray, known: np.ndarray, groups: Groups | None):
         self.n, self.p = X.shape
         self.known = known
-        values = np.where(known, X, 0.0).astype(np.float64)
         counts = known.sum(axis=0)
-        reference = X[np.argmax(known, axis=0), np.arange(self.p)].astype(np.float64)
-        values = np.where(known, values - reference, 0.0)  # a large offset would cost digits
-        self.mean = values.sum(axis=0) / counts
-        self.offset = reference
-        self.centred = np.where(known, values - self.mean, 0.0)
+        self.result = np.where(known, X, 0).astype(X.dtype if X.dtype in _ERROR else np.float64, copy=False)
+        self.offset = self.result[np.argmax(known, axis=0), np.arange(self.p)].astype(np.float64)
+        self.mean, self.scale = np.zeros(self.p), 0.0
+        for part in batches(self.n, self._rows_at_once):  # a large offset would cost digits
+            self.mean += self._from(self.offset, part).sum(axis=0) / counts
+        for part in batches(self.n, self._rows_at_once):
+            self.scale = max(self.scale, float(np.abs(self._from(self.offset + self.mean, part)).max(initial=0.0)))
+        self._factors: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         # A feature is the unit of the mean: a category with many levels counts as much as a number.
         self.features = known if groups is None else groups.mean(known.astype(np.float64))[:, groups.sizes > 0] >= 1.0
         self.rare = (counts < _RARE) & (self.n > _RARE)  # few rows are all compared with each other
-        self.result = np.where(known, X, 0.0).astype(np.float64)
         self.holes = ~known & ~self.rare
         # How many nearest rows nearly always contain five that know a column.
         share = float(counts[~self.rare].min(initial=self.n)) / self.n
         self.n_candidates = self.n - 1 if self.n <= _RARE else int(min(self.n - 1, _SPARE + 2 * NEAREST / share))
 
+    @property
+    def _rows_at_once(self) -> int:
+        return max(1, 2**18 // max(self.p, 1))
+
+    def _from(self, origin: np.ndarray, rows: slice) -> np.ndarray:
+        """Some rows in double precision, relative to an origin, and 0 in holes."""
+        return np.where(self.known[rows], self.result[rows] - origin, 0.0)
+
     # ---------------------------------------------------------------- columns that many rows know
 
+    def factors(self, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row the right factors of the sums of squares and of the numbers of common features."""
+        if dtype not in self._factors:
+            some, origin = ~self.known.all(axis=0), self.offset + self.mean
+            p, q = self.p, int(some.sum())
+            right = np.ones((self.n, p + 2 * q + 2), dtype=dtype)
+            for part in batches(self.n, self._rows_at_once):
+                right[part, :p] = self._from(origin, part) / (self.scale or 1.0)
+            right[:, p : p + q] = ~self.known[:, some]
+            right[:, p + q : -2] = right[:, :p][:, some] ** 2
+            right[:, -1] = np.einsum("ij,ij->i", right[:, :p], right[:, :p])
+            common = np.ones((self.n, int((~self.features.all(axis=0)).sum()) + 2), dtype=dtype)
+            common[:, :-2] = ~self.features[:, ~self.features.all(axis=0)]
+            common[:, -1] = common[:, :-2].sum(axis=1)
+            self._factors[dtype] = right, common
+        return self._factors[dtype]
+
+    def _left(self, right: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The left factors of some rows, from their right ones."""
+        q = (right.shape[1] - self.p - 2) // 2
+        C, H, squares, one, norms = np.split(right, np.cumsum([self.p, q, q, 1]), axis=1)
+        missing, _, n_missing = np.split(common, [-2, -1], axis=1)
+        most = self.features.shape[1]
+        return np.hstack([-2.0 * C, -squares, -H, norms, one]), np.hstack([missing, most - n_missing, -one])
+
     def with_candidates(
-        self, rows: np.ndarray, k: int, use: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+        self,
+        rows: np.ndarray,
+        k: int,
+        use: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
+        among: np.ndarray | None = None,
     ) -> None:
-        """``use(rows, place, near)`` for blocks of rows; near[c] may be one of the k nearest of row rows[place[c]]."""
-        dtype: Any = np.float32 if float(len(rows)) * self.n * self.p >= _SINGLE_PAYS else np.float64
-        scale = float(np.abs(self.centred).max(initial=0.0)) or 1.0
-        C = (self.centred / scale).astype(dtype)
-        some = ~self.known.all(axis=0)
-        H, squares = (~self.known[:, some]).astype(dtype), C[:, some] ** 2
-        norms, one = np.einsum("ij,ij->i", C, C)[:, None], np.ones((self.n, 1), dtype=dtype)
-        left, right = np.hstack([-2.0 * C, -squares, -H, norms, one]), np.hstack([C, H, squares, one, norms])
-        missing = (~self.features).astype(dtype)
-        n_missing, most = missing.sum(axis=1, keepdims=True), self.features.shape[1]
-        left_common = np.hstack([missing, most - n_missing, -one])
-        right_common = np.hstack([missing, one, n_missing])
-        step = max(1, min(1024, budget() // self.n))
-        work = float(len(rows)) * self.n * self.p * 4.0
+        """``use(rows, place, near)`` for blocks of rows; near[c] may be one of the k nearest of row rows[place[c]].
+
+        The nearest rows are searched ``among`` some others, by default all.
+        """
+        work = float(len(rows)) * (self.n if among is None else len(among)) * self.p
+        dtype: Any = np.dtype(np.float32 if work >= _SINGLE_PAYS else np.float64)
+        factors = self.factors(dtype)
+        right, right_common = factors if among is None else (factors[0][among], factors[1][among])
+        longest = float(factors[0][:, -1].max(initial=0.0))
+        step = max(1, min(1024, budget() // len(right)))
 
         def block(start: int) -> None:
             here = rows[start : start + step]
-            key, common = left[here] @ right.T, left_common[here] @ right_common.T
+            left, left_common = self._left(factors[0][here], factors[1][here])
+            key, common = left @ right.T, left_common @ right_common.T
             least = float(common.min())
             if least > 0.0:
                 key /= common
             else:
                 key = np.where(common > 0.0, key / np.maximum(common, 1.0), np.inf).astype(dtype)
-            key[np.arange(len(here)), here] = np.inf
-            error = _ERROR[np.dtype(dtype)] * 4.0 * float(norms.max(initial=0.0)) / max(least, 1.0)
-            place, near = within_reach(key, np.full(len(here), error), np.zeros(self.n), k, False)
+            if among is None:
+                key[np.arange(len(here)), here] = np.inf
+            error = _ERROR[dtype] * 4.0 * longest / max(least, 1.0)
+            place, near = within_reach(key, np.full(len(here), error), np.zeros(len(right)), k, False)
             met = np.isfinite(key[place, near])
             place, near = place[met], near[met]
-            use(here, place, near)
+            use(here, place, near if among is None else among[near])
 
-        for_each(block, range(0, len(rows), step), work, "rows with missing values")
+        for_each(block, range(0, len(rows), step), 4.0 * work, "rows with missing values")
 
-    def fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray) -> None:
-        """Fill the holes of some rows; ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``."""
+    def fill_rows(self, rows: np.ndarray, place: np.ndarray, near: np.ndarray, only: int | None = None) -> None:
+        """Fill the holes of some rows, in all columns that many rows know or in ``only`` one.
+
+        ``near[c]`` is a candidate for the neighbours of row ``rows[place[c]]``.
+        """
         squared = self.between(rows[place], near)
         order = np.lexsort((near, tie_levels(squared, place)))
         order = order[np.isfinite(squared[order])]
@@ -134,6 +174,8 @@ class _Table:
         listed = np.full((len(rows), int(np.diff(starts).max(initial=1))), -1)
         listed[place, within] = near
         which, columns = np.nonzero(self.holes[rows])
+        if only is not None:
+            which, columns = np.arange(len(rows)), np.full(len(rows), only)
         step = max(1, _AT_ONCE // listed.shape[1])
         for start in range(0, len(which), step):
             part = slice(start, start + step)
@@ -156,7 +198,7 @@ class _Table:
         knows = self.known[near, columns[:, None]] & (near >= 0)
         taken = knows & (np.cumsum(knows, axis=1) <= NEAREST)
         count = taken.sum(axis=1)
-        values, offset = self.result[near, columns[:, None]], self.offset[columns]
+        values, offset = self.result[near, columns[:, None]].astype(np.float64), self.offset[columns]
         total = np.where(taken, values - offset[:, None], 0.0).sum(axis=1)
         mean = np.where(count > 0, total / np.maximum(count, 1), self.mean[columns]) + offset
         lowest = np.where(taken, values, np.inf).min(axis=1, initial=np.inf)
@@ -183,14 +225,10 @@ class _Table:
     # ---------------------------------------------------------------- columns that few rows know
 
     def fill_rare(self) -> None:
-        for j in np.flatnonzero(self.rare & ~self.known.all(axis=0)):
-            knowing = np.flatnonzero(self.known[:, j])
-            holes = np.flatnonzero(~self.known[:, j])
-            squared = self.between(np.repeat(holes, len(knowing)), np.tile(knowing, len(holes)))
-            squared = squared.reshape(len(holes), len(knowing))
-            order = closest_in_rows(np.broadcast_to(knowing, squared.shape), squared, NEAREST)
-            near = np.where(np.isfinite(np.take_along_axis(squared, order, axis=1)), knowing[order], -1)
-            self.result[holes, j] = self._means(near, np.full(len(holes), j))[0]
+        for j in np.flatnonzero(self.rare & ~self.known.all(axis=0)).tolist():
+            known = self.known[:, j]
+            fill = partial(self.fill_rows, only=j)
+            self.with_candidates(np.flatnonzero(~known), min(NEAREST, int(known.sum())), fill, np.flatnonzero(known))
 
     # ---------------------------------------------------------------- distances
 
@@ -199,7 +237,8 @@ class _Table:
         squared, common = np.zeros(len(i)), np.zeros(len(i))
         for part in batches(len(i), max(1, 2**18 // max(self.p, 1))):
             a, b = i[part], j[part]
-            difference = np.where(self.known[a] & self.known[b], self.centred[a] - self.centred[b], 0.0)
+            difference = np.subtract(self.result[a], self.result[b], dtype=np.float64)
+            difference[~(self.known[a] & self.known[b])] = 0.0
             squared[part] = np.einsum("ij,ij->i", difference, difference)
             common[part] = (self.features[a] & self.features[b]).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):

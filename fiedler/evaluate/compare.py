@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from ..criteria import Criterion
@@ -34,6 +35,12 @@ from .curves import check_sizes, spread
 from .held_out import Target, check_reads, named_estimator, prepared, read_target, sampled_rows
 from .measures import top_k_overlap
 
+_QUICK_ROWS, _QUICK_CELLS, _FEWEST_KNOWN, _FEWEST_ROWS = (
+    1000,
+    1e6,
+    20,
+    200,
+)  # of an evaluation that is made without being asked for
 BASELINES = ("random", "variance", "all")
 _METRICS = {"accuracy": ("accuracy", *CLUSTERS, "jaccard"), "rmse": ("rmse", "jaccard")}
 JUDGES = ("neighbors", "clusters", "both")
@@ -133,6 +140,38 @@ class Comparison:
         for name, rank, best, size in best_points(self.summary(), metric):
             lines.append(f"{name[-24:]:>24}  {rank:9.2f}  {best:{5 + len(metric)}.4g}  {size:11}")
         return "\n".join(lines)
+
+
+def beside_baselines(
+    criterion: Criterion, problem: Problem, y: Any, n_features: int, task: str = "auto", unlabeled: Any = -1
+) -> dict[str, Any] | None:
+    """Held-out accuracy or RMSE of the first k features beside all features and k random ones; None if it is slow.
+
+    Two draws of five folds; a fold is predicted with features that were ranked without its labels.
+    """
+    n, m = problem.X.shape
+    most = int(min(n, _QUICK_ROWS, _QUICK_CELLS // max(m, 1)))
+    slow = not isinstance(problem.X, (np.ndarray, sp.csc_array)) or "evsc" in repr(criterion).lower()
+    target = None if slow or y is None or n_features >= problem.n_features else read_target(y, n, None, unlabeled, task)
+    known = np.empty(0) if target is None else target.values[target.known]
+    rarest = np.bincount(known).min(initial=n) if target is not None and target.metric == "accuracy" else len(known)
+    if len(known) < _FEWEST_KNOWN or rarest < 5 or most < min(n, _FEWEST_ROWS):
+        return None
+    told = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
+    told |= {"unlabeled": unlabeled, "task": task, "most_rows": most, "n_draws": 2, "scale": "keep", "n_jobs": 1}
+    try:
+        found = compare({"chosen": criterion}, problem, y, n_features=[n_features], **told)
+    except (ValueError, TypeError):  # the method cannot rank a part of the rows
+        return None
+    means = {name: float(np.mean(found.values(name))) for name in ("chosen", "all", "random")}
+    return {"metric": found.settings["metrics"][0], "n_features": n_features, **means}
+
+
+def prediction_words(found: Mapping[str, Any]) -> str:
+    """What :func:`beside_baselines` found, in words."""
+    what = "RMSE" if found["metric"] == "rmse" else found["metric"]
+    chosen, every, random = (f"{found[name]:.3g}" for name in ("chosen", "all", "random"))
+    return f"{what} {chosen} on held-out rows, all features {every}, {found['n_features']:,} random ones {random}"
 
 
 def best_points(summary: dict[str, Any], metric: str) -> list[tuple[str, float, float, int]]:

@@ -65,12 +65,14 @@ def report_text(state: State) -> str:
     """The HTML report about the rows that are shown."""
     from ..report import render_html, summarize
 
-    told, banned = state.supervision(state.rows), set(state.known.banned)
+    told, kept = state.supervision(state.rows), ~np.isin(np.arange(len(state.feature_names)), state.known.banned)
     with warnings.catch_warnings(action="ignore"):  # the page shows them
-        selector, problem = state.live.fit_kept(state.settings, state.known, told)
+        selector, _ = state.live.fit_kept(state.settings, state.known, told)
     told.pop("unlabeled")
-    told["feature_names"] = [name for j, name in enumerate(state.feature_names) if j not in banned]
-    return render_html(summarize(selector, problem, source=state.origin.data or "data in memory", **told))
+    told["feature_names"] = [name for name, is_kept in zip(state.feature_names, kept, strict=True) if is_kept]
+    selector.set_params(scale=state.how)  # the report scales what it is given, and shows it as it is
+    about = {"source": state.origin.data or "data in memory", **told}
+    return render_html(summarize(selector, state.shown.take_columns(kept), **about))
 
 
 def command_text(state: State) -> str:

@@ -135,7 +135,10 @@ class Live:
                 nothing = np.empty(0, dtype=np.intp), np.full(m, np.nan), np.zeros(m), None, 0
                 return Ranked(*nothing, trouble=str(error), seconds=time.perf_counter() - begun)
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
-        up, said = criterion.greater_is_better, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+        # What a screen keeps of the number that is asked for is said by the screen below.
+        heard = [w.message for w in caught if issubclass(w.category, UserWarning)]
+        said = [str(told) for told in heard if "screen=None" not in getattr(told, "way_out", ())]
+        up = criterion.greater_is_better
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
             said.append(f"{selector.screen_}.")
         notes = tuple(dict.fromkeys([*said, *unread(criterion, self.problem.with_supervision(**supervision))]))

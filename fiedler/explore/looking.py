@@ -20,6 +20,7 @@ from ..plots.placing import aligned
 from ..problem import Problem
 from ..selection.redundancy import resemblance
 from ..validation import check_choice
+from ..words import value_text
 from .answers import Known
 from .live import Final, Live
 from .state import Message, State, positions, rounded, significant
@@ -68,12 +69,14 @@ def methods(state: State) -> Message:
 def feature_reply(state: State, feature: Any) -> Message:
     """The values of one feature, why it is selected, and features like it."""
     state.parsed({"kind": "feature", "subjects": [feature], "value": "pinned"})
-    values = _values(state.live.problem, np.array([feature]))[:, 0]
+    values = _values(state.shown, np.array([feature]))[:, 0]
+    groups, words = _histograms(values, state.map_labels()), state.shown.value_words(feature)
     return {
         "type": "feature",
         "feature": feature,
         "values": significant(values),
-        "groups": _histograms(values, state.map_labels()),
+        "groups": groups,
+        "ends": [value_text(groups["edges"][at], **words) for at in (0, -1)],
         "copies": _copies(state.live.problem, feature),
         "why": _why(state, feature),
     }
@@ -147,16 +150,16 @@ def row_reply(state: State, row: Any) -> Message:
     place = int(np.searchsorted(state.rows, row))
     if place == len(state.rows) or state.rows[place] != row:
         raise ParameterError(f"row {row} is not in the sample that is shown.", parameter="row", value=row)
-    part = state.live.problem.take_rows(np.array([place]))
+    part = state.shown.take_rows(np.array([place]))
     first = state.ranked.selected[:_VALUES] if len(state.ranked.order) else np.arange(min(_VALUES, part.n_features))
     drawn = (state.image is not None or state.axis is not None) and part.n_features <= _LONGEST_AXIS
-    values = significant(_values(part, first)[0])
+    values = zip(first.tolist(), _values(part, first)[0].tolist(), strict=True)
     return {
         "type": "row",
         "row": row,
         "row_id": str(row) if state.row_ids is None else state.row_ids[row],
         "label": state.known.labels.get(row),
-        "values": [[state.feature_names[j], value] for j, value in zip(first.tolist(), values, strict=True)],
+        "values": [[state.feature_names[j], value_text(value, **part.value_words(j))] for j, value in values],
         "picture": significant(_values(part, np.arange(part.n_features))[0], 4) if drawn else None,
     }
 

@@ -31,7 +31,7 @@ from .state import Message, State, rounded, significant
 
 FORMAT = 1  # of saved sessions
 LARGEST = 50 * 2**20  # bytes of a session file
-_MOST_HISTORY = 1000
+_MOST_HISTORY, _KEPT_HISTORY = 1000, 100  # steps that can be undone, and of these in the session file
 _LARGE = 1e6  # values, above which a draw of the stability takes seconds
 
 
@@ -138,7 +138,14 @@ class Session(State):
         """
         n, m = self.problem.n_samples, self.problem.n_features
         about = {name: getattr(self, name) for name in ("sampled", "image", "axis", "feature_names")}
-        about |= {"source": self.origin.data, "n_samples": n, "n_features": m, "version": __version__}
+        about |= {
+            "source": self.origin.data,
+            "command": self.origin.command,
+            "kept_in": self.kept_in,
+            "n_samples": n,
+            "n_features": m,
+            "version": __version__,
+        }
         about |= {"large": len(self.rows) * m > _LARGE, "rows": self.rows.tolist(), "places": rounded(self.places, 4)}
         about["row_ids"] = None if self.row_ids is None else [self.row_ids[i] for i in self.rows]
         return {"type": "open", "table": about, "state": self.state()}
@@ -257,7 +264,18 @@ class Session(State):
             "settings": asdict(self.settings),
             "answers": [answer.to_json() for answer in self.answers],
             "snapshots": self.snapshots,
+            "classes": self.classes,
+            "steps": self._steps(),
         }
+
+    def _steps(self) -> dict[str, Any]:
+        """The steps that can be undone or made again, as numbers of the answers in them."""
+        steps = {"past": self._past[-_KEPT_HISTORY:], "future": self._future[-_KEPT_HISTORY:]}
+        place = {
+            answer: at for at, answer in enumerate(dict.fromkeys(a for step in steps.values() for s in step for a in s))
+        }
+        numbers = {name: [[place[answer] for answer in step] for step in kept] for name, kept in steps.items()}
+        return numbers | {"answers": [answer.to_json() for answer in place]}
 
     def restore(self, saved: Any) -> None:
         """Continue a saved session.
@@ -285,8 +303,14 @@ class Session(State):
             counts = {name: int(kept.get(name, 0)) for name in ("n_labels", "n_pairs")}
             snapshots[slot] = {"selected": selected, "formula": str(kept.get("formula", "")), **counts}
         settings = self.settings.changed(dict(saved.get("settings", {})), len(self.rows), m)
+        steps, classes = dict(saved.get("steps", {})), saved.get("classes", [])
+        if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
+            raise ParameterError("classes must be a list of labels.", parameter="session")
+        told = [self.parsed(answer) for answer in steps.get("answers", [])]
+        past, future = ([tuple(told[at] for at in step) for step in steps.get(name, [])] for name in ("past", "future"))
+        self.classes = list(dict.fromkeys(classes))
         self._become(answers, settings)
-        self.snapshots, self._past, self._future, self._before = snapshots, [], [], None
+        self.snapshots, self._past, self._future, self._before = snapshots, past, future, None
 
 
 # For every type of message its fields and its method; "*" means settings.
@@ -343,13 +367,14 @@ class SessionFile:
 
     def load(self, session: Session) -> bool:
         """Continue the session of the file."""
+        session.kept_in = str(self.path)
         if not self.path.exists():
             return False
         try:
             if self.path.stat().st_size > LARGEST:
                 raise ParameterError(f"it has more than {LARGEST // 2**20} MB")
             session.restore(json.loads(self.path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, RecursionError, OverflowError) as error:
+        except (ValueError, TypeError, IndexError, RecursionError, OverflowError) as error:
             message = f"{self.path} cannot be used: {error} Choose another file with session=, or remove it."
             about: dict[str, Any] = {"value": str(self.path), "way_out": {"session=": ("session", ...)}}
             raise ParameterError(message, parameter="session", **about) from None

@@ -42,10 +42,13 @@ class Origin:
         Path of the file; None for arrays.
     options : dict
         Options of the command line that change how the file is read.
+    command : str, optional
+        The command line that opens the page again.
     """
 
     data: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    command: str | None = None
 
 
 def rounded(values: Any, digits: int) -> Any:
@@ -95,9 +98,10 @@ class State:
         self.problem.reuse = True  # also if X is a problem
         if self.problem.settled()[0] is not self.problem:  # answers refer to rows by their numbers
             raise ParameterError("X has rows in which every value is missing; drop these rows.", parameter="X")
+        measured = self.problem  # in the units of the table, for what the page shows
         if scale is not None:
-            self.problem = self.problem.scaled(check_scale(scale))
-        self.scale = None if scale is None else "keep"  # X is scaled by now
+            self.problem = measured.scaled(check_scale(scale))
+        self.how, self.scale = scale, None if scale is None else "keep"  # X is scaled by now
         n, m = self.problem.n_samples, self.problem.n_features
         self.given = self.problem.supervision
         self.feature_names = _names("feature_names", feature_names, self.problem.feature_names, m)
@@ -111,16 +115,12 @@ class State:
                 pixels = f"image={height}x{width} has {height * width} pixels"
                 raise ParameterError(f"{pixels}, but X has {m} features.", parameter="image", value=image)
         axis = None if self.image else axis_of(self.feature_names)
-        self.axis = None if axis is None else axis.tolist()
+        self.axis = None if axis is None else axis[0].tolist()
         self.known = Known(self.given, ())
         self.rows = self._sample(check_integer("most_rows", most_rows, 2))
         self.sampled = len(self.rows) < n
-        shown = self.problem
-        if isinstance(self.problem.X, Source):
-            shown = Problem.of(self.problem.X[self.rows], reuse=True)
-        elif self.sampled:
-            shown = self.problem.take_rows(self.rows)
-        self.live = Live(shown, self.scale)
+        self.shown = self._rows_shown(measured)
+        self.live = Live(self._rows_shown(self.problem), self.scale)
         text, number = short_text(as_criterion(method)), min(10, max(1, m // 2)) if n_features is None else n_features
         try:
             parse(text)
@@ -129,6 +129,8 @@ class State:
             raise ParameterError(f"method={method!r} {why}", parameter="method", value=method) from None
         self.settings = Settings().changed({"method": text, "n_features": number}, len(self.rows), m)
         self.answers: tuple[Answer, ...] = ()
+        self.classes: list[str] = []  # in the order in which they were first given, so that each keeps its colour
+        self.kept_in: str | None = None  # the session file
         self.snapshots: dict[str, dict[str, Any]] = {}
         self.revision = 0  # of answers and settings together
         self.version = 0  # of everything that is saved
@@ -152,6 +154,11 @@ class State:
             if pairs is not None:
                 first[np.asarray(pairs).ravel()] = 2.0
         return np.sort(np.argsort(-(first + np.random.default_rng(0).random(n)), kind="stable")[:most])
+
+    def _rows_shown(self, problem: Problem) -> Problem:
+        if isinstance(problem.X, Source):
+            return Problem.of(problem.X[self.rows], reuse=True)
+        return problem.take_rows(self.rows) if self.sampled else problem
 
     def supervision(self, rows: np.ndarray | None = None) -> dict[str, Any]:
         """What is known, as arguments of ``SpectralSelector.fit``, and the marker ``unlabeled``.
@@ -215,8 +222,8 @@ class State:
         Returns
         -------
         labels : dict
-            ``kind`` ("classes", "target" or "none"), ``names`` of the classes, ``values`` of the shown rows (codes, or
-            targets), the number ``n_known``, and the rows ``own`` that the expert labelled.
+            ``kind`` ("classes", "target" or "none"), ``names`` of the classes, their ``colours``, ``values`` of the
+            shown rows (codes, or targets), the number ``n_known``, and the rows ``own`` that the expert labelled.
         """
         y, unlabeled = self.known.y()
         told, labels = Supervision(self.given.n_samples, y, unlabeled=unlabeled), self.known.labels
@@ -224,11 +231,13 @@ class State:
         if kind == "target":
             values = rounded(np.where(told.labelled, np.asarray(told.y, dtype=float), np.nan)[self.rows], 5)
         elif kind == "classes":
-            names = sorted(set(labels.values()), key=_natural)
+            self.classes += sorted({*labels.values()} - {*self.classes}, key=_natural)
+            names = [name for name in self.classes if name in {*labels.values()}]
             code = {name: at for at, name in enumerate(names)}
             values = [code.get(labels.get(int(row), ""), -1) for row in self.rows]
         own = sorted(row for row in self.known.labelled_by if row in labels)
-        return {"kind": kind, "names": names, "values": values, "n_known": len(labels), "own": own}
+        colours = [self.classes.index(name) for name in names]
+        return {"kind": kind, "names": names, "colours": colours, "values": values, "n_known": len(labels), "own": own}
 
     def parsed(self, given: Message) -> Answer:
         """An answer, after a check that its rows or its feature exist.

@@ -13,6 +13,7 @@ These are sums over the rows. If rows are read in blocks, one pass over them giv
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from scipy.linalg import eigh
 
 from ..data.arrays import Matrix, Rows, as_rows, rows_of
 from ..data.source import Source
+from ..data.work import current_run
 from ..engine.blocks import fold_rows
 from ..engine.compiled import kernels
 from ..engine.distances import row_distances
@@ -36,6 +38,7 @@ from .spectrum import SmallSpectrum
 _FEWEST, _MOST = 10, 1000  # anchors chosen by default
 _ROWS_PER_ANCHOR = 10  # rows that k-means sees
 _SAMPLE_VALUES = 2**24  # largest number of values in those rows: 128 MiB
+_WIDE = 2**21  # values in a sample of few long rows from which the rows are shortened instead: 16 MiB
 _FEW_ROWS = 5000  # up to this number, long rows are shortened by means of all their distances
 _SUMS = 5  # arrays of shape (anchors, features) held at the same time while blocks are merged
 
@@ -105,15 +108,15 @@ class Anchors(Recipe):
         """Choose the anchors, and the bandwidth if it is not given; the bandwidth is 1 if all rows are anchors."""
         check_positive("bandwidth", self.bandwidth, optional=True)
         seed = 0 if self.random_state is None else check_integer("random_state", self.random_state, 0)
-        n, m = X.shape
-        wanted = self._number(n)
-        rng = np.random.default_rng(seed)
-        size = min(n, max(2 * wanted, min(_ROWS_PER_ANCHOR * wanted, _SAMPLE_VALUES // m)))
-        part = rows_of(X, np.sort(rng.choice(n, size, replace=False)))
-        sample = as_rows(part[:] if isinstance(part, Source) else part)
-        U = choose_anchors(sample, wanted, self.n_neighbors, rng)
-        first = sample[:1].toarray()[0] if is_sparse(sample) else sample[0].copy()
-        anchors = AnchorMap(U, self.n_neighbors, first)
+        wanted = self._number(X.shape[0])
+        with current_run().next_pass("anchors", [slice(0, 1), slice(1, 2)]) as step:  # the sample, and its centres
+            found, _ = step.partial_sum()
+            if found is None:
+                found = self._chosen(X, wanted, np.random.default_rng(seed), step)
+                if not is_sparse(found[0]):  # only arrays are kept for another run
+                    step.add(found)
+        U, first, bandwidth = found
+        anchors = AnchorMap(U, self.n_neighbors, first, float(bandwidth[0]))
         if anchors.k < self.n_neighbors:
             warnings.warn(
                 f"n_neighbors={self.n_neighbors}, but only {anchors.k} different rows can be anchors: every row is "
@@ -121,14 +124,27 @@ class Anchors(Recipe):
                 UserWarning,
                 stacklevel=2,
             )
-        anchors.bandwidth = self.bandwidth or float(np.sqrt(anchors.nearest(sample)[1]).mean()) or 1.0
         return anchors
 
+    def _chosen(
+        self, X: Matrix, wanted: int, rng: np.random.Generator, count: Callable[[], Any]
+    ) -> tuple[Rows, np.ndarray, np.ndarray]:
+        """The anchors among a sample of the rows, its first row, and the bandwidth."""
+        n, m = X.shape
+        size = min(n, max(2 * wanted, min(_ROWS_PER_ANCHOR * wanted, _SAMPLE_VALUES // m)))
+        part = rows_of(X, np.sort(rng.choice(n, size, replace=False)))
+        sample = as_rows(part[:] if isinstance(part, Source) else part)
+        count()
+        U = choose_anchors(sample, wanted, self.n_neighbors, rng)
+        first = sample[:1].toarray()[0] if is_sparse(sample) else sample[0].copy()
+        apart = AnchorMap(U, self.n_neighbors, first).nearest(sample)[1]
+        return U, first, np.array([self.bandwidth or float(np.sqrt(apart).mean()) or 1.0])
+
     def _is_wide(self, X: Matrix) -> bool:
-        """Whether a sample of rows is too large for memory, but all distances between the rows are not."""
+        """Whether a sample of rows is large, but all distances between the rows are not."""
         n, m = X.shape
         sparse = X.sparse if isinstance(X, Source) else is_sparse(X)
-        return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _SAMPLE_VALUES
+        return not sparse and n <= _FEW_ROWS and m > n and min(n, 2 * self._number(n)) * m > _WIDE
 
     def sums(self, problem: Problem) -> int | None:
         # None for few long rows, because they are shortened by means of all their distances.

@@ -653,8 +653,8 @@ class AxisDisplay(_Display):
             Drawn.
         """
         names = names_of(selector, None)
-        places = axis_of([str(name) for name in (names if axis is None else axis)])
-        if places is None or len(places) != len(selector.scores_):
+        found = axis_of([str(name) for name in (names if axis is None else axis)])
+        if found is None or len(found[0]) != len(selector.scores_):
             needs = f"{len(selector.scores_)} ascending or descending numbers, at least {FEWEST}"
             begin = f"the names of the features begin with {str(names[0])!r}"
             given = begin if axis is None else "axis does not have them"
@@ -667,13 +667,15 @@ class AxisDisplay(_Display):
         about |= {"values": selector.scores_, "chosen": selector.order_[: int(selector.n_features_)]}
         if hasattr(selector, "gains_"):
             about |= {"values": selector.gains_, "label": "gain"}
-        return cls(axis=places, profiles=profiles, classes=named, **about).plot(ax, **style)
+        return cls(axis=found[0], profiles=profiles, classes=named, **about).plot(ax, **style)
 
     def _draw(self, ax: Sequence[Axes], **style: Any) -> None:
         above, below = ax
         colours = [f"C{at}" for at in range(len(self.profiles))] if self.classes else ["C0"]
         lines = drawings.profiles_over_axis(above, self.axis, self.profiles, colours, self.chosen)
-        self.dots_ = drawings.scores_over_axis(below, self.axis, self.values, self.chosen, [])
+        self.dots_ = drawings.scores_over_axis(
+            below, self.axis, self.values, self.chosen, [], gains=self.label == "gain"
+        )
         below.set_ylabel(self.label)
         if self.classes:
             _legend(above, lines, self.classes)

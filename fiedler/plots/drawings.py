@@ -37,6 +37,7 @@ METRICS = {
 }
 SHADES = 8  # of a map
 BINS = 20  # number of bins of a histogram of p-values
+_LEAST_GAIN = 1e-4  # of the largest one, on a logarithmic scale
 MANY = 500  # with more points, a curve over ranks is thinned and its axis is logarithmic
 _SETTINGS: dict[str, Any] = {"ink": "text.color", "muted": "axes.labelcolor"}
 _SETTINGS |= {"rule": "grid.color", "surface": "axes.facecolor"}
@@ -99,15 +100,18 @@ def ranking_curve(
     ax.plot(shown + 1, values[shown], color="C0", linewidth=1.6)
     dots = ax.scatter(shown + 1, values[shown], s=14 if len(shown) < 80 else 5, color="C0", linewidths=0)
     tell(dots, [texts[int(at)] for at in shown])
-    for line, (n, name) in enumerate((n, name) for n, name in cuts if n <= total):
+    cuts = list(cuts)
+    end = max([total, *(n for n, _ in cuts)])  # a suggested number may be larger than what was drawn
+    for line, (n, name) in enumerate(cuts):
         ax.axvline(n + 0.5, **_DASHED)
-        left = n > 0.7 * total
+        left = n > 0.6 * end
         look: dict[str, Any] = {"ha": "right" if left else "left", "va": "top", "color": "C1", "zorder": 5} | small()
         look["bbox"] = {"facecolor": paint("surface"), "alpha": 0.85, "linewidth": 0, "pad": 1.0}
         look |= {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-        ax.annotate(f"{n}, {name}", (n + 0.5, 0.99 - 0.075 * line), (-5 if left else 5, 0), **look)
+        top = 0.99 if values[shown[-1]] < values[shown[0]] else 0.4  # beside the curve
+        ax.annotate(f"{n}, {name}", (n + 0.5, top - 0.075 * line), (-5 if left else 5, 0), **look)
     whole_ticks(ax, log=many)
-    ax.set_xlim(*((0.9, total * 1.05) if many else (0.5 - 0.01 * total, total + 0.5)))
+    ax.set_xlim(*((0.9, end * 1.05) if many else (0.5 - 0.01 * end, end + 0.5 + 0.02 * end)))
 
 
 def thinned(places: np.ndarray) -> np.ndarray:
@@ -131,11 +135,25 @@ def profiles_over_axis(
 
 
 def scores_over_axis(
-    ax: Axes, axis: np.ndarray, values: np.ndarray, chosen: np.ndarray, texts: Sequence[str], tell: Tell = untold
+    ax: Axes,
+    axis: np.ndarray,
+    values: np.ndarray,
+    chosen: np.ndarray,
+    texts: Sequence[str],
+    tell: Tell = untold,
+    gains: bool = False,
 ) -> PathCollection:
-    """A value of each feature over a numeric axis; the chosen features, in the order of their texts, are dots."""
+    """A value of each feature over a numeric axis; the chosen features, in the order of their texts, are dots.
+
+    Gains have a logarithmic scale, on which the smallest ones are drawn at its end.
+    """
     _mark_chosen(ax, axis, chosen)
     finite = np.where(np.isfinite(values), values, np.nan)
+    if gains:  # the first one is often a hundred times the others
+        most = float(np.nanmax(finite, initial=0.0)) or 1.0
+        finite = np.clip(finite, _LEAST_GAIN * most, None)
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.plot(axis, finite, color=pale()[0], linewidth=1.2)
     at_bottom = np.nan_to_num(finite[chosen], nan=np.nanmin(finite) if np.isfinite(finite).any() else 0.0)
     size = 26 if len(chosen) <= 40 else 12

@@ -11,6 +11,7 @@ Features whose names are numbers in order, such as wavelengths or times, are dra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -27,6 +28,8 @@ from ..validation import is_sparse
 _MOST_LOOSE, _ROUNDS = 0.1, 12  # largest share of loose rows, and number of searches for them
 _CROWDED = 0.125  # an axis is crowded if the middle half of the rows covers a smaller share
 _BORDER, _APART, _AT_ONCE = 1.12, 0.09, 60
+_WITH_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d_][^\s\d]*(?:-1)?|)")
+_LARGEST, _SMALLEST_STEP = 1e100, 1e-10  # of an axis, and in relation to its largest number
 FEWEST = 8  # fewer numbers are no axis
 MOST_CLASSES = 8  # more classes have one mean profile together
 _GAP = 0.06  # between the squares of two components, as a share of the side
@@ -184,23 +187,26 @@ def side_by_side(places: np.ndarray, blocks: np.ndarray | None) -> np.ndarray:
     return placed
 
 
-def axis_of(names: Sequence[str]) -> np.ndarray | None:
-    """Feature names as an ascending or descending axis; None if they are not such numbers, or fewer than eight.
+def axis_of(names: Sequence[str]) -> tuple[np.ndarray, str] | None:
+    """Feature names as an ascending or descending axis, and its unit, which all names have; None if they are no axis.
 
     Examples
     --------
     >>> axis_of(["400", "402.5", "405", "407.5", "410", "412.5", "415", "417.5"])
-    array([400. , 402.5, 405. , 407.5, 410. , 412.5, 415. , 417.5])
+    (array([400. , 402.5, 405. , 407.5, 410. , 412.5, 415. , 417.5]), '')
+    >>> axis_of([f"{length} nm" for length in range(900, 908)])
+    (array([900., 901., 902., 903., 904., 905., 906., 907.]), 'nm')
     >>> axis_of(["height", "weight"])
     """
-    try:
-        axis = np.array([float(name) for name in names])
-    except ValueError:
+    found = [_WITH_UNIT.fullmatch(str(name).strip()) for name in names]
+    units = {match[2] if match else None for match in found}
+    if len(found) < FEWEST or len(units) != 1 or None in units:
         return None
-    steps = np.diff(axis)
-    if len(axis) < FEWEST or not np.isfinite(axis).all() or not ((steps > 0).all() or (steps < 0).all()):
-        return None
-    return axis
+    axis = np.array([float(match[1]) for match in found if match])
+    steps, largest = np.diff(axis), np.abs(axis).max()
+    # Larger numbers, and steps that are small beside them, cannot be drawn.
+    drawable = largest < _LARGEST and np.abs(steps).min() > _SMALLEST_STEP * largest
+    return (axis, str(units.pop())) if drawable and (np.sign(steps) == np.sign(steps[0])).all() else None
 
 
 def mean_profiles(problem: Problem, codes: Any, classes: Any) -> tuple[np.ndarray, list[str] | None]:

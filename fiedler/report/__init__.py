@@ -33,14 +33,13 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..data.work import replacing
-from ..evaluate.compare import Comparison
+from ..evaluate.compare import Comparison, prediction_words
 from ..evaluate.stability import Stability
 from ..evaluate.tests import Significance
 from ..plots.svg import SvgFigure
@@ -51,7 +50,7 @@ from .case import Case, Section, check_sections, percent
 from .data import DATA, MISSING, NOTES, RUN, WARNINGS, check_ranking, data_words
 from .features import REDUNDANCY, features_section
 from .graph import GRAPH
-from .trust import AGREEMENT, COMPARISON, SIGNIFICANCE, STABILITY, SUGGESTIONS
+from .trust import AGREEMENT, COMPARISON, PREDICTION, SIGNIFICANCE, STABILITY, SUGGESTIONS
 from .values import AXIS, DISTRIBUTIONS, MAPS
 
 __all__ = ["SECTIONS", "Section", "SvgFigure", "printable"]
@@ -61,7 +60,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 # The sections in the order of the page.
 SECTIONS = (
     *(WARNINGS, DATA, RUN, features_section(), MAPS, AXIS, SUGGESTIONS, SIGNIFICANCE, DISTRIBUTIONS, MISSING),
-    *(COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
+    *(PREDICTION, COMPARISON, AGREEMENT, STABILITY, GRAPH, REDUNDANCY, NOTES),
 )
 
 
@@ -119,10 +118,10 @@ def summarize(
     -------
     dict
         Sections ``data``, ``run``, ``features`` (columns, best first), ``axis`` (if the names are numbers in order),
-        ``suggestions``, ``comparison``, ``agreement``, ``stability``, ``significance``, ``graph``, ``redundancy``,
-        ``distributions`` (of the best features), ``maps`` (if the rows have places), ``missing`` (why a section is
-        None), ``warnings``, ``notes``. It contains only dicts with string keys, lists, strings, numbers, booleans and
-        None; NaN becomes None, and infinity the string "inf".
+        ``suggestions``, ``prediction`` (on held-out rows), ``comparison``, ``agreement``, ``stability``,
+        ``significance``, ``graph``, ``redundancy``, ``distributions`` (of the best features), ``maps`` (if the rows
+        have places), ``missing`` (why a section is None), ``warnings``, ``notes``. It contains only dicts with string
+        keys, lists, strings, numbers, booleans and None; NaN becomes None, and infinity the string "inf".
 
     Examples
     --------
@@ -244,16 +243,23 @@ def render_html(summary: dict[str, Any], sections: Sequence[Section] = SECTIONS)
             cards.append({"name": section.name, "title": values.get("title", section.title), "body": body})
     script = _TEMPLATES.joinpath("report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    n, rules = s["run"]["n_selected"], {item["rule"]: item["n_features"] for item in s.get("suggestions") or ()}
-    title, enough = f"{n:,} of {s['data']['n_features']:,} features selected", rules.get("explained")
-    if enough is not None:  # for a set, how many features would be enough
-        words = "would explain" if enough < n else "are needed to explain"
-        title += "; they explain 90 %" if enough == n else f"; {enough:,} {words} 90 %"
-    halves = groupby(zip(there, cards, strict=True), lambda item: item[0].half)
-    about = {"s": s, "title": title, "words": data_words(s["data"]), "tiles": tiles, "sections": there}
-    about["rows"] = [(half, [card for _, card in group]) for half, group in halves]
+    about = {"s": s, "words": data_words(s["data"]), "tiles": tiles, "sections": there, "cards": cards}
+    about |= dict(zip(("title", "means"), _headline(s), strict=True))
     about |= {"js": Markup(script), "script_hash": Markup(f"'sha256-{digest}'")}
     return environment.get_template("report.html.j2").render(about).strip() + "\n"
+
+
+def _headline(s: dict[str, Any]) -> tuple[str, str]:
+    """What the selection predicts on held-out rows, or else what it explains and what this means."""
+    n, m = s["run"]["n_selected"], s["data"]["n_features"]
+    title, found = f"{n:,} of {m:,} features selected", s.get("prediction")
+    if found is not None:
+        return f"{title}: {prediction_words(found)}", ""
+    explained = (s["features"].get("explained") or [None])[:n]
+    if None in explained:
+        return title, ""
+    means = "To explain is to reconstruct the table, averaged over similar rows; it is not to predict labels."
+    return f"{title}; they explain {percent(explained[-1])} of what all features explain", means
 
 
 def write_html(

@@ -171,8 +171,6 @@ class Section:
         heading.
     tiles : callable, optional
         ``tiles(summary)`` gives the cards of this section at the top of the page, each made by :func:`tile`.
-    half : bool, default=False
-        Whether the section takes half of the width, so that its neighbour in the table is shown next to it.
     """
 
     name: str
@@ -184,7 +182,6 @@ class Section:
     applies: Callable[[Summary], bool] | None = None
     view: Callable[[Summary], Summary] | None = None
     tiles: Callable[[Summary], list[dict[str, str]]] | None = None
-    half: bool = False
 
 
 def built_in(name: str, title: str, compute: Any = None, view: Any = None, **others: Any) -> Section:

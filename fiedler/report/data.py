@@ -130,7 +130,7 @@ def _view_data(s: Summary) -> Summary:
     return {"facts": [fact for fact in facts.items() if fact[1]], "classes": bars}
 
 
-DATA = built_in("data", "Data", compute_data, _view_data, tiles=_tiles_data, half=True)
+DATA = built_in("data", "Data", compute_data, _view_data, tiles=_tiles_data)
 
 
 # -------------------------------------------------------------------- the run
@@ -181,7 +181,7 @@ def _compute_run(case: Case) -> Summary:
     }
 
 
-RUN = built_in("run", "What was run", _compute_run, label="Run", half=True)
+RUN = built_in("run", "What was run", _compute_run, label="Run")
 
 
 # -------------------------------------------------------------------- missing values

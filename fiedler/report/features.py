@@ -145,7 +145,8 @@ def _compute_features(case: Case) -> Summary:
 def _notes(case: Case) -> list[str]:
     """The remark on each feature, best first: no score, near-duplicates, or correlation with a better one."""
     order = case.selector.order_
-    notes = np.where(np.isnan(case.scores[order]), "no score: constant on the rows read, or 0/0", "").tolist()
+    why = np.where(case.kept, "no score: constant on the rows read, or 0/0", "left out: looks like noise")[order]
+    notes = np.where(np.isnan(case.scores[order]), why, "").tolist()
     n, m = case.problem.X.shape
     few = float(n) * m * case.n_selected <= _CORRELATED and not isinstance(case.problem.X, Source)
     told = quiet(lambda: case.selector.explain(case.problem) if few else case.selector.explain())

@@ -256,8 +256,12 @@ def _looks(picture: Summary, colours: list[str]) -> tuple[list[tuple[str, str, f
     else:
         word, faint, values = "unknown", (": target unknown", "muted", 0.25), np.array(labels, dtype=float)
         low, high = (np.nanmin(values), np.nanmax(values)) if np.any(~np.isnan(values)) else (0.0, 1.0)
-        share = 0.12 + 0.88 * ((values - low) / ((high - low) or 1.0))
-        known = [faint if np.isnan(v) else (f": target {v:.4g}", "C0", s) for v, s in zip(values, share, strict=True)]
+        side = 2.0 * (values - low) / ((high - low) or 1.0) - 1.0  # from -1 to 1
+        looks = [
+            (f": target {v:.4g}", "C0" if s > 0 else "C1", 0.4 + 0.6 * abs(s))
+            for v, s in zip(values, side, strict=True)
+        ]
+        known = [faint if np.isnan(v) else look for v, look in zip(values, looks, strict=True)]
         keys = [("target, low to high", "C0", "ramp")]
     keys += [(word, "muted", "round")] * (None in labels)
     return [(f"row {row}{text}", paint, opacity) for row, (text, paint, opacity) in zip(rows, known, strict=True)], keys

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..criteria import Criterion
-from ..evaluate.compare import best_points, sample_words
+from ..evaluate.compare import beside_baselines, best_points, sample_words
 from ..evaluate.measures import mean_ranks
 from ..evaluate.stability import Stability
 from ..evaluate.stability import stability as measure_stability
@@ -20,12 +20,13 @@ from ..plots.svg import SvgFigure
 from ..selection.choice import ALPHA, level, ranked
 from ..syntax import as_criterion, short_text
 from ..words import number, printable
-from .case import Case, Summary, built_in, correlations, percent, quiet, tile
+from .case import Case, Section, Summary, built_in, correlations, percent, quiet, tile
 from .graph import compute_graph
 
 FEW_CELLS, DRAWS, FEW_DRAWS = 2e5, 20, 10  # size limit of X, number of draws below it, and above it
 _DRAWN = 20  # number of features in the figures of the stability
 SLOW_CELLS = 5e7  # if X has more values, no other methods are scored
+SLOW_ROWS = 50_000  # if X has more rows, only methods without a graph are
 _BASELINES = {"all": "all features", "random": "random features"}
 
 
@@ -144,7 +145,13 @@ def _compute_suggestions(case: Case) -> list[Summary]:
         try:
             found = quiet(lambda: suggest_n_features(case.criterion, case.problem, **options))
             rules = zip(found.rules, found.n_features, found.reasons, strict=True)
-            return [{"rule": rule, "n_features": n, "reason": reason} for rule, n, reason in rules]
+            suggestions: list[Summary] = [{"rule": rule, "n_features": n, "reason": why} for rule, n, why in rules]
+            most, own = max(filter(None, found.n_features), default=0), getattr(case.selector, "explained_", None)
+            changed = case.selector.redundancy is not None or case.selector.include is not None
+            if own is not None and most > len(own) and not changed:  # what the features up to there explain
+                longer = quiet(lambda: ranked(case.criterion.resolved(), case.problem, most)).shares
+                suggestions[0]["path"] = None if longer is None else longer.explained
+            return suggestions
         except ValueError as error:
             note = f"The number of features is suggested only by the turning point: {error}"
     case.notes.append(note)
@@ -161,16 +168,22 @@ def _view_suggestions(s: Summary) -> Summary:
         if item["n_features"] is not None:
             cuts.setdefault(item["n_features"], []).append(item["rule"])
     values = np.array(columns["explained" if is_set else "score"], dtype=float)
-    n = int(np.isfinite(values).sum())
+    n = n_own = int(np.isfinite(values).sum())
     if n < 2:
         return {}
     about = f"{n} scores from best to worst, {s['run']['direction']}; the first {k} are selected."
     if is_set:
-        values = values[:n]  # only these features were chosen one after the other
+        path = s["suggestions"][0].get("path") or ()
+        values = np.r_[values[:n], np.array(path, dtype=float)[n:]]  # only the first n are features of the ranking
+        values, n = values[np.isfinite(values)], int(np.isfinite(values).sum())
         share = f"{values[-1]:.0%} of what all features explain"
         about = f"The first {n} features explain {share}; the first {k} are selected."
-    form, ranked = ".1%" if is_set else ".5g", enumerate(zip(columns["feature"], values, strict=False), 1)
-    texts = [f"rank {rank}, {printable(name, 60)}: {value:{form}}" for rank, (name, value) in ranked]
+    form, named = (
+        ".1%" if is_set else ".5g",
+        [f"rank {at}, {printable(x, 60)}" for at, x in enumerate(columns["feature"], 1)],
+    )
+    named[n_own:] = [f"{at} features" for at in range(n_own + 1, n + 1)] if is_set else named[n_own:]
+    texts = [f"{name}: {value:{form}}" for name, value in zip(named, values, strict=False)]
     with SvgFigure("suggestions", title, about) as figure:
         marked = [(n, " and ".join(rules)) for n, rules in sorted(cuts.items())]
         drawings.ranking_curve(figure.ax, values, texts, k, marked, figure.tell)
@@ -182,6 +195,20 @@ def _view_suggestions(s: Summary) -> Summary:
 
 
 SUGGESTIONS = built_in("suggestions", "How many features?", _compute_suggestions, _view_suggestions, label="How many")
+
+
+# -------------------------------------------------------------------- what the selection predicts
+
+
+def _compute_prediction(case: Case) -> Summary | None:
+    kind, n_selected = case.labels[0], case.n_selected
+    if kind not in ("classes", "target") or case.is_sensitive:
+        return None
+    y, marker = case.told["y"], case.told["unlabeled"]
+    return quiet(lambda: beside_baselines(case.criterion, case.problem, y, n_selected, kind, marker))
+
+
+PREDICTION = Section("prediction", "Prediction", compute=_compute_prediction)  # it is the headline
 
 
 # -------------------------------------------------------------------- a comparison
@@ -296,6 +323,8 @@ def _others(case: Case) -> dict[str, Criterion]:
         names += ["laplacian"] if case.criterion.is_set else ["subset", "laplacian"]
         names += {"classes": ["fisher", "relieff"], "target": ["correlation", "sls"]}.get(case.labels[0], [])
         names += ["constraint"] * case.problem.supervision.has_pairs
+    if case.problem.n_samples > SLOW_ROWS:  # a search for neighbours takes minutes
+        names = [name for name in names if name in ("variance", "fisher", "correlation")]
     return {name: METHODS[name]() for name in names}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..plots import drawings
 from ..plots.placing import axis_of, mean_profiles, regions, side_by_side
 from ..plots.svg import FONT, SvgFigure
-from ..words import number, printable
+from ..words import number, printable, value_text
 from .case import LONGEST_NAME, Case, Summary, built_in, class_colours, short
 
 MOST_FEATURES, MOST_ROWS, MOST_CLASSES = 12, 400, 8
@@ -44,14 +44,14 @@ def _compute_values(case: Case) -> Summary:
     section: Summary = {"kind": kind, "n_rows": len(rows), "n_known": len(known), "features": []}
     if not len(order):
         return section | {"note": "No feature has a score, so there are no best features to show."}
-    F = case.problem.feature_values(order)[rows]
+    F = case.measured.feature_values(order)[rows]  # in the units of the table
     section |= {"groups": names} if kind == "classes" else {"target": _short(values[rows])} if kind == "target" else {}
     bins = int(np.clip(2 * np.cbrt(len(rows) / max(len(names), 1)), *_BINS))  # Rice's rule
     for rank, (j, f) in enumerate(zip(order, F.T, strict=True), 1):
-        about = {"feature": case.names[j], "rank": rank} | _range(f, bins)
-        levels = None if case.problem.groups is None else case.problem.groups.levels.get(int(j))
-        if levels is not None:
-            about |= {"levels": levels, "low": -0.5, "high": len(levels) - 0.5, "n_outside": 0, "bins": len(levels)}
+        about = {"feature": case.names[j], "rank": rank} | _range(f, bins) | case.measured.value_words(int(j))
+        if "levels" in about:
+            n_levels = len(about["levels"])
+            about |= {"low": -0.5, "high": n_levels - 0.5, "n_outside": 0, "bins": n_levels}
         if kind == "classes":
             about["groups"] = [_group(f[groups[rows] == at], about) for at in range(len(names))]
         elif kind == "target":
@@ -123,7 +123,6 @@ def _view_values(s: Summary) -> Summary:
     rows = "rows" if kind == "none" else "labelled rows"
     of = f"all {n:,} {rows}" if n == known else f"{n:,} of the {known:,} {rows}, evenly spaced"
     words = f"The {len(features)} best features {what}; {of}."
-    words += " Numbers are standardised." * (0 < n_levels < len(features))
     if any(about["n_outside"] for about in features):
         words += " Values far outside are drawn at the border of the figure."
     colours = [*class_colours(s["data"]["labels"]), "ink"]  # classes beyond the eighth are one group
@@ -153,7 +152,11 @@ def _small_figure(section: Summary, about: Summary, legend: list[tuple[str, str]
     with SvgFigure(f"values-{about['rank']}", f"{name} {what}", "", width=230, height=height) as figure:
         ax, margin = figure.ax, 0.03 * (high - low) or 0.5
         ax.set_xlim(low - margin, high + margin)
-        ax.xaxis.set_major_locator(MaxNLocator(3))
+        dates = bool(about.get("dates"))
+        whole = about["bins"] == high - low  # one bin for each whole number
+        ax.xaxis.set_major_locator(MaxNLocator(2 if dates else 3, integer=whole))
+        if dates:
+            ax.xaxis.set_major_formatter(lambda value, _: value_text(value, dates=True)[:10])
         ax.tick_params(labelsize=FONT + 0.5)  # larger, because a phone shows two of them side by side
         if "levels" in about:  # their names below the bars, as many as there is room for
             at = list(range(0, len(about["levels"]), -(-len(about["levels"]) // _NAMED_LEVELS)))
@@ -207,7 +210,7 @@ def _by_class(figure: SvgFigure, about: Summary, legend: list[tuple[str, str]]) 
             q1, median, q3 = np.clip(group["quartiles"], low, high)
             ax.plot([q1, q3], [at, at], linewidth=2.0, solid_capstyle="butt", color=paint)
             ax.plot([median], [at], marker="|", markersize=7, markeredgewidth=2.0, color=paint)
-            typical = f"median {group['quartiles'][1]:.4g} of"
+            typical = f"median {value_text(group['quartiles'][1], dates=bool(about.get('dates')))} of"
         texts.append(f"{printable(label, 40)}: {typical} {group['n']} row{'s' * (group['n'] > 1)}")
         figure.tell(shown, texts[-1:])
     ax.set_ylim(len(legend) - 0.7, -0.95)
@@ -281,13 +284,14 @@ _LISTED_REGIONS, _LONGEST_AXIS = 12, 20_000  # regions in the table; the longest
 def _compute_axis(case: Case) -> Summary | None:
     """The axis, the values over it, the mean profiles, and the chosen features in the order of choice."""
     problem = case.measured
-    axis = axis_of(case.names) if problem.groups is None and problem.n_features <= _LONGEST_AXIS else None
-    if axis is None:
+    found = axis_of(case.names) if problem.groups is None and problem.n_features <= _LONGEST_AXIS else None
+    if found is None:
         return None
     profiles, names = mean_profiles(problem, *case.labels[1:])
     gains = getattr(case.selector, "gains_", None)
     return {
-        "axis": axis,
+        "axis": found[0],
+        "unit": found[1],
         "value": "score" if gains is None else "gain",
         "values": case.scores if gains is None else gains,
         "profiles": profiles,
@@ -301,20 +305,21 @@ def _view_axis(s: Summary) -> Summary:
     about, rank = s["axis"], {column: at for at, column in enumerate(s["axis"]["chosen"], 1)}
     axis, chosen = np.array(about["axis"]), np.array(about["chosen"], dtype=np.intp)
     found = sorted(((min(rank[j] for j in part.tolist()), part) for part in regions(chosen)), key=lambda item: item[0])
+    unit = f" {about['unit']}" if about.get("unit") else ""
     single, rows = len(found) == len(chosen), []  # single: every region is one feature
     for best, part in found[:_LISTED_REGIONS]:
         low, high = sorted((axis[part[0]], axis[part[-1]]))
-        span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        span = f"{low:g}{unit}" if low == high else f"{low:g} to {high:g}{unit}"
         rows.append((span, [f"{len(part):,}"] * (not single) + [str(best)]))
     names, colours = about["classes"] or [], class_colours(s["data"]["labels"]) if about["classes"] else ["ink"]
     values = np.array(about["values"], dtype=float)
     texts = [f"{axis[j]:g}: rank {at}, {about['value']} {short(float(values[j]))}" for j, at in rank.items()]
-    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}, {len(chosen)} of them selected."
+    words = f"{len(axis)} features from {axis[0]:g} to {axis[-1]:g}{unit}, {len(chosen)} of them selected."
     with SvgFigure("axis", "Features over their axis", words, height=380) as figure:
         above, below = figure.split(2, (3, 2))
         drawings.profiles_over_axis(above, axis, np.array(about["profiles"], dtype=float), colours, chosen)
-        drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell)
-        below.set(xlabel="feature", ylabel=about["value"])
+        drawings.scores_over_axis(below, axis, values, chosen, texts, figure.tell, about["value"] == "gain")
+        below.set(xlabel=about.get("unit") or "feature", ylabel=about["value"])
     legend = [(printable(name, 30), colour, "round") for name, colour in zip(names, colours, strict=False)]
     return {"drawn": figure, "legend": legend, "single": single, "rows": rows, "n_regions": len(found)}
 

@@ -256,6 +256,7 @@ def choose(
             "screen=None.",
             wanted,
             "screen",
+            way_out={"screen=None": ("screen", None)},
         )
     return replace(choice, **found)
 
@@ -357,8 +358,8 @@ def _significant(resolved: Resolved, problem: Problem, real: np.ndarray, first: 
     return ranking, n, last
 
 
-def _warn(message: str, n: int, *others: str) -> None:
-    warning = ParameterWarning(message, parameter=("n_features_to_select", *others), value=n)
+def _warn(message: str, n: int, *others: str, **more: Any) -> None:
+    warning = ParameterWarning(message, parameter=("n_features_to_select", *others), value=n, **more)
     warnings.warn(warning, stacklevel=outside())
 
 

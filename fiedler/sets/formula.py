@@ -160,7 +160,10 @@ class SetFormula(NamedTuple):
 def _kernel(terms: tuple[Term, ...], problem: Problem, form: str | None) -> Kernel:
     """K in the form that is asked for, or in the smallest one."""
     (n, m), in_memory = problem.X.shape, not isinstance(problem.X, Source)
-    if isinstance(problem.X, Source) and problem.X.by_rows and fits_one_pass(terms, problem):
+    # Rows that memory holds in many parts only are summed in one pass, if the graph can be.
+    many_parts = form is None and n > m and len(slabs(problem.X)) > _PASSES
+    by_rows = problem.X.by_rows if isinstance(problem.X, Source) else many_parts
+    if by_rows and fits_one_pass(terms, problem):
         kernel: Kernel = from_rows(terms, problem)
         _check_spread(kernel.den)
         return kernel
@@ -175,6 +178,12 @@ def _kernel(terms: tuple[Term, ...], problem: Problem, form: str | None) -> Kern
         few = m <= 1.5 * n and m <= MOST_FEATURES and (in_memory or n > MOST_SAMPLES)
         few = few and len(slabs(problem.X)) <= _PASSES
         form = "features" if few else "samples" if n <= MOST_SAMPLES else "products"
+    if form == "products" and not in_memory:  # before the graph, which takes long
+        raise ValueError(
+            f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
+            f"limit of {MOST_SAMPLES}; use graph=Anchors() with fewer features, first select features by a "
+            "ranking such as laplacian, or take a sample of the rows."
+        )
     columns = gram = None
     # One product of all rows may give both K and the distances that a graph is built from.
     both = all(term.of == "features" for term in terms)

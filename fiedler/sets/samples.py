@@ -75,13 +75,6 @@ class RowKernel(Kernel):
 
     def _walk(self, terms: list[tuple[Term, Smoother]]) -> None:
         columns = self.columns
-        if not columns.in_memory:
-            n, m = columns.shape
-            raise ValueError(
-                f"sets of features from X of {n} x {m} need K over {n} rows or between {m} features, more than the "
-                f"limit of {MOST_SAMPLES}; use graph=Anchors() with fewer features, first select features by a "
-                "ranking such as laplacian, or take a sample of the rows."
-            )
         self._walks = terms
         self.num, self.den, self.total = np.zeros(columns.shape[1]), columns.squares(), 0.0
         for term, F in terms:

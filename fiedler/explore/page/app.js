@@ -98,9 +98,13 @@ class Explore {
     }
   }
 
-  ended() {
-    this.say("The server has stopped. Your answers are saved; start fiedler explore again to go on.", true);
+  // `asking`: whether something was asked that nobody has done.
+  ended(asking = false) {
+    const { command, kept_in: file } = this.table || {};
+    const text = `The server has stopped${asking ? ", so this was not done" : ""}. Your earlier answers are saved${file ? ` in ${file}` : ""}. To go on, start it again${command ? `: ${command}` : "."}`;
+    this.say(text, true);
     this.root.dataset.ended = "true";
+    return text;
   }
 
   say(text, wrong = false) {
@@ -186,7 +190,7 @@ class Explore {
     this.describing = setTimeout(async () => {
       const reply = await this.rowOf(row);
       if (!reply) return;
-      const lines = [...first, ...reply.values.map(([name, value]) => `${name}: ${value === null ? "missing" : value}`)];
+      const lines = [...first, ...reply.values.map(([name, value]) => `${name}: ${value}`)];
       tell(lines, reply.picture ? rowPicture(reply.picture, this.table) : null);
     }, 80);
   }
@@ -261,7 +265,7 @@ class Explore {
   }
 
   colourNames() {
-    return this.state.labels.names.map((_, code) => (code < CLASS_COLOURS ? `C${code}` : "ink"));
+    return this.state.labels.colours.map((at) => (at < CLASS_COLOURS ? `C${at}` : "ink"));
   }
 
   looks(colours) {
@@ -278,7 +282,7 @@ class Explore {
     const unknown = [];
     labels.values.forEach((code, i) => (code < 0 ? unknown : groups[code]).push(i));
     return [plain(unknown), ...groups.map((points, code) => ({
-      points, shape: shapeOf(code), fill: code < CLASS_COLOURS ? colours[`C${code}`] : colours.ink, alpha: 0.9, size: unknown.length ? 1.3 : 1, least: 4,
+      points, shape: shapeOf(labels.colours[code]), fill: colours[this.colourNames()[code]], alpha: 0.9, size: unknown.length ? 1.3 : 1, least: 4,
     }))];
   }
 
@@ -305,7 +309,7 @@ class Explore {
     } else if (labels.kind === "target" && this.colourBy === "label") {
       items.push(make("span", {}, "target: low ", make("span", { class: "fx-ramp" }), " high"));
     } else if (labels.kind === "classes" && this.colourBy === "label") {
-      labels.names.slice(0, 14).forEach((name, code) => items.push(make("span", { class: "fx-key" }, shapeIcon(code), make("span", { text: name }))));
+      labels.names.slice(0, 14).forEach((name, code) => items.push(make("span", { class: "fx-key" }, shapeIcon(labels.colours[code]), make("span", { text: name }))));
       if (labels.names.length > 14) items.push(make("span", { text: `and ${labels.names.length - 14} more` }));
     }
     if (this.state.pairs.length) items.push(make("span", { class: "fx-key" }, make("span", { class: "fx-must" }), make("span", { text: "same" })), make("span", { class: "fx-key" }, make("span", { class: "fx-cannot" }), make("span", { text: "different" })));
@@ -395,5 +399,5 @@ function mixed(low, high, t) {
 
 export function startExplore(root, transport) {
   const explore = new Explore(root, transport);
-  return { noticed: (version) => explore.noticed(version), ended: () => explore.ended() };
+  return { noticed: (version) => explore.noticed(version), ended: (asking) => explore.ended(asking) };
 }

@@ -28,7 +28,7 @@ export function lineChart({ title, series, width = 260, height = 120, mark = nul
   return make("figure", { class: "fx-figure" }, make("figcaption", { text: title }), svg);
 }
 
-export function histogram(groups, names, colourNames, width = 300) {
+export function histogram({ groups, ends }, names, colourNames, width = 300) {
   const rows = groups.classes ? groups.classes.map((counts, code) => [names[code], counts, colourNames[code]]) : [["all rows", groups.all, "accent"]];
   const figure = make("div", { class: "fx-histograms" });
   for (const [name, counts, colour] of rows.slice(0, 12)) {
@@ -43,8 +43,7 @@ export function histogram(groups, names, colourNames, width = 300) {
     });
     figure.append(make("div", { class: "fx-histogram-row" }, make("span", { class: "fx-name", text: name }), svg));
   }
-  const edges = groups.edges;
-  figure.append(make("div", { class: "fx-range" }, make("span", { text: shortNumber(edges[0]) }), make("span", { text: shortNumber(edges[edges.length - 1]) })));
+  figure.append(make("div", { class: "fx-range" }, ends.map((text) => make("span", { text }))));
   return figure;
 }
 

@@ -85,7 +85,7 @@ export class RankingPanel {
     replace(this.detail,
       make("div", { class: "fx-row" }, make("h3", { text: name }), button("Close", () => this.app.showFeature(null), { class: "fx-button fx-small" })),
       reply.why ? make("p", { class: "fx-why", text: reply.why }) : null,
-      histogram(reply.groups, state.labels.names, this.app.colourNames()),
+      histogram(reply, state.labels.names, this.app.colourNames()),
       correlation === undefined ? null : make("p", { class: "fx-muted", text: `correlation with the target: ${correlation === null ? "–" : correlation}` }),
       copies.length ? make("div", {}, make("p", { class: "fx-muted", text: "Features with similar values:" }), make("ul", { class: "fx-copies" }, copies)) : make("p", { class: "fx-muted", text: "No other feature has similar values (|r| of at least 0.7)." }));
     this.detail.hidden = false;
