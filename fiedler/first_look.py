@@ -53,7 +53,7 @@ class ColumnLook(NamedTuple):
         Its name.
     role : {"feature", "id", "target candidate", "text", "constant", "copy", "empty", "wrong cells"}
         What the column is probably for. Text, empty and wrong columns are not used.
-    kind : {"number", "boolean", "ordered", "category", "date", "text"}
+    kind : {"number", "ordered", "category", "date", "text"}
         What it holds.
     missing : int
         Number of missing cells.

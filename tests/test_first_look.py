@@ -114,11 +114,11 @@ def test_the_line_of_python_works():
 
 def test_wrong_cells_are_shown_and_left_out(tmp_path):
     frame = table()[["the size", "weight", "again", "no"]].astype(object)
-    frame.loc[4, "the size"] = "1.2O"
+    frame.loc[4, "the size"] = "<0.1"
     frame.to_csv(tmp_path / "t.csv", index=False)
     found = fiedler.look(tmp_path / "t.csv")
     assert found.columns[0].role == "wrong cells"
-    assert "line 6, column 'the size': '1.2O' is not a number" in repr(found)
+    assert "line 6, column 'the size': '<0.1' is not a number" in repr(found)
     assert found.guesses["drop"] == ("the size",)
     failed = run("rank", tmp_path / "t.csv")
     assert failed.exit_code == 1

@@ -208,7 +208,7 @@ def read_table(
     numeric_only : bool, default=False
         Whether to leave out columns that hold no numbers, with a warning that names them. By default columns of
         categories, dates and truth values are features, and texts with many different values are left out with a
-        warning. A column of numbers with some other cells is an error in any case.
+        warning. A few words among numbers are missing values; a column with numbers in several notations is an error.
     skip_rows : int, optional
         Number of lines above the table in a CSV or Excel file. By default lines of one cell above a table are taken for
         titles; a warning is issued.
@@ -278,6 +278,7 @@ def read_table(
         raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
     if names is not None:  # for the features only, or also for the columns that are left out
         given, left_out = read_names(names), set(found.layout.get("left_out", ()))
+        left_out |= set(found.layout.get("ids", ()))
         places = sorted([*found.layout["features"], *left_out]) if left_out else []
         if left_out and len(given) == len(places):
             given = [name for name, place in zip(given, places, strict=True) if place not in left_out]

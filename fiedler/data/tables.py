@@ -30,11 +30,24 @@ from ..errors import ParameterError
 from ..validation import check_choice, is_sparse, require
 from ..words import did_you_mean, first_line
 from . import text
-from .columns import Column, Groups, Prepared, category_column, checked, encode, notes_on, read_column, sentences
+from .columns import (
+    Column,
+    Groups,
+    Prepared,
+    category_column,
+    checked,
+    encode,
+    kept,
+    notes_on,
+    of_levels,
+    read_column,
+    sentences,
+    unused,
+)
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number, named_damage
 from .memory import TEXT_BYTES, check_size
 from .source import Source, cells_per_column
-from .text import MISSING, Cells, gather, some, to_number
+from .text import Cells, as_number, gather, some, to_number
 from .work import counting
 
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
@@ -271,32 +284,43 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
         features, said = usable(request, names, features, odd)
         out, notes, odd = sorted([*out, *odd]), notes + said, {}
     layout = found.layout | {"features": features, "left_out": out}
+    typed, wrong = dict[int, Column](), dict[int, str]()
     if not odd and not codes:
         places = [place[j] for j in features]
-        X = found.X if places == list(range(found.X.shape[1])) else np.take(found.X, places, axis=1)
-        return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
-    typed: dict[int, Column] = {}
-    for j in features:
-        if j not in odd and j not in codes:
-            typed[j] = checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
-        elif isinstance(raw[j], Column):
-            typed[j] = raw[j]
-        else:
-            cells = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in raw[j]]
-            typed[j] = (category_column if j in codes else read_column)(names[j], cells)
-    wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j])}
-    if request.lenient:
-        typed |= {j: typed[j]._replace(kind="wrong") for j in wrong}
+        X, groups = found.X if places == list(range(found.X.shape[1])) else np.take(found.X, places, axis=1), None
+        if not request.lenient and isinstance(X, np.ndarray) and len(X):
+            typed = {features[k]: column for k, column in unused(X, [names[j] for j in features]).items()}
+            typed = {j: column for j, column in typed.items() if column.kind == "id"}
+        used = [j for j in features if j not in typed]
+        X = X if len(used) == len(features) else np.take(X, np.flatnonzero(np.isin(features, used)), axis=1)
     else:
-        usable(request, names, features, wrong)
-    used, said = [j for j in features if typed[j].used], notes_on(typed.values())
+        for j in features:
+            if j not in odd and j not in codes:
+                typed[j] = checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
+            elif isinstance(raw[j], Column):
+                typed[j] = raw[j]
+            else:
+                typed[j] = (
+                    category_column(names[j], raw[j]) if j in codes else read_column(names[j], raw[j], found.number)
+                )
+        wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j], found.number)}
+        if not request.lenient:
+            usable(request, names, features, wrong)
+        typed = {
+            j: c._replace(kind="wrong") if j in wrong else c if request.lenient else kept(c) for j, c in typed.items()
+        }
+        used = [j for j in features if typed[j].used]
+        X, groups = encode([typed[j] for j in used])
+        groups = groups if X.shape[1] != len(used) else None
+    said, ids = notes_on(typed.values()), [j for j in typed if typed[j].kind == "id"]
     if not used and not request.lenient:
         raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
     notes += [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
-    X, groups = encode([typed[j] for j in used])
-    layout |= {"features": used, "left_out": sorted({*out, *features} - set(used))}
-    made = Contents(X, [names[j] for j in used], y, row_ids, layout, notes, columns=list(typed.values()))
-    made.groups, made.wrong = groups if X.shape[1] != len(used) else None, {names[j]: odd[j] for j in wrong}
+    # A column that numbers the rows is written again, as an id is.
+    layout |= {"features": used, "left_out": sorted({*out, *features} - {*used, *ids}), "ids": ids}
+    made = Contents(X, [names[j] for j in used], y, row_ids, layout, notes, groups)
+    made.columns = list(typed.values()) if odd or codes else None
+    made.wrong = {names[j]: odd[j] for j in wrong}
     return made
 
 
@@ -319,11 +343,9 @@ def usable(request: Request, names: list[str], features: list[int], bad: dict[in
     return [j for j in features if j not in bad], [f"{request.path}: {some(gone)} skipped: not numeric."]
 
 
-def _holds_numbers(column: Column) -> bool:
-    """Whether a column holds mostly numbers, and is no category: its values are many, or occur hardly three times."""
-    if column.kind == "number":  # Python reads 1_000 and decimal points, tables may not mean it
-        return True
-    numbers = np.array([to_number(level, False) is not None for level in column.levels])
+def _holds_numbers(column: Column, number: Callable[[Any], float | None]) -> bool:
+    """Whether a column that is not read as numbers holds mostly numbers, which are not the codes of a category."""
+    numbers = np.array([number(level) is not None for level in column.levels])
     codes = column.values[column.known].astype(np.intp)
     rare = column.kind == "text" or len(codes) < _REPEATED * len(numbers)
     return column.kind in ("category", "text") and rare and 2 * int(numbers[codes].sum()) >= len(codes)
@@ -530,18 +552,6 @@ def check_infinite(table: Table) -> np.ndarray:
 # -------------------------------------------------------------------- cells of all formats
 
 
-def as_number(cell: Any) -> float | None:
-    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
-    if cell is None or isinstance(cell, str):
-        return to_number(cell or "", False)
-    try:
-        return float(cell)
-    except OverflowError:  # an integer of more than 308 digits
-        return np.inf if cell > 0 else -np.inf
-    except (TypeError, ValueError):
-        return None
-
-
 def _transposed(
     request: Request, rows: list[list[Any]], number: Callable[[Any], float | None], shown: Callable[[Any], Any] = str
 ) -> Cells:
@@ -588,6 +598,7 @@ def _read_csv(request: Request, encoding: str | None) -> Cells:
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
     if dialect.decimal_comma:  # a target has the decimal mark of the features
         found.shown = lambda cell: cell.replace(",", ".") if text.COMMA.fullmatch(cell) else cell
+        found.number = partial(to_number, decimal_comma=True)
     found.notes, found.layout["dialect"] = dialect.notes, dialect
     return found
 
@@ -658,12 +669,12 @@ def read_arrow(request: Request) -> Contents:
     cells: dict[int, Any] = {j: load([j]).column(0).to_pylist() for j in texts}
     for j in others:
         column = load([j]).column(0)
-        if j not in codes and getattr(column.type, "ordered", False):
-            coded = column.unify_dictionaries().combine_chunks()
-            values = coded.indices.to_numpy(zero_copy_only=False).astype(np.float64)
-            cells[j] = checked(Column(names[j], "ordered", values, list(map(str, coded.dictionary.to_pylist()))))
-        else:
+        if j in codes or not hasattr(column.type, "ordered"):
             cells[j] = (category_column if j in codes else read_column)(names[j], column.to_pylist())
+        else:
+            coded = column.unify_dictionaries().combine_chunks()
+            places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            cells[j] = of_levels(names[j], places, coded.dictionary.to_pylist(), column.type.ordered)
     return arrange(replace(request, kept=None), lambda _: Cells(X, numeric, cells, odd, names))
 
 

@@ -356,11 +356,24 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
+def as_number(cell: Any) -> float | None:
+    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
+    if cell is None or isinstance(cell, str):
+        return to_number(cell or "", False)
+    try:
+        return float(cell)
+    except OverflowError:  # an integer of more than 308 digits
+        return np.inf if cell > 0 else -np.inf
+    except (TypeError, ValueError):
+        return None
+
+
 @dataclass
 class Cells:
     """The columns of a file, read once: those of numbers as one matrix, the others as they are in the file.
 
-    ``again(places)`` reads the cells of columns of numbers, and ``shown`` makes a label or a row id of a cell.
+    ``again(places)`` reads the cells of columns of numbers, ``number`` reads a cell, and ``shown`` makes a label or row
+    id of a cell.
     """
 
     X: Any
@@ -369,6 +382,7 @@ class Cells:
     odd: dict[int, Any]  # for each column that was expected to hold numbers, its first other cell, or what it holds
     names: list[str] = field(default_factory=list)
     again: Callable[[list[int]], dict[int, list[Any]]] = lambda places: {}
+    number: Callable[[Any], float | None] = as_number
     shown: Callable[[Any], Any] = lambda cell: cell
     first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
     layout: dict[str, Any] = field(default_factory=dict)
