@@ -78,6 +78,25 @@ def test_a_correlation_does_not_depend_on_units(noise, unit, of_target):
     np.testing.assert_allclose(Correlation().evaluate(noise * unit, y * of_target), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-170, 1e155])
+def test_a_correlation_of_groups_or_with_missing_values_does_not_depend_on_units(noise, unit):
+    y, groups, holed = noise[:, 0] + noise[:, 1], np.arange(30) // 3, noise.copy()
+    holed[::7, 2] = np.nan
+    for X, columns in ((noise, groups), *([(holed, groups), (holed, None)] * (unit < 1))):  # filling reads distances
+        of_unit = lambda unit: Correlation().evaluate(Problem.of(X * unit, groups=columns), y)  # noqa: B023, E731
+        np.testing.assert_allclose(of_unit(unit), of_unit(1.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e155])
+def test_likeness_of_groups_does_not_depend_on_units(noise, unit):
+    twice = np.hstack([noise[:, :6], noise[:, :3] + 0.01 * noise[:, 6:9]])
+    fit = lambda X: SpectralSelector("correlation", n_features_to_select=2, redundancy=0.9, screen=None).fit(  # noqa: E731
+        X, noise[:, 0], groups=np.arange(9) // 3
+    )
+    assert set(fit(twice).stands_for_) != {-1}
+    np.testing.assert_array_equal(fit(twice * unit).stands_for_, fit(twice).stands_for_)
+
+
 def test_minus_one_in_a_stated_target_is_a_number(noise):
     y = np.round(3 * noise[:, 0]).astype(int)
     expected = Relevance(task="target").evaluate(noise, y + 100)

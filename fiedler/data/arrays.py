@@ -287,9 +287,9 @@ def scaled(X: Matrix, how: str) -> Matrix:
     return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
 
 
-def without_units(C: np.ndarray) -> np.ndarray:
-    """Columns divided by a power of two near their largest value, which is exact, so that no square overflows."""
-    return np.ldexp(C, -np.frexp(np.fmax.reduce(np.abs(C), axis=0))[1])  # fmax passes over NaN
+def without_units(C: np.ndarray, axis: int | None = 0) -> np.ndarray:
+    """Columns (or all of C) divided by a power of two near their largest value: exact, and no square overflows."""
+    return np.ldexp(C, -np.frexp(np.fmax.reduce(np.abs(C), axis=axis))[1])  # fmax passes over NaN
 
 
 class Uneven(NamedTuple):
