@@ -12,6 +12,7 @@ from fiedler import KNN, MCFS, Correlation, Graph, Precomputed, Problem, Relevan
 from fiedler.cli import main
 from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, tune, tune_lambda
+from fiedler.io import read_table
 from fiedler.words import did_you_mean
 
 
@@ -211,3 +212,52 @@ def test_a_name_that_resembles_nothing_gets_no_suggestion():
 def test_labels_that_are_all_unknown_are_said(noise):
     with pytest.warns(UserWarning, match="unknown"):
         SpectralSelector("subset", n_features_to_select=3).fit(noise, np.full(120, -1))
+
+
+# -------------------------------------------------------------------- layouts of files
+
+
+@pytest.mark.parametrize("header", ["size, mm;weight, kg;kind", "size, mm;weight;kind", "size, in mm, wet;weight;kind"])
+@pytest.mark.filterwarnings("ignore:.*decimal comma:UserWarning", "ignore:.*not purely:UserWarning")
+def test_commas_in_the_header_of_a_file_with_semicolons_and_decimal_commas(tmp_path, header):
+    (tmp_path / "t.csv").write_text(header + "\n" + "\n".join(f"{i % 7},5;{i % 3},25;k{i % 2}" for i in range(30)))
+    table = read_table(tmp_path / "t.csv", target="kind")
+    assert table.feature_names.tolist() == header.split(";")[:2]
+    np.testing.assert_array_equal(table.X[1], [1.5, 1.25])
+
+
+@pytest.mark.parametrize("title", ["", "Results of May\n\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.filterwarnings("ignore:.*title:UserWarning")
+def test_names_of_several_lines(tmp_path, delimiter, title):
+    names = ['"size; in\nmm, wet | dry"', "b", *[f'"c{j}\n(kg)"' for j in range(30)]]
+    rows = [delimiter.join([f"{i % 7}.5", *"12" * 15, f"{i}.25"]) for i in range(30)]
+    (tmp_path / "t.csv").write_text(title + delimiter.join(names) + "\n" + "\n".join(rows))
+    table = read_table(tmp_path / "t.csv")
+    assert table.feature_names.tolist() == [name.strip('"') for name in names]
+    assert table.shape == (30, 32)
+
+
+ABOVE = {
+    "two rows of two cells": ["Operator,Smith,,", "Date,2024-05-01,,"],
+    "rows of their own width": ["Operator,Smith", "Made with,X 200"],
+    "groups of columns": [",Measured,,Computed"],
+    "a title and a row": ["Results,,,", "Operator,Smith,Batch,"],
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+@pytest.mark.filterwarnings("ignore:.*title:UserWarning")
+def test_rows_above_the_header(tmp_path, above, suffix):
+    rows = [*(line.split(",") for line in above), list("abcd"), *([f"k{i}", i % 7, i % 5, i + 0.5] for i in range(30))]
+    if suffix == "csv":
+        (tmp_path / "t.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    else:
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append([cell if cell != "" else None for cell in row])
+        book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / f"t.{suffix}", id_column="a")
+    assert table.feature_names.tolist() == ["b", "c", "d"]
+    assert table.shape == (30, 3)

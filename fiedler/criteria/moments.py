@@ -99,7 +99,7 @@ class Correlation(Criterion):
         n = per_feature(problem, measured[rows].sum(axis=0).astype(np.float64))
         owner = np.arange(problem.n_features) if problem.groups is None else problem.groups.owner
         size = np.full(problem.n_features, -2000)  # a power of two per feature, so that no square overflows
-        np.maximum.at(size, owner, np.frexp(np.ptp(problem.X, axis=0))[1])
+        np.maximum.at(size, owner, np.frexp(np.ptp(np.asarray(problem.X), axis=0))[1])
 
         def parts(F: Any, columns: slice) -> np.ndarray:
             K = measured[rows, columns]

@@ -210,8 +210,8 @@ def read_table(
         categories, dates and truth values are features, and texts with many different values are left out with a
         warning. A few words among numbers are missing values; a column with numbers in several notations is an error.
     skip_rows : int, optional
-        Number of lines above the table in a CSV or Excel file. By default lines of one cell above a table are taken for
-        titles; a warning is issued.
+        Number of lines above the table in a CSV or Excel file. By default lines above the names that fill at most
+        half of the columns are taken for titles; a warning is issued.
     transpose : bool, default=False
         Whether the file holds one feature per row, with its name in the first cell, as tables of genes often do.
     categories : str, int or several, optional

@@ -9,9 +9,11 @@ the labels among named arrays.
 from __future__ import annotations
 
 import csv
+import gc
 import math
 import os
 import re
+import sys
 import warnings
 import zipfile
 from array import array
@@ -811,12 +813,9 @@ def _read_sheet(request: Request) -> Cells:
         raise ValueError(f"{path}: the sheet is empty.")
     width = max(len(row) for _, row in kept)
     kept = [(line, row + [None] * (width - len(row))) for line, row in kept]
-    if request.skip_rows is None:  # titles are rows of one cell above a row that fills at least half of the columns
-        filled = (sum(_shown(cell).strip() != "" for cell in row) for _, row in kept[:11])
-        titles, most = next(((at, count) for at, count in enumerate(filled) if count > 1), (0, 0))
-        if titles and 2 * most >= width:
-            kept, skip = kept[titles:], kept[titles][0] - 1
-            notes.append(text.title_note(path, skip))
+    if request.skip_rows is None and (titles := text.title_rows([list(map(_shown, row)) for _, row in kept[:20]])):
+        kept, skip = kept[titles:], kept[titles][0] - 1
+        notes.append(text.title_note(path, skip))
     first, *others = ([_shown(cell) for cell in row] for _, row in kept[:20])
     first = [cell.strip() for cell in first]
     if header is None:
@@ -862,12 +861,23 @@ def save_sheet(path: Path, rows: Iterable[Iterable[Any]], named: str | Path) -> 
         cell.data_type = "s"  # otherwise a name such as =A1 would be a formula
         return cell
 
-    for number, row in enumerate(rows):
-        if number >= _MOST_ROWS:
-            raise ValueError(f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are more; use .csv.")
-        sheet.append([as_cell(value) for value in row])
-    with open(path, "wb") as file:
-        book.save(file)
+    failed = None
+    try:
+        for number, row in enumerate(rows):
+            if number >= _MOST_ROWS:
+                raise ValueError(f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are more; use .csv.")
+            sheet.append([as_cell(value) for value in row])
+        with open(path, "wb") as file:
+            book.save(file)
+    except OSError as error:
+        failed = error.errno, error.strerror
+    if failed is not None:
+        # What openpyxl leaves open fails once more when it is closed, and Python would print that after our message.
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        book = sheet = None
+        gc.collect()
+        sys.unraisablehook = hook
+        raise OSError(*failed)
 
 
 @contextmanager
