@@ -125,9 +125,9 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 991,
+    "cli": 993,
     "criteria": 1_475,
-    "data": 3_258,
+    "data": 3_275,
     "engine": 2_319,
     "evaluate": 1_351,
     "explore": 1_314,
@@ -137,7 +137,7 @@ BUDGET = {
     "selection": 778,
     "sets": 941,
     "significance": 646,
-    "top": 1_881,
+    "top": 1_934,
 }
 
 

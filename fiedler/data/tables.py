@@ -17,7 +17,7 @@ import sys
 import warnings
 import zipfile
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
@@ -39,6 +39,7 @@ from .columns import (
     category_column,
     checked,
     encode,
+    is_missing,
     kept,
     notes_on,
     of_levels,
@@ -265,8 +266,14 @@ def read_cells(
     role = roles(names, request, more.get("first_names_rows", False))
     numeric = [j for j in role.features if j not in role.codes]
     found = gather(list(range(len(names))), []) if request.kept else gather(numeric, role.texts)
+    place = {j: k for k, j in enumerate(found.numeric)}
+    unnamed = [j for j, name in enumerate(names) if not name and (j in place or j in found.cells)]
+    nothing = [j for j in unnamed if all(map(is_missing, found.X[:, place[j]] if j in place else found.cells[j]))]
+    middle = {*unnamed} - {0, len(names) - 1, *nothing}  # at the ends an unnamed column holds the names of the rows
+    names = [f"x{j}" if j in middle else name for j, name in enumerate(names)]
     odd = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.odd.items()}
-    return replace(found, names=names, odd=odd, again=lambda places: gather([], places).cells, **more)
+    more |= {"names": names, "nothing": nothing, "odd": odd}
+    return replace(found, again=lambda places: gather([], places).cells, **more)
 
 
 def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
@@ -276,7 +283,7 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
     """
     found = read(request) if request.kept is None else request.kept.cells(request, read)
     names, place = found.names, {j: k for k, j in enumerate(found.numeric)}
-    role = roles(names, request, found.first_names_rows)
+    role = roles(names, request, found.first_names_rows, found.nothing)
     features, codes, out, notes = role.features, role.codes, role.dropped, list(found.notes)
     again = [j for j in role.texts if j in place]
     raw = found.cells | (found.again(again) if again else {})
@@ -316,14 +323,23 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
         groups = groups if X.shape[1] != len(used) else None
     said, ids = notes_on(typed.values()), [j for j in typed if typed[j].kind == "id"]
     if not used and not request.lenient:
-        raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
+        message = f"{request.path} has no column that can be used: {'; '.join(said)}"
+        raise _no_table(message, request, layout.get("sheets", ()))
     notes += [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
     # A column that numbers the rows is written again, as an id is.
-    layout |= {"features": used, "left_out": sorted({*out, *features} - {*used, *ids}), "ids": ids}
+    layout |= {"features": used, "left_out": sorted({*out, *features} - {*used, *ids}), "ids": ids, "places": features}
     made = Contents(X, [names[j] for j in used], y, row_ids, layout, notes, groups)
     made.columns = list(typed.values()) if odd or codes else None
     made.wrong = {names[j]: odd[j] for j in wrong}
     return made
+
+
+def _no_table(message: str, request: Request, sheets: Sequence[str]) -> ParameterError:
+    """An error about a sheet without a table, which names the next sheet."""
+    at = position(request.sheet or 0, list(sheets), request.path, "sheet") if sheets else 0
+    ways = {f"sheet={sheet!r}": ("sheet", sheet) for sheet in sheets[at + 1 : at + 2]}
+    more = "".join(f"; choose another sheet with {way}" for way in ways)
+    return ParameterError(f"{message}{more}.", parameter="sheet", value=sheets, way_out=ways)
 
 
 def usable(request: Request, names: list[str], features: list[int], bad: dict[int, str]) -> tuple[list[int], list[str]]:
@@ -368,7 +384,7 @@ class Roles(NamedTuple):
         return [j for j in (self.target, self.row_ids, *self.codes) if j is not None]
 
 
-def roles(names: list[str], request: Request, first_names_rows: bool = False) -> Roles:
+def roles(names: list[str], request: Request, first_names_rows: bool = False, nothing: Sequence[int] = ()) -> Roles:
     """The roles of named columns; the first id column names the rows, and the others are not used."""
     place = lambda column: position(column, names, request.path)  # noqa: E731
     target = None if request.target is None else place(request.target)
@@ -378,8 +394,9 @@ def roles(names: list[str], request: Request, first_names_rows: bool = False) ->
         raise ValueError(f"{request.path}: column {names[both] or both!r} is in drop, and named as target or id.")
     # R and pandas write row names in a column without a name.
     unnamed = [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
+    unnamed = [j for j in unnamed if j not in nothing]
     ids = [j for j in ids or [0] * first_names_rows or unnamed if j != target]
-    features = [j for j in range(len(names)) if j not in {target, *ids, *dropped}]
+    features = [j for j in range(len(names)) if j not in {target, *ids, *unnamed, *dropped, *nothing}]
     if not features:
         raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
     every = request.categories == ["all"] and "all" not in names
@@ -807,19 +824,19 @@ def read_xlsx(request: Request) -> Contents:
 
 def _read_sheet(request: Request) -> Cells:
     path, skip, header, notes = request.path, request.skip_rows or 0, request.header, list[str]()
-    with _open_sheet(path, request.sheet) as rows:
+    with _open_sheet(path, request.sheet) as (sheets, rows):
         kept = [(line, row) for line, row in rows if row and line > skip]
     if not kept:
-        raise ValueError(f"{path}: the sheet is empty.")
+        raise _no_table(f"{path}: the sheet is empty", request, sheets)
     width = max(len(row) for _, row in kept)
     kept = [(line, row + [None] * (width - len(row))) for line, row in kept]
     if request.skip_rows is None and (titles := text.title_rows([list(map(_shown, row)) for _, row in kept[:20]])):
         kept, skip = kept[titles:], kept[titles][0] - 1
         notes.append(text.title_note(path, skip))
-    first, *others = ([_shown(cell) for cell in row] for _, row in kept[:20])
+    first, *below = ([_shown(cell) for cell in row] for _, row in kept[:20])
     first = [cell.strip() for cell in first]
     if header is None:
-        header, note = text.guess_header(first, others, named=request.named)
+        header, note = text.guess_header(first, below, named=request.named)
         notes += [f"{path}: {note}"] * bool(note)
     if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
@@ -829,7 +846,7 @@ def _read_sheet(request: Request) -> Cells:
         names = first if header else [f"x{j}" for j in range(width)]
         gathered = partial(gather, path, lambda: kept[header:], as_number)
         found = read_cells(request, names, gathered, shown=_shown)
-    found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
+    found.layout |= {"sheet": request.sheet, "sheets": sheets, "skip": skip, "names_in": kept[0][0] if header else None}
     found.notes = notes
     return found
 
@@ -837,7 +854,7 @@ def _read_sheet(request: Request) -> Cells:
 def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
     """Write the kept columns of the sheet to a new workbook."""
     gone = dropped_columns(table, selected)
-    with _open_sheet(table.source, table.layout["sheet"]) as rows:
+    with _open_sheet(table.source, table.layout["sheet"]) as (_, rows):
         kept = (row for line, row in rows if line > table.layout.get("skip", 0))
         if table.layout.get("transposed"):
             save_sheet(path, (row for j, row in enumerate(filter(None, kept)) if j not in gone), path)
@@ -881,8 +898,8 @@ def save_sheet(path: Path, rows: Iterable[Iterable[Any]], named: str | Path) -> 
 
 
 @contextmanager
-def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
-    """The numbered rows of a sheet, without empty cells at their ends; errors of openpyxl become a ValueError."""
+def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[tuple[list[str], Iterator[tuple[int, list[Any]]]]]:
+    """The names of all sheets, and the numbered rows of one without empty cells at their ends."""
     openpyxl = require("openpyxl", "io", path)
     with named_damage(path, "a readable Excel file", "."), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
@@ -892,7 +909,7 @@ def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple
             sheet = book.worksheets[position(wanted or 0, names, path, "sheet")]
             sheet.reset_dimensions()  # the size that a file declares may be wrong
             with closing(sheet.iter_rows(values_only=True)) as rows:  # the iterator keeps the file open
-                yield _rows(rows, path)
+                yield names, _rows(rows, path)
 
 
 def _check_parts(path: Path) -> None:

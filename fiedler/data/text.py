@@ -413,6 +413,7 @@ class Cells:
     again: Callable[[list[int]], dict[int, list[Any]]] = lambda places: {}
     number: Callable[[Any], float | None] = as_number
     shown: Callable[[Any], Any] = lambda cell: cell
+    nothing: list[int] = field(default_factory=list)  # columns without a name and without a value
     first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
     layout: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
