@@ -125,7 +125,7 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 993,
+    "cli": 1_019,
     "criteria": 1_475,
     "data": 3_275,
     "engine": 2_319,
@@ -134,10 +134,10 @@ BUDGET = {
     "graphs": 1_498,
     "plots": 782,
     "report": 1_346,
-    "selection": 778,
+    "selection": 779,
     "sets": 941,
     "significance": 646,
-    "top": 1_934,
+    "top": 1_937,
 }
 
 

@@ -83,7 +83,10 @@ class Job:
         options["screen"] = None if self.options.get("screen") == "none" else self.options.get("screen", "auto")
         options["scale"] = "keep" if self.options["scale"] else None  # X is scaled already, for all commands alike
         selector = SpectralSelector(method, n_features_to_select=n_features, **options)
-        selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
+        with warnings.catch_warnings():
+            if self.options.get("top") is None:  # nobody asked for this number
+                warnings.filterwarnings("ignore", "n_features_to_select=")
+            selector.fit(self.problem, self.table.y if self.criterion.uses else None, **self.pairs)
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
             screen.note(f"{selector.screen_}; --screen none keeps them")
         return selector

@@ -428,10 +428,10 @@ class Resolved:
             raise ParameterError(
                 f"{name} has no form for features of several columns (categories or groups){why}; "
                 "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
-                "pass numeric columns only.",
+                f"{'pass numeric columns only' if self.accepts_missing else problem.only_numbers()}.",
                 parameter="criterion",
                 value=self.criterion,
-                way_out=ONLY_NUMBERS,
+                way_out=ONLY_NUMBERS | FILL_HOLES,
             )
         if problem.known is not None and not self.accepts_missing:
             raise ParameterError(
