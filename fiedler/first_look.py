@@ -401,7 +401,8 @@ def _target(columns: list[Column], levels: list[int]) -> Column | None:
     parts = Counter((found[1], found[3]) for found in numbered if found)
     alike = parts.most_common(1)[0][0] if parts else None
     others = [c for c, found in zip(features, numbered, strict=True) if not found or (found[1], found[3]) != alike]
-    numbers = [column for column in others if column.kind == "number"]
+    codes = {id(column) for column, _, count in fitting if count <= _CODES}
+    numbers = [column for column in others if column.kind == "number" and id(column) not in codes]
     return numbers[0] if len(numbers) == 1 and len(features) - len(others) >= _WIDE else None
 
 

@@ -87,6 +87,7 @@ TEXTS = {
     "ids that repeat": lambda: text(ids(plants())),
     "row numbers": lambda: text(plants().assign(no=np.arange(N) + 1)),
     "an index without a name": lambda: plants().to_csv(),
+    "empty rows of another width": lambda: text(plants(), below=",,\n,,,,,,,,,,\n"),
     "empty rows": lambda: text(plants(), below=",,,,,\n" * 3),
     "a row without values": lambda: text(plants()).replace("\np7,", "\n,,,,,\np7,", 1),
     "empty columns": lambda: empty_columns(plants()),
@@ -211,6 +212,13 @@ def test_commands_for_workbooks(tmp_path, name):
 # -------------------------------------------------------------------- roles
 
 
+def test_a_file_with_rows_of_delimiters_below_its_table_is_written_with_fewer_columns(tmp_path):
+    (tmp_path / "t.csv").write_text(text(plants(), ";", ",", below=";;\n"))
+    done = run("select", tmp_path / "t.csv", "--auto", "--top", "1", "--out", tmp_path / "s.csv")
+    assert done.exit_code == 0, done.stderr
+    assert pd.read_csv(tmp_path / "s.csv", sep=";").shape == (N, 2)
+
+
 def roles(path_or_frame):
     return {line.name: line.role for line in fiedler.look(path_or_frame).columns}
 
@@ -225,18 +233,25 @@ def test_the_only_number_among_wavelengths_is_the_target():
     assert roles(spectra())["Octane"] == "target candidate"
     plain = spectra().rename(columns=lambda name: name.replace(" nm", ""))
     assert roles(plain)["Octane"] == "target candidate"
+    assert roles(plain.assign(batch=np.arange(N) % 4))["Octane"] == "target candidate"
     assert "target candidate" not in roles(plain.assign(density=plain["Octane"] ** 2)).values()
     assert "target candidate" not in roles(plants()[["height", "leaves", "weight"]]).values()
 
 
 @pytest.mark.filterwarnings("ignore::fiedler.TableWarning")
 @pytest.mark.parametrize(
-    "make", [plants, spectra, lambda: ids(plants()), lambda: with_holes(plants()), lambda: empty_frame()]
+    "make",
+    [plants, spectra, lambda: waves(), lambda: ids(plants()), lambda: with_holes(plants()), lambda: empty_frame()],
 )
 def test_lines_of_python_work(make):
     command = fiedler.look(make()).command
     assert len(command) < 500
     assert eval(command, {"SpectralSelector": SpectralSelector, "frame": make()}).n_features_ > 0
+
+
+def waves():
+    """Wavelengths as pandas reads them from Excel: numbers as names, beside texts."""
+    return spectra().rename(columns=lambda name: int(name[:-3]) if name.endswith(" nm") else name).assign(batch=3.5)
 
 
 def empty_frame():

@@ -190,6 +190,14 @@ def test_instants_are_as_far_apart_as_they_are_in_every_form():
     np.testing.assert_allclose(read_column("when", fold).values, [0, 1 / 24] * 6, atol=1e-12)
 
 
+def test_words_among_numbers_that_repeat_are_missing():
+    ages = [str(20 + i % 60) for i in range(600)]
+    ages[3] = ages[300] = "k.A."
+    column = read_column("age", ages)
+    assert (column.kind, int(np.isnan(column.values).sum())) == ("number", 2)
+    assert read_column("code", [str(i % 6) if i else "x" for i in range(600)]).kind == "category"
+
+
 @pytest.mark.filterwarnings("ignore:.*decimal comma:UserWarning")
 def test_one_unreadable_cell_is_the_same_with_points_and_with_commas(tmp_path):
     rng = np.random.default_rng(0)

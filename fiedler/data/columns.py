@@ -172,9 +172,11 @@ def read_column(name: Any, cells: Sequence[Any], number: Callable[[Any], float |
         return _dates(name, seen.spread(days, np.float64))
     cells_of, odd = np.bincount(seen.codes, minlength=len(missing)), [k for k, v in enumerate(numbers) if v is None]
     n_known, n_odd = int(cells_of[~missing].sum()), int(cells_of[odd].sum())
-    # Numbers that hardly repeat, and few other cells: not the codes of a category, nor numbers in another notation.
+    # Numbers that hardly repeat, or are too many for a category, and few other cells, none in another notation.
     said = [str(seen.values[k]) for k in odd]
-    typos = _TYPOS * n_odd <= n_known < _REPEATED * (len(missing) - missing.sum()) and not any(map(_no_word, said))
+    n_different = len(missing) - int(missing.sum())
+    many = n_known < _REPEATED * n_different or n_different > MOST_LEVELS
+    typos = many and _TYPOS * n_odd <= n_known and not any(map(_no_word, said))
     if missing.all() or (odd and not typos):
         return category_column(name, seen)
     values = seen.spread((np.nan if value is None else value for value in numbers), np.float64)

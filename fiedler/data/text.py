@@ -361,9 +361,11 @@ def data_rows(path: Path, dialect: Dialect, even: bool = False) -> Iterator[tupl
             for row in reader:
                 if row and not skip:
                     line = dialect.skip + reader.line_num
+                    if len(row) != width and not any(map(str.strip, row)):
+                        continue  # delimiters only, as spreadsheets write them below a table
                     if even and len(row) != width:
-                        head = "header" if dialect.header else "first line"
-                        raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
+                        head = f"{'header' if dialect.header else 'first line'} has {width}; correct or remove it"
+                        raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head}.")
                     yield line, row
                 skip = skip and not row
         except csv.Error as error:
