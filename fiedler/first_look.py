@@ -35,6 +35,7 @@ _TARGETS = "class classes target label labels y outcome response diagnosis speci
 _TARGETS += " cell_type celltype"
 _IDS = "id ids index row rowid rownames sample samples sampleid patient patientid subject no nr key"
 _NUMBERED = re.compile(r"(\D*?)(\d+(?:[.,]\d+)?)(\D*)")  # a name such as 900, 900 nm or x1
+_VISITS = 4  # rows that an id may have on average
 _FEW = 20  # levels of a category that may be the target
 _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
 _MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
@@ -422,11 +423,13 @@ def _is_id(column: Column, levels: int) -> bool:
         return True
     whole = column.kind == "text" or (column.kind == "number" and bool((column.values % 1 == 0)[column.known].all()))
     called = name in _IDS.split() or name.endswith(("_id", ".id", " id"))
-    return called and whole and len(column.values) > 9 and 2 * levels > len(column.values)
+    return called and whole and len(column.values) > 9 and _VISITS * levels >= len(column.values)
 
 
 def _is_unique_text(column: Column) -> bool:
-    return column.kind == "text" and len(column.levels) == len(column.values) and not _is_odd(column)
+    n_known = int(column.known.sum())
+    unique = column.kind == "text" and len(column.levels) == n_known > 0.9 * len(column.values)
+    return unique and not _is_odd(column)
 
 
 def _is_odd(column: Column) -> bool:

@@ -227,6 +227,8 @@ def test_a_column_called_id_may_repeat_some_values():
     assert roles(ids(plants()))["Id"] == "id"
     assert roles(ids(plants()).rename(columns={"Id": "width"}))["width"] == "feature"
     assert roles(plants().assign(Id=np.arange(N) % 4))["Id"] == "feature"
+    assert roles(plants().assign(household_id=500 + np.arange(N) // 3))["household_id"] == "id"
+    assert roles(plants().assign(plant=[f"p{i}" if i else None for i in range(N)]))["plant"] == "id"
 
 
 def test_the_only_number_among_wavelengths_is_the_target():
