@@ -1,6 +1,7 @@
 """A table in a file and the same table in a frame: the same features, kinds, scores and order."""
 
 import datetime as dt
+import io
 import os
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -8,9 +9,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import fiedler
 from fiedler import Problem, SpectralSelector
+from fiedler.cli import main
 from fiedler.data.columns import read_column
 from fiedler.io import read_table
 
@@ -190,6 +193,12 @@ def test_instants_are_as_far_apart_as_they_are_in_every_form():
     np.testing.assert_allclose(read_column("when", fold).values, [0, 1 / 24] * 6, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_numbers_with_a_typing_error_are_numbers_for_numeric_only(tmp_path):
+    path = csv(pd.DataFrame(columns())[["size (mm)", "typo", "kind", "day"]], tmp_path)
+    assert read_table(path, numeric_only=True).feature_names.tolist() == ["size (mm)", "typo"]
+
+
 def test_words_among_numbers_that_repeat_are_missing():
     ages = [str(20 + i % 60) for i in range(600)]
     ages[3] = ages[300] = "k.A."
@@ -225,3 +234,15 @@ def test_columns_of_objects_that_are_numbers_and_dates_are_single_columns(rng):
     plain = frame.assign(when=(when - when.min()).total_seconds() / 86400, no=0, flag=y)
     expected = SpectralSelector("sselect", n_features_to_select=2, screen=None).fit(plain, y).ranking_
     np.testing.assert_array_equal(order, expected)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("table", TABLES)
+def test_the_command_line_ranks_as_a_frame_is_ranked(table, tmp_path):
+    frame = pd.DataFrame(TABLES[table](columns()))
+    options = ["-m", "laplacian", "--screen", "none", "-q"]
+    done = CliRunner().invoke(main, ["rank", str(csv(frame, tmp_path)), *options])
+    ranked = pd.read_csv(io.StringIO(done.stdout)).dropna(subset="score")
+    (scores, order), _ = of_frame(frame)
+    assert ranked["feature"].tolist() == order
+    np.testing.assert_allclose(ranked["score"], [scores[name] for name in order], rtol=1e-9)

@@ -289,9 +289,19 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
     raw = found.cells | (found.again(again) if again else {})
     y, row_ids = (None if j is None else list(map(found.shown, raw[j])) for j in (role.target, role.row_ids))
     odd = {j: found.odd[j] for j in features if j not in place and j not in codes}
+
+    def column(j: int) -> Column:
+        if j not in odd and j not in codes:
+            return checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
+        if isinstance(raw[j], Column):
+            return raw[j]
+        return category_column(names[j], raw[j]) if j in codes else read_column(names[j], raw[j], found.number)
+
     if request.numeric_only:
-        features, said = usable(request, names, features, odd)
-        out, notes, odd = sorted([*out, *odd]), notes + said, {}
+        words = {j: odd[j] for j in odd if j not in raw or column(j).kind != "number"}
+        features, said = usable(request, names, features, words)
+        out, notes = sorted([*out, *words]), notes + said
+        odd = {j: odd[j] for j in odd if j not in words}
     layout = found.layout | {"features": features, "left_out": out}
     typed, wrong = dict[int, Column](), dict[int, str]()
     if not odd and not codes:
@@ -303,15 +313,7 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
         used = [j for j in features if j not in typed]
         X = X if len(used) == len(features) else np.take(X, np.flatnonzero(np.isin(features, used)), axis=1)
     else:
-        for j in features:
-            if j not in odd and j not in codes:
-                typed[j] = checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
-            elif isinstance(raw[j], Column):
-                typed[j] = raw[j]
-            else:
-                typed[j] = (
-                    category_column(names[j], raw[j]) if j in codes else read_column(names[j], raw[j], found.number)
-                )
+        typed = {j: column(j) for j in features}
         wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j], found.number)}
         if not request.lenient:
             usable(request, names, features, wrong)
