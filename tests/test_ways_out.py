@@ -160,6 +160,7 @@ MISTAKES = [
         "s.csv: a report is an .html file.",
         [],
     ),
+    ("rank plain.csv --target y --layer x", "has no layers; leave out --layer x.", ["rank plain.csv --target y"]),
     ("rank title.csv --target y", "use --skip-rows 0 if this belongs", ["rank title.csv --target 3 --skip-rows 0"]),
     (
         "rank numbers.csv",

@@ -26,7 +26,7 @@ _SECONDS_UNSHOWN = 0.5  # a step shows no percentage before, because most steps 
 _FLAGS = {"y": "--target or --labels", "n_features_to_select": "--top", "n_features": "--features"}
 _FLAGS |= {"n_labels": "--shown", "n_draws": "--draws", "metrics": "--metric", "most_rows": "--rows"}
 _ALIKE = ["redundancy", "include", "alpha", "scale", "judge", "estimator", "must_link", "cannot_link", "unlabeled"]
-_ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "memory"]
+_ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "layer", "memory"]
 _FLAGS |= {name: f"--{name.replace('_', '-')}" for name in (*_ALIKE, "session", "port", "image")}
 
 

@@ -298,6 +298,10 @@ def read_contents(kind: str, request: Request) -> Contents:
     """What a file of one format holds, with samples as rows."""
     with named_damage(request.path, end="."):
         found = FORMATS[kind].read(request)
+        if request.layer is not None and "layer" not in found.layout:
+            message, named = f"{request.path} has no layers; leave out ", f"layer={request.layer!r}"
+            ways = {named: ("layer", request.layer)}
+            raise ParameterError(f"{message}{named}.", parameter="layer", value=request.layer, way_out=ways)
         return flipped(found, request.path) if request.transpose and "transposed" not in found.layout else found
 
 
