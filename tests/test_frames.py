@@ -146,3 +146,5 @@ def test_strange_cells_do_not_break_a_column():
     assert read_column("x", []).kind == "category"
     assert read_column("x", [float("inf"), 1.0, 2.0, 3.0, 4.0]).kind == "number"
     assert read_column("x", [None] * 9).kind == "empty"
+    first = dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5)))  # in UTC it has no date
+    assert read_column("x", [first, None, first + dt.timedelta(days=1)] * 5).kind == "date"

@@ -162,7 +162,8 @@ def read_column(name: Any, cells: Sequence[Any], number: Callable[[Any], float |
     ['category', 'number', 'date', 'number']
     """
     # Python takes two instants for equal that one clock shows twice, when summer time ends.
-    seen = Distinct([c.astimezone(UTC) if isinstance(c, datetime) and c.tzinfo is not None else c for c in cells])
+    zoned = lambda c: isinstance(c, datetime) and c.tzinfo is not None and 1 < c.year < 9999  # noqa: E731
+    seen = Distinct([c.astimezone(UTC) if zoned(c) else c for c in cells])
     missing = np.array([is_missing(value) for value in seen.values], dtype=bool)
     days, numbers = (
         [np.nan if gone else read(value) for value, gone in zip(seen.values, missing, strict=True)]
