@@ -9,9 +9,11 @@ The roles are guesses from names and values. ``--auto`` of the command line uses
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, NamedTuple
@@ -19,23 +21,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .data.arrays import dense, take_columns, uneven_columns
-from .data.columns import Column, checked, frame_columns, read_column
+from .data.columns import Column, checked, frame_columns, listed, read_column
 from .data.formats import FORMATS, file_format, read_contents
 from .data.memory import allocation_limit, memory_limit, physical_bytes
 from .data.source import Source
-from .data.tables import ReadOnce, Request
+from .data.tables import Contents, ReadOnce, Request
 from .data.text import BLANKS, existing
+from .errors import ParameterError
 from .validation import is_sparse
 from .words import html_table, printable, to_frame
 
 _TARGETS = "class classes target label labels y outcome response diagnosis species variety status survived vote churn"
+_TARGETS += " cell_type celltype"
 _IDS = "id ids index row rowid rownames sample samples sampleid patient patientid subject no nr key"
+_NUMBERED = re.compile(r"(\D*?)(\d+(?:[.,]\d+)?)(\D*)")  # a name such as 900, 900 nm or x1
+_VISITS = 4  # rows that an id may have on average
 _FEW = 20  # levels of a category that may be the target
 _UNEVEN = 100.0  # a factor between spreads at which scaling is suggested
 _MOST_CELLS = 5e7  # of a matrix of numbers whose columns are looked at one by one
 _CODES = 10  # whole numbers of a column that may be codes
 _SHOWN = 60  # columns in the text
-_FLAGS = 8  # options that the command spells out; beyond that it uses --auto
+FLAGS = 8  # columns and options that a command spells out; beyond that it uses --auto
 _WIDE, _TALL, _ALIKE = 8, 3, 0.5  # columns, rows per column, and correlation of a table with one feature per row
 # Ways out in Python and on the command line.
 _PYTHON = {"scale": "scale='standard'", "codes": "astype('category')"}
@@ -53,7 +59,7 @@ class ColumnLook(NamedTuple):
         Its name.
     role : {"feature", "id", "target candidate", "text", "constant", "copy", "empty", "wrong cells"}
         What the column is probably for. Text, empty and wrong columns are not used.
-    kind : {"number", "boolean", "ordered", "category", "date", "text"}
+    kind : {"number", "ordered", "category", "date", "text"}
         What it holds.
     missing : int
         Number of missing cells.
@@ -93,9 +99,9 @@ class Look:
     remarks : tuple of str
         What the user should know before a method is chosen.
     guesses : dict
-        The options of the command: ``target``, ``id_columns``, ``drop``, ``scale``, ``transpose``.
+        The options of the command: ``target``, ``id_columns``, ``drop``, ``scale``, ``transpose``, ``sheet``.
     command : str
-        A command, or a line of Python, that works.
+        A command, or a line of Python, that works; empty if the table has no feature or fewer than three rows.
     """
 
     source: str
@@ -118,7 +124,7 @@ class Look:
             many = {"text": "text", "empty": "empty", "wrong cells": "wrong cells", "copy": "copies"}
             words = (f"{n} {role if n == 1 else many.get(role, f'{role}s')}" for role, n in counts.items())
             lines.append(", ".join(words))
-        missing, cells = sum(column.missing for column in self.columns), self.n_rows * max(len(self.columns), 1)
+        missing, cells = sum(column.missing for column in self.columns), self.n_rows * len(self.columns)
         if missing:
             holed = sum(column.missing > 0 for column in self.columns)
             where = f"in {holed} column{'s' * (holed > 1)}"
@@ -146,7 +152,8 @@ class Look:
                 lines.append(f"... and {len(rows) - _SHOWN} more columns")
         if self.remarks:
             lines += ["", *(f"- {remark}" for remark in self.remarks)]
-        return "\n".join([*lines, "", "Run this:", f"  {self.command}"])
+        run = ["Run this:", f"  {self.command}"] if self.command else ["No method can use this table as it is."]
+        return "\n".join([*lines, "", *run])
 
     def _repr_html_(self) -> str:
         about = "".join(f"<p>{escape(line)}</p>" for line in self._header())
@@ -204,7 +211,7 @@ def look(
     unit    constant          category                1
     <BLANKLINE>
     Run this:
-      SpectralSelector().fit(frame.drop(columns=['no', 'kind']), frame['kind'])
+      SpectralSelector().fit(frame.drop(columns=['no', 'kind', 'unit']), frame['kind'])
     """
     if isinstance(table, (str, os.PathLike)):
         options = {"sheet": sheet, "header": header, "skip_rows": skip_rows, "transpose": transpose, "layer": layer}
@@ -214,8 +221,9 @@ def look(
         raise TypeError(f"look takes a path, or a pandas or polars frame, got {type(table).__name__}.")
     table = table.collect() if type(table).__name__ == "LazyFrame" else table
     columns = frame_columns(table)
-    found, remarks, guesses = _judged(columns, {}, len(table), _PYTHON)
-    return Look("frame", len(table), len(columns), "", "samples", found, remarks, guesses, _python(guesses, table))
+    found, remarks, guesses = _judged(columns, {}, _PYTHON, [str(column.name) for column in columns])
+    command = _python(guesses, table) if _can_run(found, len(table)) else ""
+    return Look("frame", len(table), len(columns), "", "samples", found, remarks, guesses, command)
 
 
 # -------------------------------------------------------------------- files
@@ -226,26 +234,43 @@ def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
     path = existing(file, FORMATS[kind].folder)
     request = Request(path, memory=physical_bytes() / 4, lenient=True, **options)
     request.kept = file if isinstance(file, ReadOnce) else None
-    contents = read_contents(kind, request)
-    X, columns = contents.X, contents.columns
+    try:
+        contents = read_contents(kind, request)
+    except ParameterError as error:  # the first sheet is empty, but there are others
+        if error.parameter != "sheet" or options["sheet"] is not None:
+            raise
+        contents = Contents(np.empty((0, 0)), layout={"sheets": error.value})
+    X, columns, sheets = contents.X, contents.columns, contents.layout.get("sheets", ())
     large = columns is None and (isinstance(X, Source) or float(X.shape[0]) * X.shape[1] > _MOST_CELLS)
     if columns is None and not large:
         X, names = X.tocsc() if is_sparse(X) else X, contents.names or [f"x{j}" for j in range(X.shape[1])]
         values = (dense(take_columns(X, [j])).ravel() for j in range(X.shape[1]))
         columns = [checked(Column(name, "number", column)) for name, column in zip(names, values, strict=True)]
-    if contents.row_ids is not None and columns is not None:
-        columns = [read_column("", list(contents.row_ids)), *columns]
-    columns = columns or []
+    columns, places = columns or [], contents.layout.get("places", range(X.shape[1]))
+    called = _called([str(column.name) for column in columns], list(places))
+    if contents.row_ids is not None and not large:
+        columns, called = [read_column("", list(contents.row_ids)), *columns], ["", *called]
     if not options["transpose"] and _rows_are_features(columns):
         return replace(_look_at_file(file, options | {"transpose": True}), rows_are="features")
-    n_rows, n_columns = contents.X.shape[0], len(columns) or contents.X.shape[1]
-    found, remarks, guesses = _judged(columns, contents.wrong, n_rows, _OPTIONS)
-    if not columns:
+    found, remarks, guesses = _judged(columns, contents.wrong, _OPTIONS, called)
+    n_rows, n_columns = (len(columns[0].values) if columns else X.shape[0]), len(columns) or X.shape[1]
+    if options["sheet"] is None and not any(line.role == "feature" and line.kind == "number" for line in found):
+        for sheet in sheets[1:]:  # the first sheet may hold notes
+            with suppress(ValueError):
+                other = _look_at_file(file, options | {"sheet": sheet})
+                if other.command:
+                    return replace(other, guesses=other.guesses | {"sheet": sheet})
+    if large:
         remarks = ("the matrix is large, so single columns are not shown",)
+    if obs := contents.layout.get("obs"):
+        about = [f"{column.name!r} ({len(column.levels) or column.kind})" for column in obs if column.used]
+        remarks += (f"obs holds {listed(about)}, the number of levels in brackets; --target NAME takes one as labels",)
+        guesses["target"] = next((str(obs[at].name) for at in called_targets([column.name for column in obs])), None)
     guesses["transpose"], dialect = options["transpose"], contents.layout.get("dialect")
     if dialect is None:
-        line = contents.layout.get("names_in")
-        layout = f"{kind} file" + (f", names in line {line}" if line else "")
+        line, book = contents.layout.get("names_in"), f" {list(sheets)}" * (len(sheets) > 1)
+        shown = f", sheet {options['sheet'] or sheets[0]!r} of{book}" if book else ""
+        layout = f"{kind} file{shown}" + (f", names in line {line}" if line else "")
     else:
         encoding = {None: "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}[dialect.encoding]
         header = f"names in line {dialect.skip + 1}" if dialect.header else "no names"
@@ -255,8 +280,20 @@ def _look_at_file(file: str | os.PathLike, options: dict[str, Any]) -> Look:
     given = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in stated.items()]
     given += {None: [], True: ["--header"], False: ["--no-header"]}[options["header"]]
     flags = flags_of(guesses)
-    command = ["fiedler rank", shlex.quote(str(path)), *given, *(["--auto"] if len(flags) > 2 * _FLAGS else flags)]
-    return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, " ".join(command))
+    command = ["fiedler rank", shlex.quote(str(path)), *given, *(["--auto"] if len(flags) > 2 * FLAGS else flags)]
+    line = " ".join(command) if large or _can_run(found, n_rows) else ""
+    return Look(str(path), n_rows, n_columns, layout, "samples", found, remarks, guesses, line)
+
+
+def _called(names: list[str], places: list[int]) -> list[str]:
+    """What the command line calls columns: names, or numbers for names that are empty, repeated or not printable."""
+    plain = Counter(names)
+    fits = [bool(name) and plain[name] == 1 and name.isprintable() for name in names]
+    return [name if fit else str(place) for name, fit, place in zip(names, fits, places, strict=True)]
+
+
+def _can_run(found: Sequence[ColumnLook], n_rows: int) -> bool:
+    return n_rows > 2 and any(line.role == "feature" for line in found)
 
 
 def _rows_are_features(columns: list[Column]) -> bool:
@@ -276,7 +313,7 @@ def _rows_are_features(columns: list[Column]) -> bool:
 
 
 def _judged(
-    columns: list[Column], wrong: dict[str, str], n_rows: int, ways: dict[str, str]
+    columns: list[Column], wrong: dict[str, str], ways: dict[str, str], called: list[str]
 ) -> tuple[tuple[ColumnLook, ...], tuple[str, ...], dict[str, Any]]:
     """A line per column, remarks, and the options that follow from them."""
     levels = [len(np.unique(column.values[column.known])) for column in columns]
@@ -298,20 +335,30 @@ def _judged(
         spread = float(known.std()) if kind in ("number", "date", "ordered") and len(known) else np.nan
         kind = {"wrong": "text", "empty": "number"}.get(kind, kind)
         found.append(ColumnLook(name, role, kind, int((~column.known).sum()), count, spread, note))
-    by_role = lambda *roles: [line.name for line in found if line.role in roles]  # noqa: E731
+    both = list(zip(called, found, strict=True))
+    by_role = lambda *roles: [name for name, line in both if name and line.role in roles]  # noqa: E731
     guesses: dict[str, Any] = {
-        "target": None if target is None else str(target.name),
-        "id_columns": tuple(name for name in by_role("id") if name),
-        "drop": tuple(by_role("text", "empty", "wrong cells")),
+        "target": next(iter(by_role("target candidate")), None),
+        "id_columns": tuple(by_role("id")),
+        "drop": tuple(by_role("text", "empty", "wrong cells", "constant")),
         "scale": None,
         "transpose": False,
+        "sheet": None,
     }
     first = lambda words: ", ".join(words[:3]) + ", ..." * (len(words) > 3)  # noqa: E731
-    remarks = [f"{line.name!r} is left out: {line.note}" for line in found if line.role == "wrong cells"]
-    both = list(zip(columns, found, strict=True))
-    features = [(column, line.levels) for column, line in both if line.role in ("feature", "copy")]
+    odd_ones = [line for line in found if line.role == "wrong cells"]
+    remarks = [f"{line.name!r} is left out: {line.note}" for line in odd_ones[:FLAGS]]
+    remarks += [f"{len(odd_ones) - FLAGS} more columns have wrong cells"] * (len(odd_ones) > FLAGS)
+    typos = [
+        f"{column.levels[0]!r} in {str(column.name)!r}"
+        for column in columns
+        if column.kind == "number" and column.levels
+    ]
+    remarks += [f"no numbers, read as missing: {listed(typos)}"] * bool(typos)
+    pairs = list(zip(columns, found, strict=True))
+    features = [(column, line.levels) for column, line in pairs if line.role in ("feature", "copy")]
     used = [column for column, _ in features]
-    odd = [column for column, line in both if line.role == "text" and _is_odd(column)]
+    odd = [column for column, line in pairs if line.role == "text" and _is_odd(column)]
     if odd:
         shown = first([f"{str(column.name)!r} ({column.levels[-1]!r})" for column in odd])
         remarks.append(f"no plain numbers or dates: {shown}; write them as 1234.5 or 2024-12-31 to use these columns")
@@ -336,18 +383,28 @@ def _judged(
 
 
 def _target(columns: list[Column], levels: list[int]) -> Column | None:
-    """The column that may hold the labels: by its name, or the only category at an end of a numeric table."""
+    """The column that may hold the labels: by its name, the only category at an end of a table, or the only number
+    among columns that are numbered, such as wavelengths."""
     called = called_targets([column.name for column in columns])
     fitting = [(c, at, n) for at, (c, n) in enumerate(zip(columns, levels, strict=True)) if c.used and n > 1]
+    features = [column for column, _, count in fitting if not _is_id(column, count)]
     named = [column for column, at, _ in fitting if at in called]
+    if len(features) < 2:
+        return None
     if named:
         return named[0]
-    features = [column for column, _, count in fitting if not _is_id(column, count)]
     categories = [column for column in features if column.kind == "category"]
-    if len(categories) != 1 or len(features) < 2 or not (categories[0] is features[0] or categories[0] is features[-1]):
-        return None
-    counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
-    return categories[0] if 2 <= len(counts) <= _FEW and counts.min() > 1 else None
+    if len(categories) == 1 and (categories[0] is features[0] or categories[0] is features[-1]):
+        counts = np.bincount(categories[0].values[categories[0].known].astype(np.intp))
+        if 2 <= len(counts) <= _FEW and counts.min() > 1:
+            return categories[0]
+    numbered = [_NUMBERED.fullmatch(str(column.name).strip()) for column in features]
+    parts = Counter((found[1], found[3]) for found in numbered if found)
+    alike = parts.most_common(1)[0][0] if parts else None
+    others = [c for c, found in zip(features, numbered, strict=True) if not found or (found[1], found[3]) != alike]
+    codes = {id(column) for column, _, count in fitting if count <= _CODES}
+    numbers = [column for column in others if column.kind == "number" and id(column) not in codes]
+    return numbers[0] if len(numbers) == 1 and len(features) - len(others) >= _WIDE else None
 
 
 def called_targets(names: Sequence[Any]) -> list[int]:
@@ -358,19 +415,21 @@ def called_targets(names: Sequence[Any]) -> list[int]:
 
 
 def _is_id(column: Column, levels: int) -> bool:
-    """Whether a column names the rows: it counts them, is unique text, or is called an id and unique."""
-    name = str(column.name).strip().casefold()
-    unique = levels == len(column.values)
-    if (unique and column.counts_rows) or _is_unique_text(column):
+    """Whether a column names the rows: it counts them, is unique text, or is called an id and hardly repeats."""
+    name = str(column.name).strip(" .:#").casefold()
+    if (levels == len(column.values) and column.counts_rows) or _is_unique_text(column):
         return True
     if name in ("", "__index_level_0__") and column.kind == "text":
         return True
+    whole = column.kind == "text" or (column.kind == "number" and bool((column.values % 1 == 0)[column.known].all()))
     called = name in _IDS.split() or name.endswith(("_id", ".id", " id"))
-    return called and unique and len(column.values) > 9
+    return called and whole and len(column.values) > 9 and _VISITS * levels >= len(column.values)
 
 
 def _is_unique_text(column: Column) -> bool:
-    return column.kind == "text" and len(column.levels) == len(column.values) and not _is_odd(column)
+    n_known = int(column.known.sum())
+    unique = column.kind == "text" and len(column.levels) == n_known > 0.9 * len(column.values)
+    return unique and not _is_odd(column)
 
 
 def _is_odd(column: Column) -> bool:
@@ -387,6 +446,8 @@ def _is_odd(column: Column) -> bool:
 def flags_of(guesses: dict[str, Any]) -> list[str]:
     """Guesses as options of the command line."""
     flags = ["--transpose"] * bool(guesses.get("transpose"))
+    if guesses["sheet"] is not None:
+        flags += ["--sheet", shlex.quote(guesses["sheet"])]
     if guesses["target"] is not None:
         flags += ["--target", shlex.quote(guesses["target"])]
     for flag, key in (("--id", "id_columns"), ("--drop", "drop")):
@@ -398,6 +459,8 @@ def _python(guesses: dict[str, Any], frame: Any) -> str:
     names = {str(name): name for name in frame.columns}
     gone = {guesses["target"], *guesses["id_columns"], *guesses["drop"]}
     out = [name for text, name in names.items() if text in gone]
+    if len(out) > FLAGS:  # a fit leaves out the others as well
+        out = [name for text, name in names.items() if text == guesses["target"]]
     scale = "scale='standard'" * bool(guesses["scale"])
     data = f"frame.drop(columns={out})" if out else "frame"
     y = f", frame[{names[guesses['target']]!r}]" if guesses["target"] is not None else ""

@@ -534,6 +534,17 @@ class Problem:
             return self.feature_names
         return [self.feature_names[feature] for feature in self.groups.owner]
 
+    def only_numbers(self) -> str:
+        """What to do if a method takes neither features of several columns nor missing values.
+
+        Returns
+        -------
+        words : str
+            The way out; it speaks of missing values if there are some among numbers.
+        """
+        holed = self.known is not None and self.groups and not self.known[:, ~self.groups.indicators].all()
+        return "pass numeric columns only" + f", with missing values filled by {IMPUTER}" * bool(holed)
+
     def check_plain(self, what: str) -> None:
         """Raise an error if X has missing values or features of several columns.
 
@@ -544,7 +555,7 @@ class Problem:
         """
         if self.groups is not None:
             message = f"{what} cannot be computed for features of several columns (categories or groups); "
-            raise ParameterError(f"{message}pass numeric columns only.", parameter="X", way_out=ONLY_NUMBERS)
+            raise ParameterError(f"{message}{self.only_numbers()}.", parameter="X", way_out=ONLY_NUMBERS | FILL_HOLES)
         if self.known is not None:
             message = f"{what} cannot be computed with missing values (NaN) in X; fill them first with "
             raise ParameterError(f"{message}{IMPUTER}.", parameter="X", way_out=FILL_HOLES)

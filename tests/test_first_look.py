@@ -69,7 +69,7 @@ def test_roles_of_a_frame_and_of_its_file_are_the_same(csv):
         np.testing.assert_allclose(by_name["the size"].spread, table()["the size"].std(ddof=0))
         assert found.guesses["target"] == "class"
         assert found.guesses["id_columns"] == ("no",)
-        assert found.guesses["drop"] == ("remark",)
+        assert found.guesses["drop"] == ("unit", "remark")
         assert (found.n_rows, found.n_columns) == (N, 9)
 
 
@@ -97,7 +97,7 @@ def test_text_frame_and_html(csv):
 
 def test_the_command_works_as_it_is_pasted(csv):
     found = fiedler.look(csv)
-    assert found.command == f"fiedler rank '{csv}' --target class --id no --drop remark"
+    assert found.command == f"fiedler rank '{csv}' --target class --id no --drop unit --drop remark"
     result = run(*shlex.split(found.command)[1:])
     assert result.exit_code == 0, result.output
     assert "the size" in result.output
@@ -109,16 +109,16 @@ def test_the_line_of_python_works():
     command = fiedler.look(frame).command
     with pytest.warns(fiedler.TableWarning):
         selector = eval(command, {"SpectralSelector": SpectralSelector, "frame": frame})
-    assert selector.feature_names_in_.tolist() == ["the size", "weight", "colour", "day", "unit", "again"]
+    assert selector.feature_names_in_.tolist() == ["the size", "weight", "colour", "day", "again"]
 
 
 def test_wrong_cells_are_shown_and_left_out(tmp_path):
     frame = table()[["the size", "weight", "again", "no"]].astype(object)
-    frame.loc[4, "the size"] = "1.2O"
+    frame.loc[4, "the size"] = "<0.1"
     frame.to_csv(tmp_path / "t.csv", index=False)
     found = fiedler.look(tmp_path / "t.csv")
     assert found.columns[0].role == "wrong cells"
-    assert "line 6, column 'the size': '1.2O' is not a number" in repr(found)
+    assert "line 6, column 'the size': '<0.1' is not a number" in repr(found)
     assert found.guesses["drop"] == ("the size",)
     failed = run("rank", tmp_path / "t.csv")
     assert failed.exit_code == 1
@@ -168,7 +168,7 @@ def test_what_cannot_be_looked_at(tmp_path):
 def test_auto_is_the_command(csv, tmp_path):
     explicit = run(*shlex.split(fiedler.look(csv).command)[1:], "-q").output
     result = run("rank", csv, "--auto")
-    assert "note: --auto: --target class --id no --drop remark" in result.output
+    assert "note: --auto: --target class --id no --drop unit --drop remark" in result.output
     assert run("rank", csv, "--auto", "-q").output == explicit
     out = tmp_path / "small.csv"
     assert run("select", csv, "--auto", "--out", out).exit_code == 0
@@ -183,7 +183,7 @@ def test_auto_is_the_command(csv, tmp_path):
 def test_what_is_said_goes_before_what_is_guessed(csv):
     result = run("rank", csv, "--auto", "--target", "colour", "--id", "remark", "--include", "class")
     assert result.exit_code == 0, result.output
-    assert "note: --auto: nothing to add" in result.output
+    assert "note: --auto: --drop unit\n" in result.output
     assert ",class," not in result.output.splitlines()[-1]
     assert "\nclass," in result.output
 

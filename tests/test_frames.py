@@ -43,7 +43,7 @@ def test_kinds_of_pandas_columns():
             "empty": [None] * 10 + [1.0, 2.0],
         }
     )
-    expected = "number number boolean ordered category category category date date date date number text empty"
+    expected = "number number number ordered category category category date date date date number text empty"
     assert kinds(frame) == expected.split()
 
 
@@ -60,7 +60,7 @@ def test_kinds_of_polars_columns():
             "name": [f"row {i}" for i in range(N)],
         }
     )
-    assert kinds(frame) == ["number", "boolean", "category", "category", "date", "date", "date", "text"]
+    assert kinds(frame) == ["number", "number", "category", "category", "date", "date", "date", "text"]
     assert np.isnan(frame_columns(frame)[0].values[1])
 
 
@@ -111,10 +111,10 @@ def test_numbers_are_standardised_in_mixed_tables_only():
     numbers = pd.DataFrame({"a": np.arange(10.0), "t": [True, False] * 5})
     np.testing.assert_array_equal(encode(frame_columns(numbers))[0], numbers.to_numpy(dtype=float))
     mixed, _ = encode(frame_columns(numbers.assign(c=["x", "y"] * 5)))
-    assert mixed.shape == (10, 5)  # the number, two columns of the truth value, two of the category
-    assert mixed[:, 0].mean() == pytest.approx(0.0)
-    assert mixed[:, 0].std() == pytest.approx(1.0)
-    assert set(mixed[:, 1:].ravel()) == {0.0, 1.0}
+    assert mixed.shape == (10, 4)  # the number, the truth value, two columns of the category
+    np.testing.assert_allclose(mixed[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(mixed[:, :2].std(axis=0), 1.0)
+    assert set(mixed[:, 2:].ravel()) == {0.0, 1.0}
 
 
 def test_standardising_is_exact_at_large_offsets_and_for_constants():
@@ -139,8 +139,6 @@ def test_a_column_that_numbers_the_rows_is_noticed():
     assert not read_column("x", [*range(1, 30), 400]).counts_rows
     assert not read_column("x", [*range(1, 30), 29]).counts_rows
     assert not read_column("x", [0.5 + i for i in range(30)]).counts_rows
-    notes = notes_on([counting, read_column("c", ["x", "y"] * 15)])
-    assert any("may be an id" in note and "'id'" in note for note in notes)
 
 
 def test_strange_cells_do_not_break_a_column():
@@ -148,3 +146,5 @@ def test_strange_cells_do_not_break_a_column():
     assert read_column("x", []).kind == "category"
     assert read_column("x", [float("inf"), 1.0, 2.0, 3.0, 4.0]).kind == "number"
     assert read_column("x", [None] * 9).kind == "empty"
+    first = dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5)))  # in UTC it has no date
+    assert read_column("x", [first, None, first + dt.timedelta(days=1)] * 5).kind == "date"

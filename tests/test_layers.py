@@ -125,19 +125,19 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_086,
+    "cli": 1_112,
     "criteria": 2_045,
-    "data": 3_241,
+    "data": 3_325,
     "engine": 2_464,
     "evaluate": 1_386,
     "explore": 1_350,
     "graphs": 1_687,
     "plots": 901,
     "report": 1_429,
-    "selection": 779,
+    "selection": 780,
     "sets": 942,
     "significance": 540,
-    "top": 2_010,
+    "top": 2_070,
 }
 
 

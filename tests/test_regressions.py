@@ -30,6 +30,7 @@ from fiedler.engine.agreement import agreeing
 from fiedler.engine.missing import filled
 from fiedler.evaluate import compare, label_budget, significance, tune, tune_lambda
 from fiedler.evaluate.compare import beside_baselines
+from fiedler.io import read_table
 from fiedler.report import summarize
 from fiedler.sources import Run, open_source
 from fiedler.syntax import as_criterion
@@ -97,6 +98,25 @@ def test_a_correlation_does_not_depend_on_units(noise, unit, of_target):
     y = noise[:, 0] + noise[:, 1]
     expected = Correlation().evaluate(noise, y)
     np.testing.assert_allclose(Correlation().evaluate(noise * unit, y * of_target), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e155])
+def test_a_correlation_of_groups_or_with_missing_values_does_not_depend_on_units(noise, unit):
+    y, groups, holed = noise[:, 0] + noise[:, 1], np.arange(30) // 3, noise.copy()
+    holed[::7, 2] = np.nan
+    for X, columns in ((noise, groups), *([(holed, groups), (holed, None)] * (unit < 1))):  # filling reads distances
+        of_unit = lambda unit: Correlation().evaluate(Problem.of(X * unit, groups=columns), y)  # noqa: B023, E731
+        np.testing.assert_allclose(of_unit(unit), of_unit(1.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e155])
+def test_likeness_of_groups_does_not_depend_on_units(noise, unit):
+    twice = np.hstack([noise[:, :6], noise[:, :3] + 0.01 * noise[:, 6:9]])
+    fit = lambda X: SpectralSelector("correlation", n_features_to_select=2, redundancy=0.9, screen=None).fit(  # noqa: E731
+        X, noise[:, 0], groups=np.arange(9) // 3
+    )
+    assert set(fit(twice).stands_for_) != {-1}
+    np.testing.assert_array_equal(fit(twice * unit).stands_for_, fit(twice).stands_for_)
 
 
 def test_minus_one_in_a_stated_target_is_a_number(noise):
@@ -392,3 +412,52 @@ def test_a_set_of_a_file_that_is_too_large_is_refused_before_its_graph_is_built(
     with refused, Run(lambda *step: told.append(step[2])), config_context(working_memory=0.5):
         selector.fit(source)
     assert "neighbours" not in told
+
+
+# -------------------------------------------------------------------- layouts of files
+
+
+@pytest.mark.parametrize("header", ["size, mm;weight, kg;kind", "size, mm;weight;kind", "size, in mm, wet;weight;kind"])
+@pytest.mark.filterwarnings("ignore:.*decimal comma:UserWarning", "ignore:.*not purely:UserWarning")
+def test_commas_in_the_header_of_a_file_with_semicolons_and_decimal_commas(tmp_path, header):
+    (tmp_path / "t.csv").write_text(header + "\n" + "\n".join(f"{i % 7},5;{i % 3},25;k{i % 2}" for i in range(30)))
+    table = read_table(tmp_path / "t.csv", target="kind")
+    assert table.feature_names.tolist() == header.split(";")[:2]
+    np.testing.assert_array_equal(table.X[1], [1.5, 1.25])
+
+
+@pytest.mark.parametrize("title", ["", "Results of May\n\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.filterwarnings("ignore:.*title:UserWarning")
+def test_names_of_several_lines(tmp_path, delimiter, title):
+    names = ['"size; in\nmm, wet | dry"', "b", *[f'"c{j}\n(kg)"' for j in range(30)]]
+    rows = [delimiter.join([f"{i % 7}.5", *"12" * 15, f"{i}.25"]) for i in range(30)]
+    (tmp_path / "t.csv").write_text(title + delimiter.join(names) + "\n" + "\n".join(rows))
+    table = read_table(tmp_path / "t.csv")
+    assert table.feature_names.tolist() == [name.strip('"') for name in names]
+    assert table.shape == (30, 32)
+
+
+ABOVE = {
+    "two rows of two cells": ["Operator,Smith,,", "Date,2024-05-01,,"],
+    "rows of their own width": ["Operator,Smith", "Made with,X 200"],
+    "groups of columns": [",Measured,,Computed"],
+    "a title and a row": ["Results,,,", "Operator,Smith,Batch,"],
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+@pytest.mark.filterwarnings("ignore:.*title:UserWarning")
+def test_rows_above_the_header(tmp_path, above, suffix):
+    rows = [*(line.split(",") for line in above), list("abcd"), *([f"k{i}", i % 7, i % 5, i + 0.5] for i in range(30))]
+    if suffix == "csv":
+        (tmp_path / "t.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    else:
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append([cell if cell != "" else None for cell in row])
+        book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / f"t.{suffix}", id_column="a")
+    assert table.feature_names.tolist() == ["b", "c", "d"]
+    assert table.shape == (30, 3)

@@ -1,6 +1,8 @@
 """Results out: rankings in every format."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -73,3 +75,24 @@ def test_an_excel_file_holds_text_as_text_and_numbers_as_numbers(tmp_path):
     book.close()
     with pytest.raises(FileExistsError):
         write_ranking(path, {"feature": names})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a limit of the size of files stands in for a full disk")
+@pytest.mark.parametrize("limit", [5_000, 60_000])
+def test_a_full_disk_is_one_line(tmp_path, limit):
+    """Also in the temporary files of openpyxl, which fail once more when Python closes them."""
+    pytest.importorskip("openpyxl")
+    code = (
+        "import resource, signal, sys; from fiedler.cli import main; from fiedler.io import write_ranking\n"
+        "import openpyxl\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "try: write_ranking(sys.argv[1], {'feature': [f'a long name {j}' for j in range(20000)]})\n"
+        "except OSError as error: print(error, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "r.xlsx")], capture_output=True, text=True, timeout=120
+    )
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "r.xlsx cannot be written" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -263,7 +263,7 @@ def with_size(data: str | os.PathLike) -> str:
 
 def _guess(data: tables.ReadOnce, options: dict[str, Any], screen: Screen) -> None:
     """Fill in what the user has not said by the guesses of a first look, and say so."""
-    from ..first_look import flags_of, look
+    from ..first_look import FLAGS, flags_of, look
 
     layout = {name: options[name] for name in ("sheet", "header", "skip_rows", "transpose", "layer")}
     # What is to be said is said when the table is made.
@@ -279,8 +279,10 @@ def _guess(data: tables.ReadOnce, options: dict[str, Any], screen: Screen) -> No
         guesses[name] = tuple(column for column in guesses[name] if column not in said)
     guesses["id_columns"] = () if options["id_columns"] else guesses["id_columns"]
     guesses["scale"] = guesses["scale"] if options["scale"] is None else None
-    screen.note(f"--auto: {' '.join(flags_of(guesses)) or 'nothing to add'}")
-    options |= {name: guesses[name] for name in ("target", "scale") if guesses[name] is not None}
+    flags = flags_of(guesses)
+    more = f" and {(len(flags) - 2 * FLAGS) // 2} more" * (len(flags) > 2 * FLAGS + 1)
+    screen.note(f"--auto: {' '.join(flags[: 2 * FLAGS] if more else flags) or 'nothing to add'}{more}")
+    options |= {name: guesses[name] for name in ("target", "scale", "sheet") if guesses[name] is not None}
     options |= {name: (*options[name], *guesses[name]) for name in ("id_columns", "drop")}
     options["transpose"] = guesses["transpose"] or options["transpose"]
 

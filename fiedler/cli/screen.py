@@ -26,8 +26,29 @@ _SECONDS_UNSHOWN = 0.5  # a step shows no percentage before, because most steps 
 _FLAGS = {"y": "--target or --labels", "n_features_to_select": "--top", "n_features": "--features"}
 _FLAGS |= {"n_labels": "--shown", "n_draws": "--draws", "metrics": "--metric", "most_rows": "--rows"}
 _ALIKE = ["redundancy", "include", "alpha", "scale", "judge", "estimator", "must_link", "cannot_link", "unlabeled"]
-_ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "memory", "screen"]
+_ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "layer", "memory"]
+_ALIKE += ["screen"]
 _FLAGS |= {name: f"--{name.replace('_', '-')}" for name in (*_ALIKE, "session", "port", "image")}
+
+
+# What the library says to users of Python, and what one types instead.
+_TYPED = {
+    "set screen=None": "use --screen none",
+    "raise alpha": "raise --alpha",
+    "raise redundancy": "raise --redundancy",
+    "use n_permutations=999 to test it by permutations": "use --stability 50 without --significance",
+    "omit these columns, or check them with n_permutations=999": "leave these columns out with --drop",
+    "KNN(metric='cosine') for counts, or n_permutations=999": "or -m 'laplacian[graph=knn[metric=cosine]]' for counts",
+    "test LaplacianScore() instead": "test -m laplacian instead",
+    "graph=Anchors()": "graph=anchors",
+    "Use Anchors() to choose its parameters, or use algorithm='exact' or 'approximate'": "Use -m "
+    "'laplacian[graph=anchors]' to choose its parameters, or -m 'laplacian[graph=knn[algorithm=exact]]'",
+    "Use Anchors() or algorithm='exact'": "Use -m 'laplacian[graph=anchors]' or -m "
+    "'laplacian[graph=knn[algorithm=exact]]'",
+    "but y holds": "but --target or --labels holds",
+    "encode y as": "encode them as",
+    "bin y into": "bin them into",
+}
 
 
 def in_flags(message: Any) -> str:
@@ -35,12 +56,18 @@ def in_flags(message: Any) -> str:
     text = str(message)
     if isinstance(message, Mentions):
         for words, (name, value) in message.way_out.items():
-            text = text.replace(words, f"use {_flag(name, value)}" if words.startswith("drop ") else _flag(name, value))
+            verb = "use " * words.startswith(("drop ", "pass "))
+            text = text.replace(words, verb + _flag(name, value))
         for name in (message.parameter,) if isinstance(message.parameter, str) else message.parameter:
             if name in _FLAGS:
                 # Names that are words as well, such as scale, are names where a value or a demand follows.
                 follows = r"\b" if "_" in name else "(?==| must )"
                 text = re.sub(rf"(?<![\w-]){name}{follows}", _FLAGS[name], text)
+    for said, typed in _TYPED.items():
+        text = text.replace(said, typed)
+    context = click.get_current_context(silent=True)
+    if context is not None and not any("--alpha" in option.opts for option in context.command.params):
+        text = text.replace("raise --alpha, or ", "").replace("at --alpha=", "at a false discovery rate of ")
     return text
 
 

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..data.arrays import Block, take_columns, take_rows, warn_if_uneven
+from ..data.arrays import Block, take_columns, take_rows, warn_if_uneven, without_units
 from ..data.memory import working_bytes
 from ..data.source import Source
 from ..engine.blocks import is_constant, level_copies, map_columns
@@ -436,10 +436,10 @@ class Resolved:
             raise ParameterError(
                 f"{name} has no form for features of several columns (categories or groups){why}; "
                 "use 'subset', 'laplacian', 'fisher', 'relieff', 'constraint' or 'correlation', or "
-                "pass numeric columns only.",
+                f"{'pass numeric columns only' if self.accepts_missing else problem.only_numbers()}.",
                 parameter="criterion",
                 value=self.criterion,
-                way_out=ONLY_NUMBERS,
+                way_out=ONLY_NUMBERS | FILL_HOLES,
             )
         if problem.known is not None and not self.accepts_missing:
             raise ParameterError(
@@ -875,10 +875,9 @@ def effective_columns(problem: Problem, rows: np.ndarray) -> np.ndarray:
     groups, sizes = problem.groups, np.ones(problem.n_features)
     assert groups is not None
     for feature in np.flatnonzero(groups.sizes > 1):
-        F = take_columns(problem.X, groups.columns(int(feature)))
-        C = take_rows(F, rows)
+        C = take_rows(take_columns(problem.X, groups.columns(int(feature))), rows)
         C = C - C[0]
-        C -= C.mean(axis=0)
+        C = without_units(C - C.mean(axis=0), None)
         G = C.T @ C if C.shape[1] <= C.shape[0] else C @ C.T
         squares = float(np.sum(G * G))
         sizes[feature] = float(np.trace(G)) ** 2 / squares if squares > 0.0 else 1.0

@@ -97,21 +97,22 @@ class Correlation(Criterion):
             return Scorer(labelled, correlation)
         measured = np.ones(problem.X.shape, dtype=bool) if problem.known is None else problem.known
         n = per_feature(problem, measured[rows].sum(axis=0).astype(np.float64))
+        owner = np.arange(problem.n_features) if problem.groups is None else problem.groups.owner
+        size = np.full(problem.n_features, -2000)  # a power of two per feature, so that no square overflows
+        np.maximum.at(size, owner, np.frexp(np.ptp(np.asarray(problem.X), axis=0))[1])
 
         def parts(F: Any, columns: slice) -> np.ndarray:
             K = measured[rows, columns]
             here = np.where(K, y[:, None], 0.0)  # the target on the rows where the column is known
             here = np.where(K, here - here.sum(axis=0) / np.maximum(K.sum(axis=0), 1), 0.0)
-            C = _known_centred(F[rows], K)
+            C = np.ldexp(_known_centred(F[rows], K), -size[owner[columns]])
             along = np.einsum("ij,ij->j", here, C) ** 2 / np.einsum("ij,ij->j", here, here)
             return np.array([np.nan_to_num(along), np.einsum("ij,ij->j", C, C)])
 
         def finish(values: np.ndarray, among: Features) -> np.ndarray:
             explained = np.minimum(values[0] / values[1], 1.0)
-            if problem.known is not None:
-                fair = np.maximum(1.0 - fair_share(1.0 - explained, n, len(rows), 2), 0.0)
-                explained = np.where(n == len(rows), explained, fair)
-            return np.sqrt(explained)
+            fair = np.maximum(1.0 - fair_share(1.0 - explained, n, len(rows), 2), 0.0)
+            return np.sqrt(np.where(n == len(rows), explained, fair))
 
         return Scorer(labelled, parts, finish, n=2)
 

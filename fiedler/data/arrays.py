@@ -67,15 +67,16 @@ def opened(X: Any) -> tuple[Any, Any]:
 
 
 def number_names(X: Any) -> list[str] | None:
-    """The names of a pandas frame whose columns are numbers, such as wavelengths, as text.
+    """The names of a pandas frame as text, if some of them are numbers, such as wavelengths.
 
     None for all other objects, and for columns that are numbered 0, 1, 2, ..., which says nothing about them.
     """
     if home(X) != "pandas" or type(X).__name__ != "DataFrame":
         return None
     names = X.columns.tolist()
-    numbers = all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names)
-    return [str(name) for name in names] if names and numbers and names != list(range(len(names))) else None
+    known = all(isinstance(name, (str, int, float)) and not isinstance(name, bool) for name in names)
+    numbers = known and any(not isinstance(name, str) for name in names)
+    return [str(name) for name in names] if numbers and names != list(range(len(names))) else None
 
 
 def with_text_names(X: Any) -> Any:
@@ -294,9 +295,9 @@ def scaled(X: Matrix, how: str) -> Matrix:
     return (MaxAbsScaler() if is_sparse(X) else MinMaxScaler()).fit_transform(X)
 
 
-def without_units(C: np.ndarray) -> np.ndarray:
-    """Columns divided by a power of two near their largest value, which is exact, so that no square overflows."""
-    return np.ldexp(C, -np.frexp(np.fmax.reduce(np.abs(C), axis=0))[1])  # fmax passes over NaN
+def without_units(C: np.ndarray, axis: int | None = 0) -> np.ndarray:
+    """Columns (or all of C) divided by a power of two near their largest value: exact, and no square overflows."""
+    return np.ldexp(C, -np.frexp(np.fmax.reduce(np.abs(C), axis=axis))[1])  # fmax passes over NaN
 
 
 class Uneven(NamedTuple):

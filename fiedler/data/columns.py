@@ -2,14 +2,14 @@
 
     frame or file -> list of Column -> encode(columns) -> Prepared(X, groups)
 
-    number, boolean    one column
+    number             one column; a truth value is the number 0 or 1
     ordered category   one column with the positions 0, 1, 2, ... of its levels
     category, text     one 0/1 column per level; together they form one feature
     date, duration     one column, in days since the earliest date
     many levels        left out: names, ids and free text
     few known values   left out: fewer than five
-    row numbers        left out of frames: different whole numbers that fill half of their range or more
-    constant           left out of frames
+    row numbers        left out: different whole numbers that fill half of their range or more
+    constant           left out
 
 A table that holds a category is *mixed*. In a mixed table every column of numbers is standardised, because the 0/1
 columns have no unit that could be compared with it; the 0/1 columns are never standardised. A missing cell is NaN in
@@ -35,6 +35,7 @@ from ..validation import is_sparse
 from ..words import did_you_mean, printable
 from .arrays import Matrix, home, opened, validate_X, without_units
 from .source import Source
+from .text import MISSING, as_number
 
 MOST_LEVELS = 50  # a category with more levels is taken for names, ids or free text
 LEAST_KNOWN = 5  # a column with fewer known values is left out
@@ -43,7 +44,9 @@ _TYPOS = 10  # numbers for each cell that is none, in a column of numbers with t
 _REPEATED = 3  # levels of a category occur at least so often on average
 _FEW_ROWS = 10  # in a shorter table a different text in every row says nothing
 _NAMED = 5  # columns named in a note
-_ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?Z?")
+_ISO = re.compile(
+    r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?(Z|[+-]\d{2}:?\d{2})?"
+)
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")  # day, month and year; with slashes their order is not known
 _DAY = 86400.0
 _DIGITS = 12  # of a value that was standardised and is shown in its own unit
@@ -103,7 +106,7 @@ class Distinct:
 class Column(NamedTuple):
     """One column of a table.
 
-    ``kind`` is "number", "boolean", "ordered", "category" or "date"; "text", "empty", "wrong", "id" and "constant" for
+    ``kind`` is "number", "ordered", "category" or "date"; "text", "empty", "wrong", "id" and "constant" for
     columns that are not used. ``values`` are numbers, positions of the levels, or days, and NaN where a value is
     missing. ``levels`` are those of a category or a text, in the order of their positions; of numbers they are the
     cells that are no numbers, and count as missing. ``start`` is the earliest date, in days since 1970.
@@ -123,7 +126,7 @@ class Column(NamedTuple):
     @property
     def used(self) -> bool:
         """Whether the column becomes a feature."""
-        return self.kind in ("number", "boolean", "ordered", "category", "date")
+        return self.kind in ("number", "ordered", "category", "date")
 
     @property
     def counts_rows(self) -> bool:
@@ -152,41 +155,42 @@ def frame_columns(X: Any) -> list[Column]:
     return [_of_series(name, series(j)) for j, name in enumerate(X.columns)]
 
 
-def read_column(name: Any, cells: Sequence[Any]) -> Column:
-    """A column from its cells: numbers, truth values, dates or texts; None, NaN and "" are missing.
+def read_column(name: Any, cells: Sequence[Any], number: Callable[[Any], float | None] = as_number) -> Column:
+    """A column from its cells: numbers, dates or texts. ``number`` reads a cell, and gives None if it is no number.
 
     Examples
     --------
     >>> from fiedler.data.columns import read_column
     >>> [read_column("a", cells).kind for cells in (["x", "y"] * 5, ["1.5", None] * 5, ["2020-01-31"] * 5, [True] * 5)]
-    ['category', 'number', 'date', 'boolean']
+    ['category', 'number', 'date', 'number']
     """
-    seen = Distinct(list(cells))
-    missing = [is_missing(value) for value in seen.values]
-    truth = lambda value: float(value) if isinstance(value, (bool, np.bool_)) else None  # noqa: E731
-    for kind, read in (("boolean", truth), ("date", _days), ("number", float)):
-        try:
-            found = [np.nan if gone else read(value) for value, gone in zip(seen.values, missing, strict=True)]
-        except (TypeError, ValueError):
-            continue
-        if not all(missing) and None not in found:
-            numbers = seen.spread(found, np.float64)
-            lengths = any(isinstance(value, (timedelta, np.timedelta64)) for value in seen.values)
-            return _dates(name, numbers, lengths) if kind == "date" else checked(Column(name, kind, numbers))
-    cells_of, values = np.bincount(seen.codes, minlength=len(missing)), list(map(_number, seen.values))
-    odd = [at for at, value in enumerate(values) if np.isnan(value) and not missing[at]]
-    n_known = int(cells_of[~np.array(missing, dtype=bool)].sum())
-    # Numbers that hardly repeat, and few other cells: not the codes of a category.
-    if _TYPOS * cells_of[odd].sum() <= n_known < _REPEATED * (len(missing) - sum(missing)):
-        return checked(Column(name, "number", seen.spread(values, np.float64), [str(seen.values[at]) for at in odd]))
-    return category_column(name, seen)
+    # Python takes two instants for equal that one clock shows twice, when summer time ends.
+    zoned = lambda c: isinstance(c, datetime) and c.tzinfo is not None and 1 < c.year < 9999  # noqa: E731
+    seen = Distinct([c.astimezone(UTC) if zoned(c) else c for c in cells])
+    missing = np.array([is_missing(value) for value in seen.values], dtype=bool)
+    days, numbers = (
+        [np.nan if gone else read(value) for value, gone in zip(seen.values, missing, strict=True)]
+        for read in (_days, number)
+    )
+    if None not in days and not missing.all():
+        lengths = any(isinstance(value, (timedelta, np.timedelta64)) for value in seen.values)
+        return _dates(name, seen.spread(days, np.float64), lengths)
+    cells_of, odd = np.bincount(seen.codes, minlength=len(missing)), [k for k, v in enumerate(numbers) if v is None]
+    n_known, n_odd = int(cells_of[~missing].sum()), int(cells_of[odd].sum())
+    # Numbers that hardly repeat, or are too many for a category, and few other cells, none in another notation.
+    said = [str(seen.values[k]) for k in odd]
+    n_different = len(missing) - int(missing.sum())
+    many = n_known < _REPEATED * n_different or n_different > MOST_LEVELS
+    typos = many and _TYPOS * n_odd <= n_known and not any(map(_no_word, said))
+    if missing.all() or (odd and not typos):
+        return category_column(name, seen)
+    values = seen.spread((np.nan if value is None else value for value in numbers), np.float64)
+    return checked(Column(name, "number", values, said))
 
 
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return np.nan
+def _no_word(cell: str) -> bool:
+    """Whether a cell has digits and no letter: a number in another notation, such as <0.1, 50 % or 1.234,5."""
+    return any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell))
 
 
 def category_column(name: Any, cells: Sequence[Any] | Distinct) -> Column:
@@ -210,9 +214,11 @@ def checked(column: Column) -> Column:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT, pandas NA or an empty text."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and not value.strip()):
+    """Whether a cell is empty: None, NaN, NaT, pandas NA, or a text such as "", "NA" or "?"."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, str):
+        return value.strip() in MISSING
     try:
         return bool(value != value)
     except (TypeError, ValueError):
@@ -228,19 +234,25 @@ def _dates(name: Any, days: np.ndarray, lengths: bool) -> Column:
 def _of_series(name: Any, series: Any) -> Column:
     """A column of a pandas or polars frame."""
     if home(series) == "pandas" and hasattr(series.dtype, "categories"):
-        ordered, levels = series.dtype.ordered, list(map(str, series.dtype.categories))
-        codes = np.asarray(series.cat.codes, dtype=np.intp)
-        present = np.unique(codes[codes >= 0]).tolist()
-        # The distance between two ordered levels counts the levels between them, also those that do not occur.
-        order = list(range(len(levels))) if ordered else sorted(present, key=levels.__getitem__)
-        place = np.full(len(levels) + 1, np.nan)  # the code of a missing value is -1
-        place[order] = np.arange(len(order))
-        return checked(Column(name, "ordered" if ordered else "category", place[codes], [levels[k] for k in order]))
+        return of_levels(name, np.asarray(series.cat.codes), list(series.dtype.categories), series.dtype.ordered)
+    if home(series) == "polars" and str(series.dtype).startswith(("Categorical", "Enum")):
+        return category_column(name, list(series))
     values = series.to_numpy()
-    if values.dtype.kind in "iuf":
+    if values.dtype.kind in "biuf":
         return checked(Column(name, "number", values.astype(np.float64)))
     kind = values.dtype.kind
     return _dates(name, _stamps(values), kind == "m") if kind in "Mm" else read_column(name, list(series))
+
+
+def of_levels(name: Any, codes: np.ndarray, levels: Sequence[Any], ordered: bool) -> Column:
+    """A column from the numbers of its levels, of which -1 is a missing value."""
+    codes, levels = codes.astype(np.intp), list(map(str, levels))
+    present = np.unique(codes[codes >= 0]).tolist()
+    # The distance between two ordered levels counts the levels between them, also those that do not occur.
+    order = list(range(len(levels))) if ordered else sorted(present, key=levels.__getitem__)
+    place = np.full(len(levels) + 1, np.nan)
+    place[order] = np.arange(len(order))
+    return checked(Column(name, "ordered" if ordered else "category", place[codes], [levels[k] for k in order]))
 
 
 def _days(value: Any) -> float | None:
@@ -251,8 +263,14 @@ def _days(value: Any) -> float | None:
         found = _ISO.fullmatch(_DOTTED.sub(r"\3-\2-\1", value.strip()))
         if found is None:
             return None
-        seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups()[3:], (3600, 60, 1), strict=True))
-        return (date(*map(int, found.groups()[:3])) - date(1970, 1, 1)).days + seconds / _DAY
+        *parts, zone = found.groups()
+        seconds = sum(float(part or 0) * unit for part, unit in zip(parts[3:], (3600, 60, 1), strict=True))
+        if zone not in (None, "Z"):
+            seconds -= int(zone[0] + "1") * 60 * (60 * int(zone[1:3]) + int(zone[-2:]))
+        try:
+            return (date(*map(int, parts[:3])) - date(1970, 1, 1)).days + seconds / _DAY
+        except ValueError:  # there is no month 13
+            return None
     if isinstance(value, datetime):
         start = datetime(1970, 1, 1, tzinfo=None if value.tzinfo is None else UTC)  # instants of one time zone
         return (value - start).total_seconds() / _DAY
@@ -374,8 +392,8 @@ class Prepared(NamedTuple):
 def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
     """The matrix of columns of any kind, and which of its columns belong to which of them.
 
-    This is the only place where a kind of column becomes numbers. In a mixed table numbers are standardised, and truth
-    values are categories; a column that is not used has no column in the matrix.
+    This is the only place where a kind of column becomes numbers. In a mixed table numbers are standardised; a column
+    that is not used has no column in the matrix.
     """
     mixed = any(column.kind == "category" for column in columns)
     parts, levels, units = list[np.ndarray](), dict[int, list[str]](), dict[int, Unit]()
@@ -383,12 +401,11 @@ def encode(columns: Sequence[Column]) -> tuple[np.ndarray, Groups]:
         values, known = column.values[:, None], column.known[:, None]
         if not column.used:
             parts.append(np.empty((len(values), 0)))
-        elif column.kind == "category" or (mixed and column.kind == "boolean"):
+        elif column.kind == "category":
             present = np.unique(column.values[column.known])
             parts.append(np.where(known, values == present, np.nan))
             if len(present) > 1:
-                names = column.levels or ["False", "True"]  # truth values have no names
-                levels[j] = [names[int(at)] for at in present]
+                levels[j] = [column.levels[int(at)] for at in present]
         else:
             parts.append(standardised(column.values)[:, None] if mixed else values)
             units[j] = _unit(column, parts[-1][:, 0])
@@ -431,9 +448,6 @@ def notes_on(columns: Iterable[Column]) -> list[str]:
         notes.append(f"read as categories, each of them one feature: {_named(categories)}")
         if of("number", "ordered", "date"):
             notes.append("numeric columns are standardised, because the table has categories")
-    counting = [column for column in columns if column.counts_rows]
-    if counting and (out or dates or categories):
-        notes.append(f"numbers the rows and may be an id, drop it in that case: {_named(counting)}")
     return notes
 
 
@@ -477,23 +491,22 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     names, found = column_names if column_names is not None else getattr(named, "columns", None), None
     of_columns, notes = names, list[str]()  # an encoded column has the name of the column it comes from
     if is_mixed_frame(inside):
-        columns = [_kept(column) for column in frame_columns(inside)]
+        columns = [kept(column) for column in frame_columns(inside)]
         infinite = [str(column.name) for column in columns if np.isinf(column.values).any()]
         if infinite:
             raise ParameterError(f"X holds infinite values in {', '.join(infinite)}; replace them.", parameter="X")
-        (inside, found), notes = encode(columns), notes_on(columns)
-        if not inside.shape[1]:
+        (encoded, found), notes = encode(columns), notes_on(columns)
+        if not encoded.shape[1]:
             message = f"X has no column that can be used: {'; '.join(notes)}. Pass columns of numbers, dates, or "
             raise ParameterError(message + "categories with few levels.", parameter="X")
-        of_columns = None if names is None else [names[j] for j in found.owner]
+        if found.sizes.max() > 1:
+            inside, of_columns = encoded, None if names is None else [names[j] for j in found.owner]
+        else:  # every feature is one column; those that are not used are 0
+            inside = np.zeros((len(encoded), found.n_features))
+            inside[:, found.owner], found = encoded, None
     matrix = validate_X(inside, of_columns, missing=True)
     if found is None and type(inside).__name__ == "DataFrame" and isinstance(matrix, np.ndarray):
-        n, (low, high) = len(matrix), (end(matrix, axis=0).astype(np.float64) for end in (np.min, np.max))
-        wide = high - low  # NaN for a column with missing values
-        some = np.flatnonzero((wide == 0) | np.isnan(wide) | ((wide >= n - 1) & (wide < 2 * n))).tolist()
-        values = {j: matrix[:, j].astype(np.float64) for j in some}
-        judged = {j: _kept(checked(Column(inside.columns[j], "number", values[j]))) for j in some}
-        out = {j: column for j, column in judged.items() if not column.used}
+        out = unused(matrix, list(inside.columns))
         if any(column.kind != "constant" for column in out.values()):  # a constant has no score in any case
             notes, matrix = notes_on(out.values()), matrix.copy()
             matrix[:, list(out)] = 0
@@ -507,8 +520,17 @@ def prepare(X: Any, column_names: Any = None, groups: Any = None) -> Prepared:
     return Prepared(matrix, Groups(of_input[owner], of_input, labels, owner), notes)
 
 
-def _kept(column: Column) -> Column:
-    """A column of a frame, which is left out if it is constant or numbers the rows."""
+def unused(X: np.ndarray, names: Sequence[Any]) -> dict[int, Column]:
+    """The columns of a matrix of numbers that are not used, by their numbers."""
+    low, high = (end(X, axis=0).astype(np.float64) for end in (np.min, np.max))
+    n, wide = len(X), high - low  # NaN for a column with missing values
+    some = np.flatnonzero((wide == 0) | np.isnan(wide) | ((wide >= n - 1) & (wide < 2 * n))).tolist()
+    judged = {j: kept(checked(Column(names[j], "number", np.asarray(X[:, j], dtype=np.float64)))) for j in some}
+    return {j: column for j, column in judged.items() if not column.used}
+
+
+def kept(column: Column) -> Column:
+    """A column, which is left out if it is constant or numbers the rows."""
     known = column.values[column.known]
     if column.used and len(known) and known.min() == known.max():
         return column._replace(kind="constant")

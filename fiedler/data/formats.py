@@ -208,10 +208,10 @@ def read_table(
     numeric_only : bool, default=False
         Whether to leave out columns that hold no numbers, with a warning that names them. By default columns of
         categories, dates and truth values are features, and texts with many different values are left out with a
-        warning. A column of numbers with some other cells is an error in any case.
+        warning. A few words among numbers are missing values; a column with numbers in several notations is an error.
     skip_rows : int, optional
-        Number of lines above the table in a CSV or Excel file. By default lines of one cell above a table are taken for
-        titles; a warning is issued.
+        Number of lines above the table in a CSV or Excel file. By default lines above the names that fill at most
+        half of the columns are taken for titles; a warning is issued.
     transpose : bool, default=False
         Whether the file holds one feature per row, with its name in the first cell, as tables of genes often do.
     categories : str, int or several, optional
@@ -278,6 +278,7 @@ def read_table(
         raise ValueError(f"{path} has {n} rows but {len(y)} labels.")
     if names is not None:  # for the features only, or also for the columns that are left out
         given, left_out = read_names(names), set(found.layout.get("left_out", ()))
+        left_out |= set(found.layout.get("ids", ()))
         places = sorted([*found.layout["features"], *left_out]) if left_out else []
         if left_out and len(given) == len(places):
             given = [name for name, place in zip(given, places, strict=True) if place not in left_out]
@@ -297,6 +298,10 @@ def read_contents(kind: str, request: Request) -> Contents:
     """What a file of one format holds, with samples as rows."""
     with named_damage(request.path, end="."):
         found = FORMATS[kind].read(request)
+        if request.layer is not None and "layer" not in found.layout:
+            message, named = f"{request.path} has no layers; leave out ", f"layer={request.layer!r}"
+            ways = {named: ("layer", request.layer)}
+            raise ParameterError(f"{message}{named}.", parameter="layer", value=request.layer, way_out=ways)
         return flipped(found, request.path) if request.transpose and "transposed" not in found.layout else found
 
 

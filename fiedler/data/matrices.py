@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from ..validation import is_sparse, require
 from ..words import did_you_mean
 from . import tables
+from .columns import frame_columns
 from .files import NUMPY, ArrayFile, SparseFile, named_damage, open_npy, sparse_layout, starts_fit
 from .memory import TEXT_BYTES, allocation_limit, check_size
 from .source import Source
@@ -444,7 +445,8 @@ def _read_anndata(store: Any, request: Request) -> Contents:
     X, y = _matrix(request, f"layers/{layer}" if layer else "X"), None
     if request.target is not None:
         y = obs.iloc[:, tables.position(request.target, list(map(str, obs.columns)), path)].to_numpy(dtype=object)
-    return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), {"layer": layer})
+    layout = {"layer": layer} | ({"obs": frame_columns(obs)} if request.lenient else {})
+    return Contents(X, list(map(str, var.index)), y, np.asarray(obs.index, dtype=object), layout)
 
 
 def read_places(path: Path, key: str) -> tuple[str, Any]:

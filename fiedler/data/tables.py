@@ -9,13 +9,15 @@ the labels among named arrays.
 from __future__ import annotations
 
 import csv
+import gc
 import math
 import os
 import re
+import sys
 import warnings
 import zipfile
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
@@ -30,11 +32,25 @@ from ..errors import ParameterError
 from ..validation import check_choice, is_sparse, require
 from ..words import did_you_mean, first_line
 from . import text
-from .columns import Column, Groups, Prepared, category_column, checked, encode, notes_on, read_column, sentences
+from .columns import (
+    Column,
+    Groups,
+    Prepared,
+    category_column,
+    checked,
+    encode,
+    is_missing,
+    kept,
+    notes_on,
+    of_levels,
+    read_column,
+    sentences,
+    unused,
+)
 from .files import ParquetFile, arrow_dtype, as_floats, is_arrow_number, named_damage
 from .memory import TEXT_BYTES, check_size
 from .source import Source, cells_per_column
-from .text import MISSING, Cells, gather, some, to_number
+from .text import Cells, as_number, gather, some, to_number
 from .work import counting
 
 _REPEATED = 3  # how often a value of a category occurs on average, if it is a number
@@ -250,8 +266,14 @@ def read_cells(
     role = roles(names, request, more.get("first_names_rows", False))
     numeric = [j for j in role.features if j not in role.codes]
     found = gather(list(range(len(names))), []) if request.kept else gather(numeric, role.texts)
+    place = {j: k for k, j in enumerate(found.numeric)}
+    unnamed = [j for j, name in enumerate(names) if not name and (j in place or j in found.cells)]
+    nothing = [j for j in unnamed if all(map(is_missing, found.X[:, place[j]] if j in place else found.cells[j]))]
+    middle = {*unnamed} - {0, len(names) - 1, *nothing}  # at the ends an unnamed column holds the names of the rows
+    names = [f"x{j}" if j in middle else name for j, name in enumerate(names)]
     odd = {j: f"{line} {at}, column {names[j]!r}: {what(cell)}" for j, (at, cell) in found.odd.items()}
-    return replace(found, names=names, odd=odd, again=lambda places: gather([], places).cells, **more)
+    more |= {"names": names, "nothing": nothing, "odd": odd}
+    return replace(found, again=lambda places: gather([], places).cells, **more)
 
 
 def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
@@ -261,43 +283,65 @@ def arrange(request: Request, read: Callable[[Request], Cells]) -> Contents:
     """
     found = read(request) if request.kept is None else request.kept.cells(request, read)
     names, place = found.names, {j: k for k, j in enumerate(found.numeric)}
-    role = roles(names, request, found.first_names_rows)
+    role = roles(names, request, found.first_names_rows, found.nothing)
     features, codes, out, notes = role.features, role.codes, role.dropped, list(found.notes)
     again = [j for j in role.texts if j in place]
     raw = found.cells | (found.again(again) if again else {})
     y, row_ids = (None if j is None else list(map(found.shown, raw[j])) for j in (role.target, role.row_ids))
     odd = {j: found.odd[j] for j in features if j not in place and j not in codes}
+
+    def column(j: int) -> Column:
+        if j not in odd and j not in codes:
+            return checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
+        if isinstance(raw[j], Column):
+            return raw[j]
+        return category_column(names[j], raw[j]) if j in codes else read_column(names[j], raw[j], found.number)
+
     if request.numeric_only:
-        features, said = usable(request, names, features, odd)
-        out, notes, odd = sorted([*out, *odd]), notes + said, {}
+        words = {j: odd[j] for j in odd if j not in raw or column(j).kind != "number"}
+        features, said = usable(request, names, features, words)
+        out, notes = sorted([*out, *words]), notes + said
+        odd = {j: odd[j] for j in odd if j not in words}
     layout = found.layout | {"features": features, "left_out": out}
+    typed, wrong = dict[int, Column](), dict[int, str]()
     if not odd and not codes:
         places = [place[j] for j in features]
-        X = found.X if places == list(range(found.X.shape[1])) else np.take(found.X, places, axis=1)
-        return Contents(X, [names[j] for j in features], y, row_ids, layout, notes)
-    typed: dict[int, Column] = {}
-    for j in features:
-        if j not in odd and j not in codes:
-            typed[j] = checked(Column(names[j], "number", np.asarray(found.X[:, place[j]], dtype=np.float64)))
-        elif isinstance(raw[j], Column):
-            typed[j] = raw[j]
-        else:
-            cells = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in raw[j]]
-            typed[j] = (category_column if j in codes else read_column)(names[j], cells)
-    wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j])}
-    if request.lenient:
-        typed |= {j: typed[j]._replace(kind="wrong") for j in wrong}
+        X, groups = found.X if places == list(range(found.X.shape[1])) else np.take(found.X, places, axis=1), None
+        if not request.lenient and isinstance(X, np.ndarray) and len(X):
+            typed = {features[k]: column for k, column in unused(X, [names[j] for j in features]).items()}
+            typed = {j: column for j, column in typed.items() if column.kind == "id"}
+        used = [j for j in features if j not in typed]
+        X = X if len(used) == len(features) else np.take(X, np.flatnonzero(np.isin(features, used)), axis=1)
     else:
-        usable(request, names, features, wrong)
-    used, said = [j for j in features if typed[j].used], notes_on(typed.values())
+        typed = {j: column(j) for j in features}
+        wrong = {j: odd[j] for j in odd if _holds_numbers(typed[j], found.number)}
+        if not request.lenient:
+            usable(request, names, features, wrong)
+        typed = {
+            j: c._replace(kind="wrong") if j in wrong else c if request.lenient else kept(c) for j, c in typed.items()
+        }
+        used = [j for j in features if typed[j].used]
+        X, groups = encode([typed[j] for j in used])
+        groups = groups if X.shape[1] != len(used) else None
+    said, ids = notes_on(typed.values()), [j for j in typed if typed[j].kind == "id"]
     if not used and not request.lenient:
-        raise ValueError(f"{request.path} has no column that can be used: {'; '.join(said)}.")
+        message = f"{request.path} has no column that can be used: {'; '.join(said)}"
+        raise _no_table(message, request, layout.get("sheets", ()))
     notes += [f"{request.path} is not purely numeric. {sentences(said)}"] * bool(said)
-    X, groups = encode([typed[j] for j in used])
-    layout |= {"features": used, "left_out": sorted({*out, *features} - set(used))}
-    made = Contents(X, [names[j] for j in used], y, row_ids, layout, notes, columns=list(typed.values()))
-    made.groups, made.wrong = groups if X.shape[1] != len(used) else None, {names[j]: odd[j] for j in wrong}
+    # A column that numbers the rows is written again, as an id is.
+    layout |= {"features": used, "left_out": sorted({*out, *features} - {*used, *ids}), "ids": ids, "places": features}
+    made = Contents(X, [names[j] for j in used], y, row_ids, layout, notes, groups)
+    made.columns = list(typed.values()) if odd or codes else None
+    made.wrong = {names[j]: odd[j] for j in wrong}
     return made
+
+
+def _no_table(message: str, request: Request, sheets: Sequence[str]) -> ParameterError:
+    """An error about a sheet without a table, which names the next sheet."""
+    at = position(request.sheet or 0, list(sheets), request.path, "sheet") if sheets else 0
+    ways = {f"sheet={sheet!r}": ("sheet", sheet) for sheet in sheets[at + 1 : at + 2]}
+    more = "".join(f"; choose another sheet with {way}" for way in ways)
+    return ParameterError(f"{message}{more}.", parameter="sheet", value=sheets, way_out=ways)
 
 
 def usable(request: Request, names: list[str], features: list[int], bad: dict[int, str]) -> tuple[list[int], list[str]]:
@@ -319,11 +363,9 @@ def usable(request: Request, names: list[str], features: list[int], bad: dict[in
     return [j for j in features if j not in bad], [f"{request.path}: {some(gone)} skipped: not numeric."]
 
 
-def _holds_numbers(column: Column) -> bool:
-    """Whether a column holds mostly numbers, and is no category: its values are many, or occur hardly three times."""
-    if column.kind == "number":  # Python reads 1_000 and decimal points, tables may not mean it
-        return True
-    numbers = np.array([to_number(level, False) is not None for level in column.levels])
+def _holds_numbers(column: Column, number: Callable[[Any], float | None]) -> bool:
+    """Whether a column that is not read as numbers holds mostly numbers, which are not the codes of a category."""
+    numbers = np.array([number(level) is not None for level in column.levels])
     codes = column.values[column.known].astype(np.intp)
     rare = column.kind == "text" or len(codes) < _REPEATED * len(numbers)
     return column.kind in ("category", "text") and rare and 2 * int(numbers[codes].sum()) >= len(codes)
@@ -344,7 +386,7 @@ class Roles(NamedTuple):
         return [j for j in (self.target, self.row_ids, *self.codes) if j is not None]
 
 
-def roles(names: list[str], request: Request, first_names_rows: bool = False) -> Roles:
+def roles(names: list[str], request: Request, first_names_rows: bool = False, nothing: Sequence[int] = ()) -> Roles:
     """The roles of named columns; the first id column names the rows, and the others are not used."""
     place = lambda column: position(column, names, request.path)  # noqa: E731
     target = None if request.target is None else place(request.target)
@@ -354,8 +396,9 @@ def roles(names: list[str], request: Request, first_names_rows: bool = False) ->
         raise ValueError(f"{request.path}: column {names[both] or both!r} is in drop, and named as target or id.")
     # R and pandas write row names in a column without a name.
     unnamed = [j for j, name in enumerate(names) if name in ("", "__index_level_0__") and j in (0, len(names) - 1)]
+    unnamed = [j for j in unnamed if j not in nothing]
     ids = [j for j in ids or [0] * first_names_rows or unnamed if j != target]
-    features = [j for j in range(len(names)) if j not in {target, *ids, *dropped}]
+    features = [j for j in range(len(names)) if j not in {target, *ids, *unnamed, *dropped, *nothing}]
     if not features:
         raise ValueError(f"{request.path} has no feature columns except the target and the ids.")
     every = request.categories == ["all"] and "all" not in names
@@ -530,18 +573,6 @@ def check_infinite(table: Table) -> np.ndarray:
 # -------------------------------------------------------------------- cells of all formats
 
 
-def as_number(cell: Any) -> float | None:
-    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
-    if cell is None or isinstance(cell, str):
-        return to_number(cell or "", False)
-    try:
-        return float(cell)
-    except OverflowError:  # an integer of more than 308 digits
-        return np.inf if cell > 0 else -np.inf
-    except (TypeError, ValueError):
-        return None
-
-
 def _transposed(
     request: Request, rows: list[list[Any]], number: Callable[[Any], float | None], shown: Callable[[Any], Any] = str
 ) -> Cells:
@@ -588,6 +619,7 @@ def _read_csv(request: Request, encoding: str | None) -> Cells:
             raise ValueError(f"{path} has a header but no rows." if dialect.header else f"{path} has no rows.")
     if dialect.decimal_comma:  # a target has the decimal mark of the features
         found.shown = lambda cell: cell.replace(",", ".") if text.COMMA.fullmatch(cell) else cell
+        found.number = partial(to_number, decimal_comma=True)
     found.notes, found.layout["dialect"] = dialect.notes, dialect
     return found
 
@@ -658,12 +690,12 @@ def read_arrow(request: Request) -> Contents:
     cells: dict[int, Any] = {j: load([j]).column(0).to_pylist() for j in texts}
     for j in others:
         column = load([j]).column(0)
-        if j not in codes and getattr(column.type, "ordered", False):
-            coded = column.unify_dictionaries().combine_chunks()
-            values = coded.indices.to_numpy(zero_copy_only=False).astype(np.float64)
-            cells[j] = checked(Column(names[j], "ordered", values, list(map(str, coded.dictionary.to_pylist()))))
-        else:
+        if j in codes or not hasattr(column.type, "ordered"):
             cells[j] = (category_column if j in codes else read_column)(names[j], column.to_pylist())
+        else:
+            coded = column.unify_dictionaries().combine_chunks()
+            places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            cells[j] = of_levels(names[j], places, coded.dictionary.to_pylist(), column.type.ordered)
     return arrange(replace(request, kept=None), lambda _: Cells(X, numeric, cells, odd, names))
 
 
@@ -794,22 +826,19 @@ def read_xlsx(request: Request) -> Contents:
 
 def _read_sheet(request: Request) -> Cells:
     path, skip, header, notes = request.path, request.skip_rows or 0, request.header, list[str]()
-    with _open_sheet(path, request.sheet) as rows:
+    with _open_sheet(path, request.sheet) as (sheets, rows):
         kept = [(line, row) for line, row in rows if row and line > skip]
     if not kept:
-        raise ValueError(f"{path}: the sheet is empty.")
+        raise _no_table(f"{path}: the sheet is empty", request, sheets)
     width = max(len(row) for _, row in kept)
     kept = [(line, row + [None] * (width - len(row))) for line, row in kept]
-    if request.skip_rows is None:  # titles are rows of one cell above a row that fills at least half of the columns
-        filled = (sum(_shown(cell).strip() != "" for cell in row) for _, row in kept[:11])
-        titles, most = next(((at, count) for at, count in enumerate(filled) if count > 1), (0, 0))
-        if titles and 2 * most >= width:
-            kept, skip = kept[titles:], kept[titles][0] - 1
-            notes.append(text.title_note(path, skip))
-    first, *others = ([_shown(cell) for cell in row] for _, row in kept[:20])
+    if request.skip_rows is None and (titles := text.title_rows([list(map(_shown, row)) for _, row in kept[:20]])):
+        kept, skip = kept[titles:], kept[titles][0] - 1
+        notes.append(text.title_note(path, skip))
+    first, *below = ([_shown(cell) for cell in row] for _, row in kept[:20])
     first = [cell.strip() for cell in first]
     if header is None:
-        header, note = text.guess_header(first, others, named=request.named)
+        header, note = text.guess_header(first, below, named=request.named)
         notes += [f"{path}: {note}"] * bool(note)
     if len(kept) == header:
         raise ValueError(f"{path} has a header but no rows.")
@@ -819,7 +848,7 @@ def _read_sheet(request: Request) -> Cells:
         names = first if header else [f"x{j}" for j in range(width)]
         gathered = partial(gather, path, lambda: kept[header:], as_number)
         found = read_cells(request, names, gathered, shown=_shown)
-    found.layout |= {"sheet": request.sheet, "skip": skip, "names_in": kept[0][0] if header else None}
+    found.layout |= {"sheet": request.sheet, "sheets": sheets, "skip": skip, "names_in": kept[0][0] if header else None}
     found.notes = notes
     return found
 
@@ -827,7 +856,7 @@ def _read_sheet(request: Request) -> Cells:
 def write_xlsx(path: Path, table: Table, selected: np.ndarray) -> None:
     """Write the kept columns of the sheet to a new workbook."""
     gone = dropped_columns(table, selected)
-    with _open_sheet(table.source, table.layout["sheet"]) as rows:
+    with _open_sheet(table.source, table.layout["sheet"]) as (_, rows):
         kept = (row for line, row in rows if line > table.layout.get("skip", 0))
         if table.layout.get("transposed"):
             save_sheet(path, (row for j, row in enumerate(filter(None, kept)) if j not in gone), path)
@@ -851,17 +880,28 @@ def save_sheet(path: Path, rows: Iterable[Iterable[Any]], named: str | Path) -> 
         cell.data_type = "s"  # otherwise a name such as =A1 would be a formula
         return cell
 
-    for number, row in enumerate(rows):
-        if number >= _MOST_ROWS:
-            raise ValueError(f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are more; use .csv.")
-        sheet.append([as_cell(value) for value in row])
-    with open(path, "wb") as file:
-        book.save(file)
+    failed = None
+    try:
+        for number, row in enumerate(rows):
+            if number >= _MOST_ROWS:
+                raise ValueError(f"{named}: a sheet has at most {_MOST_ROWS} rows, but there are more; use .csv.")
+            sheet.append([as_cell(value) for value in row])
+        with open(path, "wb") as file:
+            book.save(file)
+    except OSError as error:
+        failed = error.errno, error.strerror
+    if failed is not None:
+        # What openpyxl leaves open fails once more when it is closed, and Python would print that after our message.
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        book = sheet = None
+        gc.collect()
+        sys.unraisablehook = hook
+        raise OSError(*failed)
 
 
 @contextmanager
-def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple[int, list[Any]]]]:
-    """The numbered rows of a sheet, without empty cells at their ends; errors of openpyxl become a ValueError."""
+def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[tuple[list[str], Iterator[tuple[int, list[Any]]]]]:
+    """The names of all sheets, and the numbered rows of one without empty cells at their ends."""
     openpyxl = require("openpyxl", "io", path)
     with named_damage(path, "a readable Excel file", "."), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about styles and extensions, which do not concern the user
@@ -871,7 +911,7 @@ def _open_sheet(path: Path, wanted: str | int | None) -> Iterator[Iterator[tuple
             sheet = book.worksheets[position(wanted or 0, names, path, "sheet")]
             sheet.reset_dimensions()  # the size that a file declares may be wrong
             with closing(sheet.iter_rows(values_only=True)) as rows:  # the iterator keeps the file open
-                yield _rows(rows, path)
+                yield names, _rows(rows, path)
 
 
 def _check_parts(path: Path) -> None:

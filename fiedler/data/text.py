@@ -174,12 +174,13 @@ def sniff(path: Path, header: bool | None, named: Iterable[str], encoding: str |
     lines above the table; by default lines of at most one cell above a table are titles.
     """
     numbered: list[tuple[int, str]] = []  # the first lines that are not empty, and the number of lines before each
-    size, notes = 0, list[str]()
+    size, quotes, notes = 0, 0, list[str]()
     with open_text(path, encoding) as file:
         for number, line in enumerate(file):
-            size += len(line)
+            size, quotes = size + len(line), quotes + line.count('"')
             numbered += [(number, line)] * (line.strip() != "" and number >= (skip or 0))
-            if len(numbered) >= _SAMPLE[1] or (len(numbered) > 1 and size >= _SAMPLE[0]):
+            # A cell between quotes may have several lines.
+            if (len(numbered) >= _SAMPLE[1] and quotes % 2 == 0) or (len(numbered) > 1 and size >= _SAMPLE[0]):
                 break
     if not numbered:
         raise ValueError(f"{path} is empty.")
@@ -222,26 +223,45 @@ def title_note(path: Path, skip: int) -> str:
 
 
 def _titles(lines: list[str], tabs_first: bool) -> int:
-    """The number of lines of a sample above a table: the lines before a table that hold one cell, or only a text.
-
-    The sample must be a table below them, of at least two columns, and must not be one as it is.
-    """
+    """The number of lines of a sample above a table, which must be a table of two or more columns without them."""
     for count in range(min(len(lines) - 1, _MOST_TITLES)):
         delimiter = _delimiter(lines[count:], tabs_first)
-        rows = _cells(lines[count:], delimiter)
-        if delimiter != BLANKS and rows:
-            filled = [[cell for cell in row if cell.strip()] for row in _cells(lines[:count], delimiter, table=False)]
-            if any(len(cells) > 1 for cells in filled):
-                return 0
+        starts, rows = _rows(lines[count:], delimiter)
+        if delimiter != BLANKS and _is_table(rows):
             if count == 1 and len(rows[0]) == 2 and to_number(rows[0][1], False) is not None:
                 return 0  # R writes one name less than there are columns
-            while len(rows) > 1 and len(rows[0]) > 2:  # a title may be in the first of several cells
-                first = [cell for cell in rows[0] if cell.strip()]
-                if len(first) != 1 or to_number(first[0], False) is not None:
-                    break
-                rows, count = rows[1:], count + 1
-            return count
+            if not all(_is_title(row, len(rows[0])) for row in _rows(lines[:count], delimiter)[1]):
+                return 0
+            return count + starts[title_rows(rows)]
     return 0
+
+
+def title_rows(rows: list[list[str]]) -> int:
+    """The number of rows above the names of the columns.
+
+    The names are the first row without an empty cell, if it holds texts above numbers. Otherwise the rows above them
+    fill at most half of the columns.
+
+    Examples
+    --------
+    >>> title_rows([["Results", "", ""], ["made by", "me", ""], ["a", "b", "c"], ["1", "2", "3"]])
+    2
+    """
+    width, number = max(map(len, rows)), lambda cell: to_number(cell, False) is not None
+    full = next((at for at, row in enumerate(rows[: _MOST_TITLES + 1]) if all(map(str.strip, row))), 0)
+    if not any(map(number, rows[full])) and any(all(map(number, c)) for c in zip(*rows[full + 1 :], strict=False)):
+        return full
+    for at, row in enumerate(rows[: _MOST_TITLES + 1]):
+        if not _is_title(row, width) or (width < 3 and not row[0].strip()):
+            plain = not any(number(cell) for cell in row if cell.strip())
+            return at if plain or (width > 2 and all(map(str.strip, row))) else 0
+    return 0
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """Whether a row above a table holds at most one cell, or a text and other cells in at most half of the columns."""
+    some = [cell for cell in row if cell.strip()]
+    return 2 * len(some) <= max(width, 2) and (len(row) < 2 or not some or to_number(some[0], False) is None)
 
 
 def guess_header(
@@ -283,29 +303,38 @@ def guess_header(
 
 
 def _delimiter(lines: list[str], tabs_first: bool) -> str:
-    """The delimiter that gives equally many cells in the first lines; otherwise the most frequent one in the first."""
+    """The delimiter that gives equally many cells in the first rows; otherwise the most frequent one in the first."""
     order = ("\t", ",", ";", "|") if tabs_first else (",", "\t", ";", "|")
-    fitting = {d: rows for d in order if d in lines[0] and (rows := _cells(lines, d))}
-    if "," in fitting and ";" in fitting:
-        with_comma = [c for row in fitting[";"] for c in row if "," in c]
-        if with_comma and all(map(COMMA.fullmatch, with_comma)):
-            return ";"
+    fitting = {d: rows for d in order if _is_table(rows := _rows(lines, d)[1])}
+    if (
+        "," in fitting
+        and ";" in fitting
+        and any(COMMA.fullmatch(c) for row in fitting[";"][1:] or fitting[";"] for c in row)
+    ):
+        return ";"
     if fitting:
         return max(fitting, key=lambda d: len(fitting[d][0]))
-    if len(lines) > 1 and not any(d in lines[0] for d in ",;|") and _cells(lines, BLANKS):
+    if len(lines) > 1 and not any(d in lines[0] for d in ",;|") and _is_table(_rows(lines, BLANKS)[1]):
         return BLANKS
     return max(order[:3], key=lines[0].count)
 
 
-def _cells(lines: Iterable[str], delimiter: str, table: bool = True) -> list[list[str]]:
-    """The cells of lines that can be read, if they form a table: rows of two or more cells, equal but for the first."""
+def _rows(lines: Iterable[str], delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """The numbers of the first lines of rows, and their cells; nothing if they cannot be read."""
+    starts, rows, reader = [0], list[list[str]](), _split(lines, delimiter)
     try:
-        rows = [row for row in _split(lines, delimiter) if row]
+        for row in reader:
+            rows.append(row)
+            starts.append(reader.line_num)
     except csv.Error:
-        return []
+        return [], []
+    return starts, rows
+
+
+def _is_table(rows: list[list[str]]) -> bool:
+    """Whether rows have two or more cells, equally many but for the first one, which may have one less."""
     width = len(rows[0]) if rows else 0
-    even = width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
-    return rows if even or not table else []
+    return width > 1 and ({len(row) for row in rows[1:]} or {width}) in ({width}, {width + 1})
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Any:
@@ -332,9 +361,11 @@ def data_rows(path: Path, dialect: Dialect, even: bool = False) -> Iterator[tupl
             for row in reader:
                 if row and not skip:
                     line = dialect.skip + reader.line_num
+                    if len(row) != width and not any(map(str.strip, row)):
+                        continue  # delimiters only, as spreadsheets write them below a table
                     if even and len(row) != width:
-                        head = "header" if dialect.header else "first line"
-                        raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head} has {width}.")
+                        head = f"{'header' if dialect.header else 'first line'} has {width}; correct or remove it"
+                        raise ValueError(f"{path}: line {line} has {len(row)} cells, but the {head}.")
                     yield line, row
                 skip = skip and not row
         except csv.Error as error:
@@ -356,11 +387,24 @@ def to_number(cell: str, decimal_comma: bool) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
+def as_number(cell: Any) -> float | None:
+    """The number in a cell: NaN if missing, None if it is not a number, inf if it is too large for a float."""
+    if cell is None or isinstance(cell, str):
+        return to_number(cell or "", False)
+    try:
+        return float(cell)
+    except OverflowError:  # an integer of more than 308 digits
+        return np.inf if cell > 0 else -np.inf
+    except (TypeError, ValueError):
+        return None
+
+
 @dataclass
 class Cells:
     """The columns of a file, read once: those of numbers as one matrix, the others as they are in the file.
 
-    ``again(places)`` reads the cells of columns of numbers, and ``shown`` makes a label or a row id of a cell.
+    ``again(places)`` reads the cells of columns of numbers, ``number`` reads a cell, and ``shown`` makes a label or row
+    id of a cell.
     """
 
     X: Any
@@ -369,7 +413,9 @@ class Cells:
     odd: dict[int, Any]  # for each column that was expected to hold numbers, its first other cell, or what it holds
     names: list[str] = field(default_factory=list)
     again: Callable[[list[int]], dict[int, list[Any]]] = lambda places: {}
+    number: Callable[[Any], float | None] = as_number
     shown: Callable[[Any], Any] = lambda cell: cell
+    nothing: list[int] = field(default_factory=list)  # columns without a name and without a value
     first_names_rows: bool = False  # whether the first column names the rows, if the request does not say which one
     layout: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

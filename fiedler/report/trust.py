@@ -288,8 +288,8 @@ COMPARISON = built_in("comparison", "Comparison of methods", **_comparison)
 def _compute_agreement(case: Case) -> Summary:
     """Rank correlations and common features of the method and other methods on the same data."""
     m, criterion, without_pairs = case.problem.n_features, case.criterion, case.problem.without_pairs()
-    if m < 3:
-        return {"note": "Agreement between methods needs at least three features."}
+    if m < 3 or not case.n_selected:
+        return {"note": "Agreement between methods needs at least three features, and one that is selected."}
     k, order = min(case.n_selected, m), case.selector.order_
     ranks = mean_ranks(case.scores, criterion.greater_is_better, order if criterion.is_set else None)
     found = {short_text(criterion): (ranks, order)}

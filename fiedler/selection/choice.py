@@ -463,8 +463,9 @@ def screened(
         if not kept.all():
             kept |= associated(criterion, problem) <= _FOUND
     kept[list(fixed)] = True
-    dropped, noise = order[~kept[order]], "looks" if m - kept.sum() == 1 else "look"
-    why = f"{len(dropped)} of {m} features {noise} like noise and were left out before the graph was built"
+    dropped = order[~kept[order]]
+    words = "looks like noise and was" if len(dropped) == 1 else "look like noise and were"
+    why = f"{len(dropped)} of {m} features {words} left out before the graph was built"
     return Screened(kept, dropped, why if len(dropped) else "no feature was left out: none agrees with another", tested)
 
 

@@ -173,9 +173,9 @@ class _Held:
         """Some features at unit length."""
         if self._groups is not None:
             found = []
-            for feature in features.tolist():
-                inside = self._groups.columns(feature)
+            for inside in map(self._groups.columns, features.tolist()):
                 C = self._centre(take_columns(self.X, inside)) if len(inside) else np.zeros((len(self._ones), 1))
+                C = without_units(C, None)
                 found.append(C / (np.sqrt(np.linalg.norm(C.T @ C)) or 1.0))
             return _Unit(np.hstack(found), np.cumsum([0, *(C.shape[1] for C in found)])[:-1])
         block = take_columns(self.X, features)
