@@ -5,6 +5,7 @@ Moran's I of squidpy and Hotspot take part where they are installed; SPARK-X is 
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -308,7 +309,41 @@ def real(options: Options) -> Found:
     return {"real": (["what", "found"], rows)}
 
 
-EXPERIMENTS = (side_by_side, noise, patterns, real)
+# -------------------------------------------------------------------- growth
+
+
+def growth(options: Options) -> Found:
+    """CPU seconds and peak memory for more spots and genes, of which 5 % are stored, on four slides."""
+
+    def measure(n: int, m: int) -> list[list]:
+        rng, stored = np.random.default_rng(0), max(1, m // 20)
+        parts = []
+        for start in range(0, n, 10_000):
+            rows = min(10_000, n - start)
+            columns = np.sort(rng.integers(0, m, size=(rows, stored), dtype=np.int32), axis=1).ravel()
+            values = 1.0 + rng.poisson(0.5, size=rows * stored).astype(np.float32)
+            shape = (rows, m)
+            part = sp.csr_array((values, columns, np.arange(0, rows * stored + 1, stored)), shape=shape)
+            part.sum_duplicates()
+            parts.append(part)
+        X, slide = sp.csr_array(sp.vstack(parts)), np.arange(n) * 4 // n
+        places = rng.uniform(size=(n, 2)) * np.sqrt(n)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        start = time.process_time()
+        graph = Problem(places).divided(slide).graph(KNN(6, "binary"))
+        significance(MultiScale(graph), X, blocks=slide, depth="pearson")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        return [[time.process_time() - start, before, peak]]
+
+    sizes = [(3_000, 15_000), (10_000, 5_000), (50_000, 1_000), (50_000, 10_000), (100_000, 20_000)]
+    rows = options.rows("spatial_growth", "n;m;seconds;before;peak", measure, sizes[: 1 if options.quick else None])
+    table = [
+        [f"{int(r['n']):,} × {int(r['m']):,}", f"{float(r['seconds']):.0f}", f"{float(r['peak']):.1f}"] for r in rows
+    ]
+    return {"growth": (["spots × genes", "CPU seconds", "peak, GiB"], table)}
+
+
+EXPERIMENTS = (side_by_side, noise, patterns, real, growth)
 
 if __name__ == "__main__":
     main("spatial", EXPERIMENTS)

@@ -53,8 +53,9 @@ def significance(
     """Test for every feature whether its score is better than the scores of its permuted values.
 
     The null distribution has a closed form for the Laplacian score (LS) on any graph, and therefore for φ2 with γ = 1,
-    for the supervised Laplacian score (SLS) and for the Fisher score, and also for C1. Mean, variance and third moment
-    over all permutations are exact, and the tail is a Pearson III distribution. sSelect is tested by permutations of
+    for the supervised Laplacian score (SLS) and for the Fisher score, and also for C1, φ3, :class:`fiedler.MultiScale`,
+    :class:`fiedler.Moran` and :class:`fiedler.Geary`. Mean, variance and third moment over all permutations are exact,
+    and the tail is a Pearson III distribution. sSelect is tested by permutations of
     the labels with a fixed graph term. A set such as "subset" is tested on its graph. If labels, a target or pairs are
     passed to it, association with them is tested instead, by the ranks of the feature: for classes a Kruskal-Wallis
     test with the exact moments over all permutations, for targets Spearman's correlation, for pairs C1 of the ranks;
