@@ -7,8 +7,10 @@ from plain import plain_cut
 
 from fiedler import (
     KNN,
+    RBF,
+    SSelect,
 )
-from fiedler.evaluate import cut_value, tune_lambda
+from fiedler.evaluate import cut_value, tune, tune_lambda
 
 
 def test_cut_value(blobs):
@@ -35,3 +37,13 @@ def test_a_graph_that_falls_apart_is_not_the_best(rng):
     assert result.best_params == {"lam": 0.0}
     with pytest.warns(UserWarning, match="is disconnected for every choice .2 to 2 components"):
         assert tune_lambda(X, y, [0.9, 1.0], n_features=1).best_params == {"lam": 0.9}
+
+
+def test_a_connected_graph_with_vanishing_weights_is_not_called_disconnected(rng):
+    X = np.concatenate([rng.normal(size=(20, 3)), rng.normal(size=(20, 3)) + 8.0])
+    y = np.where(np.arange(40) % 5 == 0, np.arange(40) >= 20, -1)
+    with pytest.warns(UserWarning, match=r"graph=RBF\(bandwidth=1.0\) .* is connected, but .* vanish") as told:
+        result = tune(SSelect(), {"lam": [0.1, 0.5]}, X, y, n_features=2, graph=RBF(1.0))
+    assert result.table["n_components"].tolist() == [1, 1]
+    assert result.best_params == {"lam": 0.1}
+    assert "disconnected" not in str(told[0].message)

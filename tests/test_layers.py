@@ -126,7 +126,7 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 991,
-    "criteria": 1_475,
+    "criteria": 1_480,
     "data": 3_201,
     "engine": 2_319,
     "evaluate": 1_351,
@@ -137,7 +137,7 @@ BUDGET = {
     "selection": 778,
     "sets": 941,
     "significance": 646,
-    "top": 1_881,
+    "top": 1_906,
 }
 
 

@@ -144,13 +144,17 @@ def best_by_cut(
         cuts.append(cut(problem.X[:, problem.columns_of(best)], graph))
     value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
     if not ((pieces == 1) & (value > NEARLY_ZERO)).any():
-        warnings.warn(
+        message = (
             f"the graph on the first {k} features is disconnected for every choice ({pieces.min()} to {pieces.max()} "
             "components), so the choice with the fewest components is taken; use more features or neighbours, "
-            "such as n_features=50 or graph=KNN(20, weight='binary').",
-            UserWarning,
-            stacklevel=3,
+            "such as n_features=50 or graph=KNN(20, weight='binary')."
         )
+        if pieces.min() == 1:
+            message = (
+                f"graph={graph!r} on the first {k} features is connected, but its weights between far rows vanish: the "
+                "cut is 0 for every choice, and the first is taken; use wider weights, such as graph=RBF(scale=2.0)."
+            )
+        warnings.warn(message, UserWarning, stacklevel=3)
     return {"cut": value, "n_components": pieces, "smaller_side": side}, best_cut(cuts)
 
 

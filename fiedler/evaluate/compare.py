@@ -180,7 +180,7 @@ def compare(
     progress: Callable[[int, int], Any] | None = None,
     resume_from: str | os.PathLike | None = None,
 ) -> Comparison:
-    """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 4, [KA] section 7).
+    """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 5, [KA] section 7).
 
     Every method ranks the features with all rows of X and the labels (or pairs) of the draw. Methods that read no
     labels rank once. With ``n_labels=None`` each fold is predicted with features ranked on the labels of the other

@@ -51,7 +51,7 @@ class RBF(Recipe):
 
 
 class Diffusion(Recipe):
-    """Diffusion kernel exp(-β L₀) of a graph, used as a full W ([SPEC] section 4, after Kondor and Lafferty).
+    """Diffusion kernel exp(-β L₀) of a graph, used as a full W ([KL]; [SPEC] section 4).
 
     The rows sum to 1. The diagonal of the kernel is kept.
 

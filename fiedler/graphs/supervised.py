@@ -52,7 +52,7 @@ class ClassGraph(Recipe):
 
 
 class ReliefGraph(Recipe):
-    """Graph of ReliefF: nearest rows of the same class (hits) and of other classes (misses) ([SPEC] eq. 12).
+    """Graph of ReliefF: nearest rows of the same class (hits) and of other classes (misses) ([SPEC] eq. 12, [RK]).
 
     The weights are 1 on the diagonal, 1/k for the k nearest hits of each row, and -1/((c-1)k) for its k nearest misses
     in each other class. The rows of eq. 12 sum to 1, so D = I. Its weights are not symmetric, but f'Lf depends only on
@@ -317,7 +317,7 @@ class CannotLink(Recipe):
 
 
 class Within(Recipe):
-    """Within graph: weight γ for must-link pairs, 1 for neighbours that are in no pair, diagonal 0 ([KA] eq. 11).
+    """Within graph: weight γ for must-link pairs, 1 for unpaired neighbours, diagonal 0 ([KA] eq. 11, [ZLH]).
 
     Without pairs, class labels imply a pair for every two labelled rows.
 
