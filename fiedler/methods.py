@@ -246,7 +246,7 @@ class SSelect(Method):
 class SupervisedLaplacianScore(Method):
     """Supervised Laplacian score (SLS): LS on the kNN graph of a real target ([DV] eq. 5). Small is good.
 
-    Only rows with a known target are used. LS is the Laplacian score.
+    Only rows with a known target are used. LS is the Laplacian score. The unit of the target does not matter.
 
     Parameters
     ----------
@@ -273,7 +273,8 @@ class SemiSupervisedLaplacianScore(Method):
     """Semi-supervised Laplacian score (SSLS = LS · SLS) for few known real targets ([DV] eq. 10). Small is good.
 
     LS is the Laplacian score on a graph built from features and targets; SLS is the supervised Laplacian score.
-    Standardise features and target first, as the paper does, because the graph compares the distances of both.
+    Standardise the features first, as the paper does, because the graph compares the distances of both. The targets are
+    scaled to unit variance in the graphs, so their unit does not matter.
 
     Parameters
     ----------

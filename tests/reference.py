@@ -173,8 +173,16 @@ def relief_graph(X, y, k=10):
     return (W + W.T) / 2
 
 
+def unit_variance(y):
+    """The known targets divided by their standard deviation, as [DV] section 5 standardises; NaN stays NaN."""
+    known = [y[i] for i in known_targets(y)]
+    mean = sum(known) / len(known)
+    return np.array(y) / (math.sqrt(sum((v - mean) ** 2 for v in known) / len(known)) or 1.0)
+
+
 def target_graph(y, k=5, t=1.0):
-    """w_ij = exp(-(y_i - y_j)² / t) where close in y, known rows only ([DV] eq. 4)."""
+    """w_ij = exp(-(y_i - y_j)² / t) where close in y of unit variance, known rows only ([DV] eq. 4)."""
+    y = unit_variance(y)
     n = len(y)
     d = np.array([[abs(y[i] - y[j]) for j in range(n)] for i in range(n)])
     W = np.zeros((n, n))
@@ -183,9 +191,10 @@ def target_graph(y, k=5, t=1.0):
     return W
 
 
-def semi_target_graph(X, y, k=30, t=1.0, C=5.0):
-    """w_ij = exp(-d_ij / t), times C where both are known; d of [DV] eq. 8, close by d, weights of eq. 9."""
+def semi_target_graph(X, y, k=30, t=1.0, C=5.0, close="d"):
+    """w_ij = exp(-d_ij / t), times C where both are known; d of [DV] eq. 8, close by d or x, weights of eq. 9."""
     n, m = X.shape
+    y = unit_variance(y)
     rows = set(known_targets(y))
     d = np.zeros((n, n))
     for i in range(n):
@@ -193,7 +202,7 @@ def semi_target_graph(X, y, k=30, t=1.0, C=5.0):
             both = i in rows and j in rows
             d[i, j] = (y[i] - y[j]) ** 2 if both else squared_distance(X[i], X[j]) / m
     W = np.zeros((n, n))
-    for i, j in knn_edges(d, k):
+    for i, j in knn_edges(d if close == "d" else euclidean(X), k):
         W[i, j] = W[j, i] = math.exp(-d[i, j] / t) * (C if i in rows and j in rows else 1.0)
     return W
 

@@ -350,11 +350,13 @@ def test_ssls_with_all_outputs_known_is_a_product_of_two_sls(seed):
 
 @laws
 @given(seeds)
-def test_sls_ignores_the_sign_and_origin_of_the_target(seed):
+@pytest.mark.parametrize("score", [SupervisedLaplacianScore, SemiSupervisedLaplacianScore])
+def test_sls_and_ssls_ignore_the_sign_the_origin_and_the_unit_of_the_target(score, seed):
     data = make("sls", seed)
-    expected = SupervisedLaplacianScore().evaluate(data.X, data.y)
-    close(SupervisedLaplacianScore().evaluate(data.X, data.y + 64.0), expected, rtol=1e-8)
-    close(SupervisedLaplacianScore().evaluate(data.X, -data.y), expected, rtol=RTOL)
+    expected = score().evaluate(data.X, data.y)
+    close(score().evaluate(data.X, data.y + 64.0), expected, rtol=1e-8)
+    close(score().evaluate(data.X, -data.y), expected, rtol=RTOL)
+    close(score().evaluate(data.X, 1000.0 * data.y), expected, rtol=RTOL)
 
 
 @laws

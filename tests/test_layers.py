@@ -131,7 +131,7 @@ BUDGET = {
     "engine": 2_319,
     "evaluate": 1_351,
     "explore": 1_314,
-    "graphs": 1_498,
+    "graphs": 1_509,
     "plots": 782,
     "report": 1_346,
     "selection": 778,
