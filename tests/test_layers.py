@@ -126,10 +126,10 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 991,
-    "criteria": 1_480,
+    "criteria": 1_498,
     "data": 3_201,
     "engine": 2_319,
-    "evaluate": 1_351,
+    "evaluate": 1_360,
     "explore": 1_314,
     "graphs": 1_509,
     "plots": 782,

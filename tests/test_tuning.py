@@ -178,7 +178,7 @@ def test_one_clear_error_each(few):
     X, y = few
     for graph in (Precomputed(np.eye(45)), ClassGraph()):
         with pytest.raises(ValueError, match="is not built from the selected features"):
-            tune_lambda(X, y, graph=graph, n_features=3)
+            tune_lambda(X, y, cut_graph=graph, n_features=3)
     with pytest.raises(ValueError, match=r"between 1 and the 8 features, got \[10\]"):
         tune_lambda(X, y)
     with pytest.raises(ValueError, match="by must be one of 'cut', 'cv', got 'accuracy'"):
