@@ -124,6 +124,23 @@ def rbf_graph(X, delta=None):
     return W
 
 
+def self_tuning_graph(X, k, scale=1.0):
+    """w_ij = exp(-d_ij² / (2 s² δ_i δ_j)), δ_i the distance to the k-th nearest row (Zelnik-Manor, Perona 2004)."""
+    n = len(X)
+    d = euclidean(X)
+    own = [sorted(d[i, j] for j in range(n) if j != i)[k - 1] for i in range(n)]
+    return np.array(
+        [[math.exp(-(d[i, j] ** 2) / (2 * scale**2 * own[i] * own[j])) for j in range(n)] for i in range(n)]
+    )
+
+
+def cut_to_neighbors(K, k):
+    """K where j is one of the k largest of row i besides the diagonal, or the reverse, and the diagonal; else 0."""
+    n = len(K)
+    largest = [sorted((j for j in range(n) if j != i), key=lambda j: (-round(K[i, j], 12), j))[:k] for i in range(n)]
+    return np.array([[K[i, j] * (i == j or j in largest[i] or i in largest[j]) for j in range(n)] for i in range(n)])
+
+
 def diffusion_graph(W0, beta=1.0):
     """W = exp(-β L0) with L0 the Laplacian of W0 ([SPEC] 4, Kondor and Lafferty)."""
     return scipy.linalg.expm(-beta * laplacian(W0))

@@ -131,7 +131,7 @@ BUDGET = {
     "engine": 2_319,
     "evaluate": 1_360,
     "explore": 1_314,
-    "graphs": 1_509,
+    "graphs": 1_533,
     "plots": 782,
     "report": 1_346,
     "selection": 778,

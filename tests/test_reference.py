@@ -74,6 +74,13 @@ GRAPHS = {
     "rbf-scale": (None, lambda s: fd.RBF(scale=0.5), lambda s: ref.rbf_graph(s.X, 0.5 * ref.median_distance(s.X))),
     "diffusion": (None, lambda s: fd.Diffusion(), lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 10, "binary"))),
     "diffusion-3": (None, lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3), diffused),
+    "rbf-self": (None, lambda s: fd.RBF(n_neighbors=4), lambda s: ref.self_tuning_graph(s.X, 4)),
+    "rbf-self-2": (None, lambda s: fd.RBF(scale=0.8, n_neighbors=7), lambda s: ref.self_tuning_graph(s.X, 7, 0.8)),
+    "diffusion-cut": (
+        None,
+        lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3, n_neighbors=4),
+        lambda s: ref.cut_to_neighbors(diffused(s), 4),
+    ),
     "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
     "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
     "relief": ("y", lambda s: fd.ReliefGraph(4), lambda s: ref.relief_graph(s.X, s.y, 4)),
@@ -301,6 +308,13 @@ PHI_GRAPHS = {
     "knn-3-binary": (None, lambda s: fd.KNN(3, "binary"), knn(3, "binary")),
     "rbf": (None, lambda s: fd.RBF(), lambda s: ref.rbf_graph(s.X)),
     "diffusion": (None, lambda s: fd.Diffusion(beta=0.2), lambda s: ref.diffusion_graph(knn(10, "binary")(s), 0.2)),
+    "rbf-self": (None, lambda s: fd.RBF(n_neighbors=4), lambda s: ref.self_tuning_graph(s.X, 4)),
+    "rbf-self-2": (None, lambda s: fd.RBF(scale=0.8, n_neighbors=7), lambda s: ref.self_tuning_graph(s.X, 7, 0.8)),
+    "diffusion-cut": (
+        None,
+        lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3, n_neighbors=4),
+        lambda s: ref.cut_to_neighbors(diffused(s), 4),
+    ),
     "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
     "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
 }
