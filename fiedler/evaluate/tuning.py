@@ -26,7 +26,7 @@ from ..sets.formula import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .curves import Curve, check_sizes, spread
+from .curves import Curve, check_sizes, clustering_curve, jaccard_curve, spread
 from .held_out import Target, check_reads, checked_ranking, cross_validated, read_target
 
 
@@ -116,7 +116,7 @@ class Tuning:
 
     Parameters
     ----------
-    by : {"cut", "cv"}
+    by : {"cut", "cv", "jaccard", "clustering_accuracy"}
         How choices were compared.
     best : Criterion
         The criterion with the best parameters.
@@ -176,9 +176,11 @@ def tune(
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : int, default=10
         Number of features in the selections that are compared.
-    by : {"cut", "cv"}, default="cut"
+    by : {"cut", "cv", "jaccard", "clustering_accuracy"}, default="cut"
         "cut" needs no labels except those that the criterion reads. "cv" predicts the labels of each fold from the
-        other folds ([ZL] section 4.2); the criterion does not use the labels of the fold.
+        other folds ([ZL] section 4.2); the criterion does not use the labels of the fold. "jaccard" is the share of
+        preserved neighbourhoods (JAS of [EV]) and needs no labels. "clustering_accuracy" (ACC of [EV]) compares k-means
+        with all known classes, which the criterion may have read.
     graph : Recipe, optional
         The graph of the cut; the default is that of :func:`cut_value`.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
@@ -206,15 +208,26 @@ def tune(
     >>> tune(LaplacianScore(), {"graph__n_neighbors": [5, 10, 20]}, X / X.std(axis=0), y, n_features=4, by="cv")
     Tuning(by='cv', best=LaplacianScore(graph=KNN(n_neighbors=5)) of 3)
     """
-    check_choice("by", by, ("cut", "cv"))
+    check_choice("by", by, ("cut", "cv", "jaccard", "clustering_accuracy"))
     criterion, k = as_criterion(criterion), check_integer("n_features", n_features, 1)
     problem, y = Problem.of(X, must_link=must_link, cannot_link=cannot_link).settled(y)
     check_sizes([k], problem.n_features)
     choices = list(ParameterGrid(grid))
     candidates = [clone(criterion).set_params(**choice) for choice in choices]
     pairs = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
-    if by == "cut":
-        told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
+    told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
+    if by in ("jaccard", "clustering_accuracy"):
+        orders = [checked_ranking(candidate, told, k).order for candidate in candidates]
+        kmeans: dict[str, Any] = {"n_repeats": n_repeats, "unlabeled": unlabeled, "random_state": random_state}
+        judged = [
+            jaccard_curve(X, order, n_features=[k])
+            if by == "jaccard"
+            else clustering_curve(X, y, order, n_features=[k], **kmeans)
+            for order in orders
+        ]
+        results = {name: np.concatenate([spread(curve.values)[name] for curve in judged]) for name in ("mean", "std")}
+        best = int(np.argmax(results["mean"]))
+    elif by == "cut":
         results, best = best_by_cut(told, candidates, k, graph)
     else:
         target = read_target(y, problem.n_samples, estimator, unlabeled)
