@@ -129,7 +129,7 @@ BUDGET = {
     "criteria": 1_498,
     "data": 3_201,
     "engine": 2_319,
-    "evaluate": 1_371,
+    "evaluate": 1_391,
     "explore": 1_314,
     "graphs": 1_533,
     "plots": 826,
