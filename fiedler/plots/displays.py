@@ -358,7 +358,9 @@ class CurveDisplay(_Display):
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
     @classmethod
-    def from_result(cls, result: Any, *, metric: str | None = None, ax: Any = None, **style: Any) -> CurveDisplay:
+    def from_result(
+        cls, result: Any, *, metric: str | None = None, axis: str = "number of features", ax: Any = None, **style: Any
+    ) -> CurveDisplay:
         """Draw a label budget, a curve or several, or the choices of one parameter.
 
         Parameters
@@ -369,6 +371,8 @@ class CurveDisplay(_Display):
             or the measure).
         metric : str, optional
             A metric of the budget; by default the first.
+        axis : str, default="number of features"
+            Name of the horizontal axis of curves; those of a budget and of a tuning are known.
         ax : matplotlib Axes, optional
             What to draw on; by default new axes.
         **style : object
@@ -411,7 +415,7 @@ class CurveDisplay(_Display):
             )
         found = result if isinstance(result, dict) else {result.metric: result}
         curves = {name: {"n_features": curve.n_features, **spread(curve.values)} for name, curve in found.items()}
-        return cls(curves=curves, metric=next(iter(found.values())).metric).plot(ax, **style)
+        return cls(curves=curves, metric=next(iter(found.values())).metric, axis=axis).plot(ax, **style)
 
     @classmethod
     def from_scores(cls, selector: SpectralSelector, *, ax: Any = None, **style: Any) -> CurveDisplay:
