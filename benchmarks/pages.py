@@ -21,9 +21,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 DOCS, PRINTED = HERE.parent / "docs", HERE / "papers" / "printed"
-PAGES = {  # by the name of the study, whose tables are in results/<name>
+_PAPERS = ("sselect", "spec", "ssls", "constraints", "evsc")
+PAGES = {  # by the name of the study, whose tables are in results/<name>; the pages of its parts are <name>/<part>
     "speed": HERE / "RESULTS.md",
     "papers": DOCS / "reproductions.md",
+    **{f"papers/{paper}": DOCS / "reproductions" / f"{paper}.md" for paper in _PAPERS},
     "study": DOCS / "which-method.md",
     "significance": DOCS / "is-it-real.md",
     "noise": DOCS / "noise.md",
@@ -119,21 +121,23 @@ def markdown(table: Table) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def filled(study: str) -> str:
+def filled(page: str) -> str:
     """The text of a page with its tables as the CSV files have them."""
+    study = page.partition("/")[0]
 
     def table(found: re.Match[str]) -> str:
         name = found[1]
         text = markdown(shown(results(study, name), PRINTED / f"{name}.csv" if study == "papers" else Path("none")))
         return f"<!-- table: {name} -->\n\n{text}\n\n<!-- end -->"
 
-    return _TABLE.sub(table, PAGES[study].read_text(encoding="utf-8"))
+    return _TABLE.sub(table, PAGES[page].read_text(encoding="utf-8"))
 
 
 def fill(study: str) -> None:
-    """Write the tables into the page of a study."""
-    PAGES[study].write_text(filled(study), encoding="utf-8")
-    print(f"filled {PAGES[study]}")
+    """Write the tables into the pages of a study."""
+    for page in (page for page in PAGES if page.partition("/")[0] == study):
+        PAGES[page].write_text(filled(page), encoding="utf-8")
+        print(f"filled {PAGES[page]}")
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -155,7 +159,11 @@ def main() -> None:
         speed.draw()
         scale.derive()
         figures.draw()
-    for study in PAGES:
+    from .papers.common import derived
+
+    for name, made in derived().items():
+        save(results("papers", name), *made)
+    for study in dict.fromkeys(page.partition("/")[0] for page in PAGES):
         fill(study)
 
 

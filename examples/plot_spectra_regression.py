@@ -45,7 +45,8 @@ nm = np.arange(X.shape[1]) if real else nm  # the channels have no wavelength
 inside = np.any([abs(nm - centre) < 1.5 * width for centre, width in BANDS["sugar"]], axis=0)
 
 # %%
-# SSLS combines distances between spectra with distances between targets, so both are standardised.
+# SSLS combines distances between spectra with distances between targets, so the spectra are standardised. It scales the
+# targets itself. The target is standardised here for the scale of the errors only.
 
 spectra, X, y = X, StandardScaler().fit_transform(X), (y - y.mean()) / y.std()
 shown = np.random.default_rng(0).choice(len(y), 10, replace=False)

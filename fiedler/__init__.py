@@ -28,7 +28,9 @@ All methods use one primitive, the energy of a feature f on a graph with weights
 Equation numbers in the docstrings refer to these papers: [ZL] Zhao & Liu, SDM 2007 (sSelect); [SPEC] Zhao & Liu, ICML
 2007; [DV] Doquire & Verleysen 2011 (SLS, SSLS); [KA] Kalakech et al. 2011 (constraint scores); [EV] Jiang & Ren, ICML
 2011 (EVSC); [MCFS] Cai, Zhang & He, KDD 2010; [MRSF] Zhao, Wang & Liu, AAAI 2010; [NIE] Nie et al., AAAI 2008 (trace
-ratio).
+ratio); [HCN] He, Cai & Niyogi, NIPS 2005 (Laplacian score); [ZCZ] Zhang, Chen & Zhou 2008 (C1, C2); [ZLH] Zhao, Lu & He
+2008 (C3); [KL] Kondor & Lafferty, ICML 2002 (diffusion); [RK] Robnik-Šikonja & Kononenko 2003 (ReliefF); [FISHER]
+Fisher 1936 (his criterion).
 """
 
 from importlib import import_module

@@ -152,7 +152,7 @@ class SmoothSubset(Method):
 
 
 class LaplacianScore(Method):
-    """Laplacian score (LS) f'Lf / f̃'Df̃ (He, Cai, Niyogi 2005; [DV] eq. 2, [ZL] eq. 3.4). Unsupervised, small is good.
+    """Laplacian score (LS) f'Lf / f̃'Df̃ ([HCN]; [DV] eq. 2, [ZL] eq. 3.4). Unsupervised, small is good.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class SSelect(Method):
 class SupervisedLaplacianScore(Method):
     """Supervised Laplacian score (SLS): LS on the kNN graph of a real target ([DV] eq. 5). Small is good.
 
-    Only rows with a known target are used. LS is the Laplacian score.
+    Only rows with a known target are used. LS is the Laplacian score. The unit of the target does not matter.
 
     Parameters
     ----------
@@ -273,7 +273,8 @@ class SemiSupervisedLaplacianScore(Method):
     """Semi-supervised Laplacian score (SSLS = LS · SLS) for few known real targets ([DV] eq. 10). Small is good.
 
     LS is the Laplacian score on a graph built from features and targets; SLS is the supervised Laplacian score.
-    Standardise features and target first, as the paper does, because the graph compares the distances of both.
+    Standardise the features first, as the paper does, because the graph compares the distances of both. The targets are
+    scaled to unit variance in the graphs, so their unit does not matter.
 
     Parameters
     ----------
@@ -299,12 +300,13 @@ class SemiSupervisedLaplacianScore(Method):
 
 
 class ConstraintScore(Method):
-    """Constraint scores C1 to C4 from must-link (M) and cannot-link (C) pairs ([KA] eq. 9, 10, 12, 13). Small is good.
+    """Constraint scores C1 to C4 from pairs of rows ([KA] eq. 9, 10, 12, 13; [ZCZ], [ZLH]). Small is good.
 
         C1 = f'L_M f / f'L_C f     C2 = f'L_M f - λ f'L_C f     C3 = f'L_W f / f'L_C f     C4 = LS · C1
 
-    Pass the pairs as ``must_link`` and ``cannot_link``. Without pairs, class labels imply one pair for every two
-    labelled rows. C2 is not invariant to the scale of a feature.
+    C1 and C2 come from [ZCZ], C3 from [ZLH], C4 from [KA]. M is the graph of the must-link pairs, C that of the
+    cannot-link pairs. Pass the pairs as ``must_link`` and ``cannot_link``. Without pairs, class labels imply one pair
+    for every two labelled rows. C2 is not invariant to the scale of a feature.
 
     Parameters
     ----------
@@ -493,14 +495,14 @@ class TraceRatio(Method):
 
 
 class ReliefF(Method):
-    """ReliefF as a graph energy: -2 f'Lf on the graph of [SPEC] eq. 12, misses minus hits. Classes, large is good.
+    """ReliefF as a graph energy, -2 f'Lf, misses minus hits ([RK]; [SPEC] eq. 12). Classes, large is good.
 
     With unit-norm features the ranking equals that of φ1 on the same graph ([SPEC] theorem 5). The score uses squared
     differences of the given values, so scale the features first.
 
-    The classical form (Kononenko 1994), as in MATLAB and skrebate, uses absolute differences of columns that are scaled
-    to the range from 0 to 1, and neighbours by their sum. On the raw iris data it has another order. RReliefF
-    (Robnik-Šikonja & Kononenko 1997) is the classical form for a real target; here all neighbours have the same weight.
+    The classical form (Kononenko 1994, [RK]), as in MATLAB and skrebate, uses absolute differences of columns that are
+    scaled to the range from 0 to 1, and neighbours by their sum. On the raw iris data it has another order. RReliefF
+    ([RK]) is the classical form for a real target; here all neighbours have the same weight.
 
     Parameters
     ----------

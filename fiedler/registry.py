@@ -19,14 +19,14 @@ class Entry(NamedTuple):
 METHODS = (
     Entry("variance", "Variance", "[KA] eq. 2"),
     Entry("correlation", "Correlation"),
-    Entry("fisher", "FisherScore", "[KA] eq. 1"),
-    Entry("relieff", "ReliefF", "[SPEC] eq. 12"),
-    Entry("laplacian", "LaplacianScore", "He, Cai, Niyogi 2005; [DV] eq. 2, [ZL] eq. 3.4"),
+    Entry("fisher", "FisherScore", "[KA] eq. 1, [FISHER]"),
+    Entry("relieff", "ReliefF", "[RK]; [SPEC] eq. 12"),
+    Entry("laplacian", "LaplacianScore", "[HCN]; [DV] eq. 2, [ZL] eq. 3.4"),
     Entry("spec", "SPEC", "[SPEC] eq. 9-11"),
     Entry("sselect", "SSelect", "[ZL] eq. 3.8"),
     Entry("sls", "SupervisedLaplacianScore", "[DV] eq. 5"),
     Entry("ssls", "SemiSupervisedLaplacianScore", "[DV] eq. 10"),
-    Entry("constraint", "ConstraintScore", "[KA] eq. 9, 10, 12, 13"),
+    Entry("constraint", "ConstraintScore", "[KA] eq. 9, 10, 12, 13; [ZCZ], [ZLH]"),
     Entry("evsc", "EVSC", "[EV] eq. 15"),
     Entry("subset", "SmoothSubset"),
     Entry("mcfs", "MCFS", "[MCFS] algorithm 1"),
@@ -36,21 +36,21 @@ METHODS = (
 RECIPES = (
     Entry("knn", "KNN", "[ZL] 4, [SPEC] 4.2"),
     Entry("rbf", "RBF", "[ZL] 3, [SPEC] eq. 1, [KA] eq. 3, [EV] 2.1"),
-    Entry("diffusion", "Diffusion", "[SPEC] section 4, after Kondor and Lafferty"),
+    Entry("diffusion", "Diffusion", "[KL]; [SPEC] section 4"),
     Entry("anchors", "Anchors", "Liu, He, Chang 2010"),
     Entry("agreeing", "Agreeing"),
     Entry("classgraph", "ClassGraph", "[SPEC] eq. 2"),
-    Entry("reliefgraph", "ReliefGraph", "[SPEC] eq. 12"),
+    Entry("reliefgraph", "ReliefGraph", "[SPEC] eq. 12, [RK]"),
     Entry("targetknn", "TargetKNN", "[DV] eq. 4"),
     Entry("semitarget", "SemiTarget", "[DV] eq. 8 and 9"),
     Entry("mustlink", "MustLink", "[KA] eq. 7"),
     Entry("cannotlink", "CannotLink", "[KA] eq. 8"),
-    Entry("within", "Within", "[KA] eq. 11"),
+    Entry("within", "Within", "[KA] eq. 11, [ZLH]"),
 )
 PRIMITIVES = (
     Entry("energy", "Energy"),
     Entry("rangedifferences", "RangeDifferences"),
-    Entry("ratio", "Ratio", "[KA] eq. 9, 12"),
+    Entry("ratio", "Ratio", "[KA] eq. 9, 12; [ZCZ], [ZLH]"),
     Entry("rayleigh", "Rayleigh"),
     Entry("phi", "Phi", "[SPEC] eq. 9-11"),
     Entry("disagreement", "Disagreement", "[ZL] eq. 3.8"),
@@ -126,7 +126,32 @@ NIE = Paper(
     *("NIE", "Nie et al., AAAI 2008 (trace ratio)", "F. Nie, S. Xiang, Y. Jia, C. Zhang, S. Yan"),
     *("Trace ratio criterion for feature selection", "AAAI Conference on Artificial Intelligence", 2008),
 )
-PAPERS = {paper.key: paper for paper in (ZL, SPEC, DV, KA, EV, MCFS, MRSF, NIE)}
+HCN = Paper(
+    *("HCN", "He, Cai & Niyogi, NIPS 2005 (Laplacian score)", "X. He, D. Cai, P. Niyogi"),
+    *("Laplacian score for feature selection", "Advances in Neural Information Processing Systems", 2005),
+)
+ZCZ = Paper(
+    *("ZCZ", "Zhang, Chen & Zhou 2008 (C1, C2)", "D. Zhang, S. Chen, Z.-H. Zhou"),
+    "Constraint score: a new filter method for feature selection with pairwise constraints",
+    *("Pattern Recognition 41", 2008),
+)
+ZLH = Paper(
+    *("ZLH", "Zhao, Lu & He 2008 (C3)", "J. Zhao, K. Lu, X. He"),
+    *("Locality sensitive semi-supervised feature selection", "Neurocomputing 71", 2008),
+)
+KL = Paper(
+    *("KL", "Kondor & Lafferty, ICML 2002 (diffusion)", "R. I. Kondor, J. Lafferty"),
+    *("Diffusion kernels on graphs and other discrete input spaces", _ICML, 2002),
+)
+RK = Paper(
+    *("RK", "Robnik-Šikonja & Kononenko 2003 (ReliefF)", "M. Robnik-Šikonja, I. Kononenko"),
+    *("Theoretical and empirical analysis of ReliefF and RReliefF", "Machine Learning 53", 2003),
+)
+FISHER = Paper(
+    *("FISHER", "Fisher 1936 (his criterion)", "R. A. Fisher"),
+    *("The use of multiple measurements in taxonomic problems", "Annals of Eugenics 7", 1936),
+)
+PAPERS = {p.key: p for p in (ZL, SPEC, DV, KA, EV, MCFS, MRSF, NIE, HCN, ZCZ, ZLH, KL, RK, FISHER)}
 
 
 def cited(text: str) -> list[Paper]:

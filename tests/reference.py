@@ -124,6 +124,23 @@ def rbf_graph(X, delta=None):
     return W
 
 
+def self_tuning_graph(X, k, scale=1.0):
+    """w_ij = exp(-d_ij² / (2 s² δ_i δ_j)), δ_i the distance to the k-th nearest row (Zelnik-Manor, Perona 2004)."""
+    n = len(X)
+    d = euclidean(X)
+    own = [sorted(d[i, j] for j in range(n) if j != i)[k - 1] for i in range(n)]
+    return np.array(
+        [[math.exp(-(d[i, j] ** 2) / (2 * scale**2 * own[i] * own[j])) for j in range(n)] for i in range(n)]
+    )
+
+
+def cut_to_neighbors(K, k):
+    """K where j is one of the k largest of row i besides the diagonal, or the reverse, and the diagonal; else 0."""
+    n = len(K)
+    largest = [sorted((j for j in range(n) if j != i), key=lambda j: (-round(K[i, j], 12), j))[:k] for i in range(n)]
+    return np.array([[K[i, j] * (i == j or j in largest[i] or i in largest[j]) for j in range(n)] for i in range(n)])
+
+
 def diffusion_graph(W0, beta=1.0):
     """W = exp(-β L0) with L0 the Laplacian of W0 ([SPEC] 4, Kondor and Lafferty)."""
     return scipy.linalg.expm(-beta * laplacian(W0))
@@ -173,8 +190,16 @@ def relief_graph(X, y, k=10):
     return (W + W.T) / 2
 
 
+def unit_variance(y):
+    """The known targets divided by their standard deviation, as [DV] section 5 standardises; NaN stays NaN."""
+    known = [y[i] for i in known_targets(y)]
+    mean = sum(known) / len(known)
+    return np.array(y) / (math.sqrt(sum((v - mean) ** 2 for v in known) / len(known)) or 1.0)
+
+
 def target_graph(y, k=5, t=1.0):
-    """w_ij = exp(-(y_i - y_j)² / t) where close in y, known rows only ([DV] eq. 4)."""
+    """w_ij = exp(-(y_i - y_j)² / t) where close in y of unit variance, known rows only ([DV] eq. 4)."""
+    y = unit_variance(y)
     n = len(y)
     d = np.array([[abs(y[i] - y[j]) for j in range(n)] for i in range(n)])
     W = np.zeros((n, n))
@@ -183,9 +208,10 @@ def target_graph(y, k=5, t=1.0):
     return W
 
 
-def semi_target_graph(X, y, k=30, t=1.0, C=5.0):
-    """w_ij = exp(-d_ij / t), times C where both are known; d of [DV] eq. 8, close by d, weights of eq. 9."""
+def semi_target_graph(X, y, k=30, t=1.0, C=5.0, close="d"):
+    """w_ij = exp(-d_ij / t), times C where both are known; d of [DV] eq. 8, close by d or x, weights of eq. 9."""
     n, m = X.shape
+    y = unit_variance(y)
     rows = set(known_targets(y))
     d = np.zeros((n, n))
     for i in range(n):
@@ -193,7 +219,7 @@ def semi_target_graph(X, y, k=30, t=1.0, C=5.0):
             both = i in rows and j in rows
             d[i, j] = (y[i] - y[j]) ** 2 if both else squared_distance(X[i], X[j]) / m
     W = np.zeros((n, n))
-    for i, j in knn_edges(d, k):
+    for i, j in knn_edges(d if close == "d" else euclidean(X), k):
         W[i, j] = W[j, i] = math.exp(-d[i, j] / t) * (C if i in rows and j in rows else 1.0)
     return W
 

@@ -22,6 +22,7 @@ from fiedler import (
     LaplacianScore,
     SpectralSelector,
     SSelect,
+    Variance,
     pairs_from_labels,
 )
 from fiedler.data.arrays import validate_X
@@ -140,7 +141,20 @@ def test_constraint_methods_get_pairs_from_the_labels_shown(blobs):
     X, y = blobs
     result = run({"C1": ConstraintScore(1)}, X, y, n_labels=9, n_pairs=6, random_state=2)
     plan = module.Plan(
-        X, read_target(y, 45, None, -1), np.array([2, 5]), ("accuracy",), None, 9, 6, {}, 5, "all", "raise", False, 2
+        X,
+        read_target(y, 45, None, -1),
+        np.array([2, 5]),
+        ("accuracy",),
+        None,
+        9,
+        6,
+        {},
+        5,
+        "all",
+        "raise",
+        None,
+        False,
+        2,
     )
     for draw in range(3):
         shown = plan.target.shown(module.labels_shown(plan, draw))
@@ -162,7 +176,20 @@ def test_regression(blobs, rng):
     assert result.settings["task"] == "regression"
     assert result.summary()["settings"]["estimator"] == "KNeighborsRegressor()"
     plan = module.Plan(
-        X, read_target(y, 45, None, -1), np.array([2, 5]), ("rmse",), None, 10, None, {}, 5, "all", "raise", False, 0
+        X,
+        read_target(y, 45, None, -1),
+        np.array([2, 5]),
+        ("rmse",),
+        None,
+        10,
+        None,
+        {},
+        5,
+        "all",
+        "raise",
+        None,
+        False,
+        0,
     )
     shown = plan.target.shown(module.labels_shown(plan, 1))
     assert np.sum(~np.isnan(shown)) == 10
@@ -694,3 +721,37 @@ def test_the_sample_has_a_smallest_size(many):
     X, y = many
     with pytest.raises(ValueError, match="most_rows"):
         run(["laplacian"], X, y, most_rows=3)
+
+
+class Rows(Variance):
+    """The variance; it remembers the rows that it saw."""
+
+    seen: list = []  # noqa: RUF012
+
+    def scorer(self, problem):
+        Rows.seen.append(problem.X.copy())
+        return super().scorer(problem)
+
+
+@pytest.mark.parametrize("protocol", ["ZL", "DV"])
+def test_the_protocols_of_the_papers(rng, protocol):
+    """[ZL] Algorithm 2: without labels the rows that show none; [DV] section 5: the rows of the other folds."""
+    X, y = rng.normal(size=(40, 6)), rng.permutation(np.repeat([0, 1], 20))
+    X[:, 0] = np.arange(40)  # names the row
+    Rows.seen.clear(), Spy.shown.clear()
+    result = run({"blind": Rows(), "told": Spy()}, X, y, n_features=[2, 6], n_labels=6, n_draws=3, protocol=protocol)
+    assert result.settings["protocol"] == protocol
+    seen = [set(part[:, 0].astype(int)) for part in Rows.seen]
+    if protocol == "ZL":
+        assert len(seen) == 3
+        for rows, labels in zip(seen, Spy.shown, strict=True):
+            assert rows == set(np.flatnonzero(labels < 0)), "the same draw of labels for both"
+    else:
+        assert len(seen) == len(Spy.shown) == 15
+        assert all(len(rows) == 32 for rows in seen)
+        assert set().union(*(set(range(40)) - rows for rows in seen[:5])) == set(range(40)), "each row is held out once"
+        assert all(len(labels) == 32 and np.sum(labels >= 0) == 6 for labels in Spy.shown)
+        orders = [np.argsort(-part.var(axis=0), kind="stable").tolist() for part in Rows.seen]
+        assert result.orders["blind"] == orders
+    with pytest.raises(ValueError, match="protocol='ZL' shows labels and predicts them: it needs y"):
+        run(["variance"], X, protocol="ZL")

@@ -20,7 +20,8 @@ from fiedler import (  # noqa: E402
     SpectralSelector,
     StabilityDisplay,
 )
-from fiedler.evaluate import compare, stability  # noqa: E402
+from fiedler.evaluate import compare, jaccard_curve, label_budget, stability, tune  # noqa: E402
+from fiedler.evaluate.tuning import turning_point  # noqa: E402
 
 
 @pytest.fixture
@@ -54,6 +55,34 @@ def test_ranking(ax, blobs):
     assert colours[2] != colours[3]
     assert "large is good" in ax.get_xlabel()
     ax.figure.savefig(io.BytesIO(), format="svg")  # a dollar sign starts no formula
+
+
+def test_curves_of_budgets_curves_tunings_and_scores(ax, blobs):
+    X, y = blobs
+    result = label_budget(["fisher", "laplacian"], X, y, [6, 9], n_features=3, n_draws=2, n_jobs=1)
+    display = CurveDisplay.from_result(result, ax=ax)
+    assert display.axis == ax.get_xlabel() == "number of labels"
+    mean = result.summary()["methods"]["fisher"]["accuracy"]["mean"]
+    np.testing.assert_array_equal(display.lines_["fisher"].get_xydata(), np.column_stack([[6, 9], mean]))
+    order = np.arange(8)
+    curves = {name: jaccard_curve(X, order[::step], n_features=[2, 4]) for name, step in (("up", 1), ("down", -1))}
+    drawn = CurveDisplay.from_result(curves).lines_
+    np.testing.assert_array_equal(drawn["down"].get_ydata(), curves["down"].mean)
+    assert list(CurveDisplay.from_result(curves["up"]).lines_) == ["jaccard"]
+    tuning = tune("laplacian", {"graph__n_neighbors": [3, 6]}, X, y, n_features=3)
+    display = CurveDisplay.from_result(tuning)
+    np.testing.assert_array_equal(display.lines_["LaplacianScore"].get_ydata(), tuning.table["cut"])
+    assert (display.axis, display.metric) == ("graph__n_neighbors", "cut value")
+    selector = SpectralSelector("evsc", n_features_to_select=3).fit(X)
+    (line,) = CurveDisplay.from_scores(selector).lines_.values()
+    np.testing.assert_array_equal(line.get_ydata(), selector.scores_[selector.order_])
+    (turn,) = [each.get_xdata()[0] for each in line.axes.lines if each is not line]
+    assert turn == turning_point(selector.scores_[selector.order_])[0]
+    two = tune("laplacian", {"graph__n_neighbors": [3], "graph__weight": ["rbf"]}, X, n_features=3)
+    with pytest.raises(ValueError, match="one parameter with numbers, got graph__n_neighbors, graph__weight"):
+        CurveDisplay.from_result(two)
+    with pytest.raises(ValueError, match="metric='rmse' was not compared; use one of 'accuracy'"):
+        CurveDisplay.from_result(result, metric="rmse")
 
 
 def test_a_set_shows_its_gains_sorted(ax, blobs):

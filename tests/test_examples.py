@@ -25,6 +25,7 @@ MADE = {
     *("plot_own_criterion", "plot_pipeline_search", "plot_feature_on_a_graph", "plot_moons_and_noise"),
     *("plot_lambda_of_sselect", "plot_pairs_move_ranks", "plot_redundancy", "plot_how_many", "plot_stability"),
     *("plot_is_it_real", "plot_noise", "plot_spec_filters", "plot_evsc_path", "plot_anchors", "plot_explain"),
+    "plot_figures_of_the_papers",
 }
 
 
@@ -165,6 +166,14 @@ def test_labels_and_graph_together_find_more_than_either(run):
     assert asked.max() > asked[0] + 1 > asked[-1] + 3
     assert results["loud"][-1] > 8
     assert results["noise"][0] > 3 > 0 == results["noise"][-1]
+
+
+def test_each_figure_of_the_papers_is_one_call(run):
+    results = run("plot_figures_of_the_papers")
+    assert results["tuned"].best_params["lam"] in results["tuned"].table["lam"]
+    assert min(results["sums"], key=results["sums"].get) in ("sSelect", "Fisher")
+    assert results["agree"]["C4"].mean[0] > results["agree"]["C1"].mean[0]
+    assert all(len(part) == 30 for part in results["parts"])
 
 
 def test_pairs_turn_the_ranking_from_the_day_to_the_disease(run):

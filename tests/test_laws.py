@@ -22,6 +22,7 @@ from fiedler import (
     ClassGraph,
     ConstraintScore,
     Diffusion,
+    Disagreement,
     FisherScore,
     Graph,
     LaplacianScore,
@@ -101,6 +102,66 @@ def test_energy_mass_and_centre_follow_the_dense_definitions(recipe, seed):
     close(d @ graph.centre(X), 0, atol=1e-10 * d.sum())
     close(graph.mass(X), d @ centred**2, rtol=RTOL)
     close(graph.mass(sp.csc_array(X)), d @ centred**2, rtol=RTOL)
+
+
+@each_graph
+@laws
+@given(seeds)
+def test_the_laplacian_score_of_an_indicator_is_its_normalised_cut(recipe, seed):
+    """[ZL] eq. 3.3 and 3.4: cut, vol and Ncut of a set of rows from the definitions, and as LS of its indicator."""
+    graph, _ = graph_and_data(recipe, seed)
+    W, d = graph.toarray(), graph.degree
+    inside = np.random.default_rng(seed).random(graph.n_nodes) < 0.4
+    found = graph.ncut(inside)
+    close(found.cut, W[np.ix_(inside, ~inside)].sum(), atol=1e-12 * np.abs(W).sum())
+    close((found.volume, found.rest), (d[inside].sum(), d[~inside].sum()), rtol=RTOL)
+    close(found.value, found.cut / found.volume + found.cut / found.rest, rtol=RTOL)
+    assert graph.ncut(np.flatnonzero(inside)) == found
+    score = LaplacianScore(graph).evaluate(inside[:, None].astype(float))
+    close(score, found.value, rtol=RTOL, atol=1e-12)
+    share = found.volume / (found.volume + found.rest)  # γ of eq. 3.4: the two values that f̃ takes
+    close(np.unique(graph.centre(inside[:, None] * 2.0).round(9)), [-2 * share, 2 * (1 - share)], atol=1e-8)
+    assert graph.ncut([]).value == np.inf
+
+
+@each_graph
+@laws
+@given(seeds)
+def test_the_transformation_to_cluster_indicators(recipe, seed):
+    """[ZL] Theorem 3.1 i to iv and 3.2; [SPEC] Theorem 2: f'Lf / f'Df is the normalised cut of a soft indicator."""
+    graph, X = graph_and_data(recipe, seed)
+    d, L = graph.degree, np.diag(graph.row_sums) - graph.toarray()
+    g = graph.centre(X)
+    close(d @ g, 0, atol=1e-10 * d.sum() * np.abs(X).max())  # i
+    close(X.T @ L @ X, g.T @ L @ g, rtol=1e-7, atol=1e-9 * np.abs(X.T @ L @ X).max())  # ii
+    close(graph.centre(g), g, atol=1e-11)  # iii
+    values = graph.spectrum(2)[0]
+    root = graph.inverse_root_degree
+    soft = (root * graph.spectrum(2)[1][:, 1])[:, None]  # iv: the best indicator is an eigenvector, and φ keeps it
+    assert LaplacianScore(graph).evaluate(X).min() >= values[1] - 1e-9
+    if graph.active.all():
+        close(LaplacianScore(graph).evaluate(soft), values[1], atol=1e-9)
+    scores = graph.energy(X) / graph.mass(X)
+    for shift in (-1.0, 0.3, 2.0):  # 3.2: no other origin gives a larger quotient
+        moved = g + shift
+        assert (np.einsum("jk,ji,ik->k", moved, L, moved) <= 1e-9 + scores * (d @ moved**2)).all()
+    f = X / np.sqrt(d @ X**2)
+    close(SPEC(graph, phi=1).evaluate(X), np.einsum("ik,ij,jk->k", f, L, f), rtol=1e-7, atol=1e-10)  # SPEC 2
+
+
+def test_information_gain_ranks_as_disagreement_on_the_class_graph(rng):
+    """SF_IG of [ZL] Algorithm 2: with equally many labels per class IG = H(y) (1 - disagreement), split at the mean."""
+    X, y = rng.normal(size=(40, 9)), np.repeat([0, 1, -1, -1], 10)
+    X[:, :3] += (y[:, None] == 1) * [2.0, 1.0, 0.5]
+    entropy = lambda share: -sum(p * np.log(p) for p in share if p > 0)  # noqa: E731
+    gain = []
+    for f in X[y >= 0].T:
+        high, known = f >= f.mean(), y[y >= 0]
+        inside = sum(
+            part.mean() * entropy(np.bincount(known[part], minlength=2) / part.sum()) for part in (high, ~high)
+        )
+        gain.append(np.log(2) - inside)
+    close(Disagreement(ClassGraph()).evaluate(X, y), 1.0 - np.array(gain) / np.log(2), rtol=RTOL)
 
 
 @each_graph
@@ -350,11 +411,13 @@ def test_ssls_with_all_outputs_known_is_a_product_of_two_sls(seed):
 
 @laws
 @given(seeds)
-def test_sls_ignores_the_sign_and_origin_of_the_target(seed):
+@pytest.mark.parametrize("score", [SupervisedLaplacianScore, SemiSupervisedLaplacianScore])
+def test_sls_and_ssls_ignore_the_sign_the_origin_and_the_unit_of_the_target(score, seed):
     data = make("sls", seed)
-    expected = SupervisedLaplacianScore().evaluate(data.X, data.y)
-    close(SupervisedLaplacianScore().evaluate(data.X, data.y + 64.0), expected, rtol=1e-8)
-    close(SupervisedLaplacianScore().evaluate(data.X, -data.y), expected, rtol=RTOL)
+    expected = score().evaluate(data.X, data.y)
+    close(score().evaluate(data.X, data.y + 64.0), expected, rtol=1e-8)
+    close(score().evaluate(data.X, -data.y), expected, rtol=RTOL)
+    close(score().evaluate(data.X, 1000.0 * data.y), expected, rtol=RTOL)
 
 
 @laws

@@ -126,18 +126,18 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 1_112,
-    "criteria": 2_045,
+    "criteria": 2_068,
     "data": 3_325,
     "engine": 2_464,
-    "evaluate": 1_386,
+    "evaluate": 1_426,
     "explore": 1_350,
-    "graphs": 1_687,
-    "plots": 901,
+    "graphs": 1_722,
+    "plots": 947,
     "report": 1_429,
     "selection": 780,
     "sets": 942,
     "significance": 540,
-    "top": 2_070,
+    "top": 2_095,
 }
 
 

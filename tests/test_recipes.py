@@ -79,8 +79,9 @@ def test_underflowing_degrees_name_a_bandwidth_that_works(recipe):
 
 def test_underflowing_target_weights_name_a_t_that_works():
     prices = np.random.default_rng(1).uniform(1e5, 5e5, size=30)
-    with pytest.warns(UserWarning, match="t=1 is so small") as caught:
-        scores = SupervisedLaplacianScore().evaluate(X, prices)
+    assert np.isfinite(SupervisedLaplacianScore().evaluate(X, prices)).all(), "t is in units of their variance"
+    with pytest.warns(UserWarning, match="t=1e-09 is so small") as caught:
+        scores = SupervisedLaplacianScore(TargetKNN(t=1e-9)).evaluate(X, prices)
     assert np.isnan(scores).all()
     works = float(str(caught[0].message).split("; t=")[1].split(" ")[0])
     assert np.isfinite(SupervisedLaplacianScore(TargetKNN(t=works)).evaluate(X, prices)).all()

@@ -40,7 +40,8 @@ def make(seed, n, c, scale=1.0, offset=0.0):
     cannot = [cannot[i] for i in rng.permutation(len(cannot))[:6]]
     must.append(must[0][::-1])  # order inside a pair is irrelevant, repeats count once
     cannot.append(cannot[1])
-    return SimpleNamespace(X=X, y=y, few=few, target=target, some=some, must=must, cannot=cannot, u=scale, c=c)
+    t = max(1.0, scale**2)  # wide enough for targets of unit variance, and for the features
+    return SimpleNamespace(X=X, y=y, few=few, target=target, some=some, must=must, cannot=cannot, u=scale, c=c, t=t)
 
 
 def supervision(s, reads):
@@ -73,17 +74,29 @@ GRAPHS = {
     "rbf-scale": (None, lambda s: fd.RBF(scale=0.5), lambda s: ref.rbf_graph(s.X, 0.5 * ref.median_distance(s.X))),
     "diffusion": (None, lambda s: fd.Diffusion(), lambda s: ref.diffusion_graph(ref.knn_graph(s.X, 10, "binary"))),
     "diffusion-3": (None, lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3), diffused),
+    "rbf-self": (None, lambda s: fd.RBF(n_neighbors=4), lambda s: ref.self_tuning_graph(s.X, 4)),
+    "rbf-self-2": (None, lambda s: fd.RBF(scale=0.8, n_neighbors=7), lambda s: ref.self_tuning_graph(s.X, 7, 0.8)),
+    "diffusion-cut": (
+        None,
+        lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3, n_neighbors=4),
+        lambda s: ref.cut_to_neighbors(diffused(s), 4),
+    ),
     "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
     "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
     "relief": ("y", lambda s: fd.ReliefGraph(4), lambda s: ref.relief_graph(s.X, s.y, 4)),
     "relief-few": ("few", lambda s: fd.ReliefGraph(3), lambda s: ref.relief_graph(s.X, s.few, 3)),
-    "target": ("target", lambda s: fd.TargetKNN(t=s.u**2), lambda s: ref.target_graph(s.target, 5, s.u**2)),
-    "target-some": ("some", lambda s: fd.TargetKNN(3, 2 * s.u**2), lambda s: ref.target_graph(s.some, 3, 2 * s.u**2)),
-    "semi": ("some", lambda s: fd.SemiTarget(8, s.u**2), lambda s: ref.semi_target_graph(s.X, s.some, 8, s.u**2)),
+    "target": ("target", lambda s: fd.TargetKNN(), lambda s: ref.target_graph(s.target)),
+    "target-some": ("some", lambda s: fd.TargetKNN(3, 2.0), lambda s: ref.target_graph(s.some, 3, 2.0)),
+    "semi": ("some", lambda s: fd.SemiTarget(8, s.t), lambda s: ref.semi_target_graph(s.X, s.some, 8, s.t)),
     "semi-all": (
         "target",
-        lambda s: fd.SemiTarget(6, t=2 * s.u**2, weight_labeled=3.0),
-        lambda s: ref.semi_target_graph(s.X, s.target, 6, 2 * s.u**2, 3.0),
+        lambda s: fd.SemiTarget(6, t=2 * s.t, weight_labeled=3.0),
+        lambda s: ref.semi_target_graph(s.X, s.target, 6, 2 * s.t, 3.0),
+    ),
+    "semi-by-x": (
+        "some",
+        lambda s: fd.SemiTarget(8, s.t, close="x"),
+        lambda s: ref.semi_target_graph(s.X, s.some, 8, s.t, close="x"),
     ),
     "must": ("pairs", lambda s: fd.MustLink(), lambda s: ref.pair_graph(len(s.X), s.must)),
     "cannot": ("pairs", lambda s: fd.CannotLink(), lambda s: ref.pair_graph(len(s.X), s.cannot)),
@@ -202,18 +215,18 @@ METHOD_CASES = {
     ),
     "sls-some": (
         "some",
-        lambda s: fd.SupervisedLaplacianScore(fd.TargetKNN(4, t=3 * s.u**2)),
-        per_column(lambda s, f: ref.sls(f, s.some, 4, 3 * s.u**2)),
+        lambda s: fd.SupervisedLaplacianScore(fd.TargetKNN(4, t=3.0)),
+        per_column(lambda s, f: ref.sls(f, s.some, 4, 3.0)),
     ),
     "ssls-some": (
         "some",
-        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(9, t=2 * s.u**2), fd.TargetKNN(3, t=s.u**2)),
-        per_column(lambda s, f: ref.ssls(s.X, f, s.some, 9, 2 * s.u**2, 5.0, 3, s.u**2)),
+        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(9, t=2 * s.t), fd.TargetKNN(3, t=0.5)),
+        per_column(lambda s, f: ref.ssls(s.X, f, s.some, 9, 2 * s.t, 5.0, 3, 0.5)),
     ),
     "ssls-all": (
         "target",
-        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(7, s.u**2, 2.0), fd.TargetKNN(t=s.u**2)),
-        per_column(lambda s, f: ref.ssls(s.X, f, s.target, 7, s.u**2, 2.0, 5, s.u**2)),
+        lambda s: fd.SemiSupervisedLaplacianScore(fd.SemiTarget(7, s.t, 2.0), fd.TargetKNN()),
+        per_column(lambda s, f: ref.ssls(s.X, f, s.target, 7, s.t, 2.0)),
     ),
     "c1": ("pairs", lambda s: fd.ConstraintScore(1), per_column(lambda s, f: ref.c1(f, s.must, s.cannot))),
     "c2": ("pairs", lambda s: fd.ConstraintScore(2), per_column(lambda s, f: ref.c2(f, s.must, s.cannot))),
@@ -295,6 +308,13 @@ PHI_GRAPHS = {
     "knn-3-binary": (None, lambda s: fd.KNN(3, "binary"), knn(3, "binary")),
     "rbf": (None, lambda s: fd.RBF(), lambda s: ref.rbf_graph(s.X)),
     "diffusion": (None, lambda s: fd.Diffusion(beta=0.2), lambda s: ref.diffusion_graph(knn(10, "binary")(s), 0.2)),
+    "rbf-self": (None, lambda s: fd.RBF(n_neighbors=4), lambda s: ref.self_tuning_graph(s.X, 4)),
+    "rbf-self-2": (None, lambda s: fd.RBF(scale=0.8, n_neighbors=7), lambda s: ref.self_tuning_graph(s.X, 7, 0.8)),
+    "diffusion-cut": (
+        None,
+        lambda s: fd.Diffusion(fd.KNN(3, "binary"), 0.3, n_neighbors=4),
+        lambda s: ref.cut_to_neighbors(diffused(s), 4),
+    ),
     "class": ("y", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.y)),
     "class-few": ("few", lambda s: fd.ClassGraph(), lambda s: ref.class_graph(s.few)),
 }

@@ -105,7 +105,7 @@ def test_summary_says_what_was_given_and_run(full):
     assert (run["method"], run["formula"], run["direction"]) == ("fisher", "FisherScore()", "large is good")
     assert (run["n_selected"], run["seed"]) == (6, 0)
     assert {"fiedler", "numpy", "scikit-learn"} < set(run["versions"])
-    assert run["papers"] == ["[KA] Kalakech et al. 2011 (constraint scores)"]
+    assert run["papers"] == ["[KA] Kalakech et al. 2011 (constraint scores)", "[FISHER] Fisher 1936 (his criterion)"]
     assert {s["rule"] for s in full["suggestions"]} == {"turning", "gap", "cv"}
     assert full["comparison"]["settings"]["n_features"] == [2, 5, 8]
     assert full["stability"]["n_draws"] == 5

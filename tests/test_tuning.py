@@ -16,12 +16,20 @@ from fiedler import (
     ClassGraph,
     ConstraintScore,
     FisherScore,
+    LaplacianScore,
     Precomputed,
     SpectralSelector,
     SSelect,
 )
 from fiedler.criteria.disagreement import LAMBDAS
-from fiedler.evaluate import stability, suggest_n_features, tune, tune_lambda
+from fiedler.evaluate import (
+    clustering_curve,
+    neighborhood_jaccard,
+    stability,
+    suggest_n_features,
+    tune,
+    tune_lambda,
+)
 from fiedler.evaluate.held_out import folds, read_target
 
 
@@ -174,14 +182,30 @@ def test_suggestions_say_why_not(few):
     assert "3 labelled rows, fewer than n_folds=5" in scarce.reasons[2]
 
 
+@pytest.mark.parametrize("by", ["jaccard", "clustering_accuracy"])
+def test_tuning_by_the_judges_of_evsc(few, by):
+    """JAS and ACC of [EV] on the first features of each candidate."""
+    X, y = few
+    result = tune("laplacian", {"graph__n_neighbors": [2, 5, 12]}, X, y, n_features=3, by=by, n_repeats=2)
+    values = []
+    for k in (2, 5, 12):
+        order = SpectralSelector(LaplacianScore(KNN(k)), n_features_to_select=3).fit(X).order_
+        kmeans = clustering_curve(X, y, order, n_features=[3], n_repeats=2).mean[0]
+        values.append(neighborhood_jaccard(X, order[:3]) if by == "jaccard" else kmeans)
+    np.testing.assert_allclose(result.table["mean"], values, rtol=1e-12)
+    assert result.best_params == {"graph__n_neighbors": (2, 5, 12)[int(np.argmax(values))]}
+
+
 def test_one_clear_error_each(few):
     X, y = few
     for graph in (Precomputed(np.eye(45)), ClassGraph()):
         with pytest.raises(ValueError, match="is not built from the selected features"):
-            tune_lambda(X, y, graph=graph, n_features=3)
+            tune_lambda(X, y, cut_graph=graph, n_features=3)
     with pytest.raises(ValueError, match=r"between 1 and the 8 features, got \[10\]"):
         tune_lambda(X, y)
-    with pytest.raises(ValueError, match="by must be one of 'cut', 'cv', got 'accuracy'"):
+    with pytest.raises(
+        ValueError, match="by must be one of 'cut', 'cv', 'jaccard', 'clustering_accuracy', got 'accuracy'"
+    ):
         tune("laplacian", {}, X, by="accuracy", n_features=2)
     with pytest.raises(ValueError, match="reads a real target, but y holds classes"):
         tune("sls", {}, X, y, n_features=2, by="cv")

@@ -19,27 +19,92 @@ Finding = tuple[bool, str]  # whether a claim comes out, and the numbers that sa
 Curve = tuple[str, str, Sequence[float], Sequence[float]]  # panel, line, x, y
 
 
+CONFIRMED, WITH_SETTING, NOT = "confirmed", "confirmed with this setting", "not confirmed"
+
+
 def found(
-    paper: str, options: Options, tables: Found, findings: Mapping[str, Finding], curves: Mapping[str, list[Curve]]
+    paper: str,
+    options: Options,
+    tables: Found,
+    findings: Mapping[str, Finding],
+    curves: Mapping[str, list[Curve]],
+    settings: Mapping[str, Finding] | None = None,
 ) -> Found:
-    """Everything one paper's experiments give, by the names of its files; a quick run prints its findings instead."""
-    answers = {key: ("yes" if holds else "no", evidence) for key, (holds, evidence) in findings.items()}
+    """Everything one paper's experiments give, by the names of its files; a quick run prints its findings instead.
+
+    ``settings`` answers some claims again, under the setting that claims.csv states for them. What was measured is kept
+    in "answers/<paper>" by the key of the claim; the tables of the page are derived from it.
+    """
+    again, answers = settings or {}, []
+    for key, finding in findings.items():
+        (holds, evidence), (also, told) = finding, again.get(key, (None, "–"))
+        answers.append([key, yes(holds), evidence, "–" if also is None else yes(also), told])
+    header = ["key", "holds", "evidence", "holds with the setting", "its evidence"]
     if options.quick:
-        return {f"{paper}-findings": (["key", "comes out", "evidence"], [[k, *told] for k, told in answers.items()])}
-    claims = {row["key"]: row["claim"] for row in records(HERE / "papers" / "claims.csv") if row["paper"] == paper}
-    told = [[text, *answers[key]] for key, text in claims.items() if key in answers]
+        return {f"answers/{paper}": (header, answers)}
     made: Found = {f"{paper}-{name}": table for name, table in tables.items()}
-    path = results("papers", f"{paper}-findings")
-    made[f"{paper}-findings"] = _, told = joined(load(path), ["claim", "comes out", "evidence"], told)
+    known = {row["key"] for row in claims(paper)}
+    kept = [row for row in load(results("papers", f"answers/{paper}")) if row[0] in {"key", *known}]
+    answered = joined(kept, header, [row for row in answers if row[0] in known])[1]
+    made[f"answers/{paper}"] = header, answered
     for name, lines in curves.items():
         points = [(panel, line, f"{x:g}", f"{y:.6g}") for panel, line, *xy in lines for x, y in zip(*xy, strict=True)]
         made[f"curves/{paper}-{name}"] = ["panel", "line", "x", "y"], points
-    rows = []
-    for name, title in TITLES.items():
-        other = [row["comes out"] for row in records(results("papers", f"{name}-findings"))]
-        answered = [row[1] for row in told] if name == paper else other
-        rows.append([f"[{title}](#{name})", answered.count("yes"), answered.count("no")])
-    return made | {"overview": (["paper", "findings that come out", "that do not"], rows)}
+    return made | derived({paper: [dict(zip(header, row, strict=True)) for row in answered]})
+
+
+def yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def claims(paper: str) -> list[dict[str, str]]:
+    """The claims of a paper, and our own checks of it."""
+    return [row for row in records(HERE / "papers" / "claims.csv") if row["paper"] == paper]
+
+
+def derived(new: Mapping[str, list[dict[str, str]]] | None = None) -> Found:
+    """The tables of verdicts and the overview, from claims.csv and what was measured; ``new`` replaces findings."""
+    made: Found = {}
+    overview, totals = [], np.zeros(5, dtype=int)
+    for paper, title in TITLES.items():
+        answers = {row["key"]: row for row in (new or {}).get(paper) or records(results("papers", f"answers/{paper}"))}
+        told = [(row, *verdict(row, answers[row["key"]])) for row in claims(paper) if row["key"] in answers]
+        own = [
+            (row["claim"], answers[row["key"]]["holds"], answers[row["key"]]["evidence"])
+            for row, *_ in told
+            if row["kind"] != "claim"
+        ]
+        rows = [
+            (row["claim"], row["printed"], evidence, row["setting"] if judged == WITH_SETTING else "–", judged)
+            for row, judged, evidence in told
+            if row["kind"] == "claim"
+        ]
+        made[f"{paper}-verdicts"] = ["claim", "printed", "ours", "setting", "verdict"], rows
+        made[f"{paper}-checks"] = ["check", "holds", "ours"], own
+        counts = [sum(row[-1] == CONFIRMED for row in rows), sum(row[-1] == WITH_SETTING for row in rows)]
+        counts += [len(rows) - sum(counts), sum(row[1] == "yes" for row in own)]
+        counts.append(len(own) - counts[-1])
+        totals += counts
+        overview.append([f"[{title}](reproductions/{paper}.md)", *counts])
+    header = [
+        "paper",
+        "claims confirmed",
+        "confirmed with a stated setting",
+        "not confirmed",
+        "other checks: hold",
+        "do not",
+    ]
+    made["overview"] = header, [*overview, ["all", *totals.tolist()]]
+    return made
+
+
+def verdict(claim: Mapping[str, str], answer: Mapping[str, str]) -> tuple[str, str]:
+    """Confirmed, with a stated setting, or not and why; and the evidence."""
+    if answer["holds"] == "yes":
+        return CONFIRMED, answer["evidence"]
+    if answer["holds with the setting"] == "yes":
+        return WITH_SETTING, answer["its evidence"]
+    return f"{NOT}: {claim['why']}" if claim["why"] else NOT, answer["evidence"]
 
 
 def printed(name: str) -> dict[str, np.ndarray]:

@@ -4,8 +4,9 @@
     supervised    φ1, φ2, φ3 on two graphs of the labels: R (eq. 12, ReliefF's) and C (eq. 2, the classes)
 
 5-fold 1-NN on all rows judges every ranking, ``n_draws`` times with other folds. Worker processes get names and numbers
-only and load their own data. Which graph, width, scaling and number of folds give the printed numbers was asked once;
-its tables are on record.
+only and load their own data. Everything is asked again under a stated setting: features of unit norm, as Theorem 5
+assumes, for the rankings, and β = 20 for the diffusion kernel. Which graph, width, scaling and number of folds give the
+printed numbers was asked once; its tables are on record.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
 import fiedler as fd
 from fiedler import SPEC, ClassGraph
@@ -29,13 +31,15 @@ from .common import Curve, Finding, each, found, listed, nearest_neighbor_right,
 
 TEXTS, FACES, CORRECTED = ("HOCKBASE", "RELATHE"), ("PIE10P", "PIX10P"), "RELATHE, corrected"  # the right labels
 FILES = {"HOCKBASE": "BASEHOCK", "PIE10P": "warpPIE10P", "PIX10P": "pixraw10P", CORRECTED: "RELATHE"}
+UNIT, BETA = ", unit norm", 20.0  # the end of the name of a set under the stated setting, and its diffusion time
 KERNELS = ("RBF", "DIF")
 COLUMNS = {f"φ{phi}, {power}": (phi, gamma) for phi in (1, 2, 3) for power, gamma in (("r", 1), ("r⁴", 4))}
 LS, RANDOM, ALL = "LS", "random", "all features"
 RLF, RLF_AS_GIVEN, FISHER = "RLF", "RLF, as given", "Fisher"
+FREE, NEAREST = "R, φ3, smallest λ", "R, φ3, λ nearest 0"  # other readings of the k leading eigenvectors
 ON_LABELS = (RLF, *(f"{graph}, φ{phi}" for graph in "RC" for phi in (1, 2, 3)))  # the columns of Table 4
 UNSUPERVISED = (LS, *(f"{kernel} {column}" for kernel in KERNELS for column in COLUMNS))
-SUPERVISED = (*ON_LABELS, RLF_AS_GIVEN, FISHER)
+SUPERVISED = (*ON_LABELS, RLF_AS_GIVEN, FISHER, FREE, NEAREST)
 N_NEIGHBORS = 10  # [SPEC] 4.2, of the graph; for ReliefF the paper prints no number
 N_FOLDS, MOST = 5, 100  # folds, and features of Tables 3 and 4
 _ORDER, _FOLDS, _RANDOM = range(3)  # what is seeded
@@ -46,13 +50,13 @@ Scores = tuple[np.ndarray, bool]  # one per feature, and whether large is good
 class Plan(NamedTuple):
     """How much of the experiment is run."""
 
-    sets: tuple[str, ...] = (*TEXTS, CORRECTED, *FACES)
+    sets: tuple[str, ...] = (*TEXTS, CORRECTED, *FACES, *(name + UNIT for name in (*TEXTS, *FACES)))
     n_draws: int = 10  # "averaging the accuracy from 10 trials"
     random_draws: int = 20
     sizes: tuple[int, ...] = tuple(range(10, MOST + 1, 10))
 
 
-QUICK = Plan(("RELATHE", *FACES), 3, 20, (10, 40, MOST))
+QUICK = Plan(("RELATHE", *FACES, "PIX10P" + UNIT), 3, 20, (10, 40, MOST))
 
 
 class Results(NamedTuple):
@@ -82,6 +86,15 @@ class Results(NamedTuple):
         """The paper's sets that were run."""
         return [name for name in (*TEXTS, *FACES) if name in self.plan.sets]
 
+    def of(self, end: str) -> Results:
+        """As the library ranks (""), or features of unit norm and β = 20 (UNIT), under the names of the sets."""
+        ends = [name.endswith(UNIT) for name in self.plan.sets]
+        sets = tuple(n.removesuffix(UNIT) for n, unit in zip(self.plan.sets, ends, strict=True) if unit == bool(end))
+        curves = {(name, method): self.curves.get((name + end, method), values)
+                  for (name, method), values in self.curves.items() if name in sets}  # fmt: skip
+        gaps, facts = ({name: made[name + end] for name in sets} for made in (self.gaps, self.facts))
+        return Results(self.plan._replace(sets=sets), curves, gaps, facts)
+
 
 def run_all(plan: Plan, options: Options) -> Results:
     names, (orders, gaps, facts) = plan.sets, ({name: {} for name in plan.sets} for _ in range(3))
@@ -93,8 +106,9 @@ def run_all(plan: Plan, options: Options) -> Results:
     if CORRECTED in names:
         orders[CORRECTED] = orders["RELATHE"] | orders[CORRECTED]
     work = {(name, method): (accuracies, name, plan, order) for name in names for method, order in orders[name].items()}
-    work |= {(name, RANDOM): (accuracies, name, plan) for name in names}
-    work |= {(name, ALL): (all_accuracies, name, plan) for name in names}
+    given = [name for name in names if not name.endswith(UNIT)]
+    work |= {(name, RANDOM): (accuracies, name, plan) for name in given}
+    work |= {(name, ALL): (all_accuracies, name, plan) for name in given}
     curves = dict(zip(work, options.map(_call, list(work.values())), strict=True))
     return Results(plan, curves, gaps, facts)
 
@@ -105,12 +119,22 @@ def _call(function: Callable, *arguments: Any) -> Any:
 
 @cache
 def data(name: str) -> tuple[Any, np.ndarray]:
-    """X and class codes. Files are sorted by class and counts tie, so rows are shuffled before anything else."""
+    """X and class codes. Files are sorted by class and counts tie, so rows are shuffled before anything else.
+
+    Under the stated setting features are scaled for the rankings only: the judge sees them as given.
+    """
+    name = name.removesuffix(UNIT)
     file = FILES.get(name, name)
     X, y, _ = paper_set(file)
     y = paper_set_info(file)["y_corrected"] if name == CORRECTED else y
     rows = np.random.default_rng([0, _ORDER]).permutation(len(y))
     return X[rows], np.unique(y[rows], return_inverse=True)[1]
+
+
+def ranked_data(name: str) -> tuple[Any, np.ndarray]:
+    """What a ranking sees: under the stated setting features of unit norm."""
+    X, y = data(name)
+    return (unit_norm(X, y >= 0), y) if name.endswith(UNIT) else (X, y)
 
 
 def first_features(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
@@ -121,8 +145,9 @@ def first_features(scores: np.ndarray, greater_is_better: bool) -> np.ndarray:
 
 def unsupervised(name: str) -> tuple[dict[str, np.ndarray], dict[str, float], dict[str, float]]:
     """The rankings of Table 3, how far LS and φ2 are apart, and the width of the graph."""
-    X, y = data(name)
-    graphs = {"RBF": fd.KNN(N_NEIGHBORS).build(X), "DIF": fd.Diffusion(fd.KNN(N_NEIGHBORS, "binary")).build(X)}
+    X, y = ranked_data(name)
+    diffusion = fd.Diffusion(fd.KNN(N_NEIGHBORS, "binary"), BETA if name.endswith(UNIT) else 1.0)
+    graphs = {"RBF": fd.KNN(N_NEIGHBORS).build(X), "DIF": diffusion.build(X)}
     scores = {LS: _evaluated(fd.LaplacianScore(graphs["RBF"]), X)}
     for kernel, graph in graphs.items():
         scores |= {f"{kernel} {column}": made for column, made in _table_3_row(graph, X, y).items()}
@@ -141,7 +166,7 @@ def _table_3_row(graph: fd.Graph, X: Any, y: np.ndarray) -> dict[str, Scores]:
 def supervised(name: str) -> tuple[dict[str, np.ndarray], dict[str, float], dict[str, float]]:
     """The rankings of Table 4 with the labels of all rows, how far Theorem 5 and footnote 9 are from equality, and the
     share of rows that are zero in all of ReliefF's features."""
-    X, y = data(name)
+    X, y = ranked_data(name)
     scores = label_scores(X, y)
     relief = np.abs(scores[RLF][0] + 2.0 * scores["R, φ1"][0])
     gaps = {
@@ -170,7 +195,23 @@ def label_scores(X: Any, y: np.ndarray) -> dict[str, Scores]:
     scores |= {f"C, φ{phi}": _evaluated(SPEC(ClassGraph(), phi), X, y) for phi in (1, 2)}
     phi1, phi2 = scores["C, φ1"][0], scores["C, φ2"][0]
     scores |= {"C, φ3": (2.0 * (phi1 / phi2 - phi1), True), FISHER: _evaluated(fd.FisherScore(), X, y)}
+    scores |= {name: (made, True) for name, made in free_phi3(relief, X, k).items()}
     return {method: scores[method] for method in SUPERVISED}
+
+
+def free_phi3(graph: fd.Graph, X: Any, k: int) -> dict[str, np.ndarray]:
+    """φ3 of eq. 11 with k eigenvectors of a solver instead of the fixed ξ0 = D^½1 of SPEC().
+
+    R has negative weights, and I - R has eigenvalues far below 0: the k smallest are not the k of smallest magnitude,
+    which solvers for a few eigenvectors of a positive matrix give.
+    """
+    values, vectors = eigh(np.eye(graph.n_nodes) - graph.toarray())
+    squares, made = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=0)).ravel(), {}
+    for name, order in ((FREE, np.arange(k)), (NEAREST, np.argsort(np.abs(values), kind="stable")[:k])):
+        used = order[1:]  # without ξ0
+        energy = ((2.0 - values[used]) * (X.T @ vectors[:, used]) ** 2).sum(axis=1)
+        made[name] = energy / np.where(squares > 0, squares, np.nan)
+    return made
 
 
 def unit_norm(X: Any, rows: np.ndarray) -> Any:
@@ -214,17 +255,22 @@ def _folds(name: str, draw: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spec(options: Options) -> Found:
-    r = run_all(QUICK if options.quick else Plan(), options)
-    return found("spec", options, tables(r), _on_table_3(r) | _on_figure_2(r) | _on_table_4(r) | _ours(r), figures(r))
+    both = run_all(QUICK if options.quick else Plan(), options)
+    r, s = both.of(""), both.of(UNIT)
+    again = {} if options.quick else _on_table_3(s) | _on_figure_2(s) | _on_table_4(s)
+    again |= {"relief-phi3-fails": _nearest(r), "class-phi2-best": _as_given(r)}
+    made = _on_table_3(r) | _on_figure_2(r) | _on_table_4(r) | _ours(r)
+    return found("spec", options, tables(r, s), made, figures(r), again)
 
 
-def tables(r: Results) -> Found:
+def tables(r: Results, s: Results) -> Found:
+    """``s`` are the results under the stated setting."""
     sets, (free, labels) = r.plan.sets, averages(r)
     gaps = sorted({key for made in r.gaps.values() for key in made})
     baselines = (RANDOM, ALL, LS, RLF_AS_GIVEN, FISHER)
     table_3 = {f"{n}, {k}": [r.at_most(n, LS), *r.table_3_row(n, k)] for n in sets for k in KERNELS}
     best_of = {
-        name: [*(r.at_most(name, m) for m in baselines), best(r, name, UNSUPERVISED), best(r, name, SUPERVISED)]
+        name: [*(r.at_most(name, m) for m in baselines), best(r, name, UNSUPERVISED), best(r, name, SUPERVISED[:-2])]
         for name in sets
     }
     shapes = [data(name)[0].shape for name in r.own]
@@ -238,6 +284,18 @@ def tables(r: Results) -> Found:
     return {
         "facts": (["", *r.own], facts),
         "table-3": table("set, graph", [LS, *COLUMNS], table_3, 2),
+        "setting": table(
+            "set, graph",
+            [LS, *COLUMNS],
+            {f"{n}, {k}": [s.at_most(n, LS), *s.table_3_row(n, k)] for n in s.plan.sets for k in KERNELS},
+            2,
+        ),
+        "relief-phi3": table(
+            "set",
+            ["ξ0 fixed", "smallest λ", "λ nearest 0"],
+            {n: [r.at_most(n, m) for m in (ON_LABELS[3], FREE, NEAREST)] for n in r.own},
+            2,
+        ),
         "averages": table("average", free, {"accuracy": free.values()}, 2),
         "averages-labels": table("average", labels, {"accuracy": labels.values()}, 2),
         "table-4": table("set", ON_LABELS, {name: [r.at_most(name, m) for m in ON_LABELS] for name in sets}, 2),
@@ -254,7 +312,7 @@ def averages(r: Results) -> tuple[dict[str, float], dict[str, float]]:
 
     free = {column: mean(*(f"{kernel} {column}" for kernel in KERNELS)) for column in COLUMNS}
     blind = {RANDOM: mean(RANDOM)}
-    return free | {LS: mean(LS)} | blind, {method: mean(method) for method in SUPERVISED} | blind
+    return free | {LS: mean(LS)} | blind, {method: mean(method) for method in SUPERVISED[:-2]} | blind
 
 
 def best(r: Results, name: str, methods: Sequence[str]) -> str:
@@ -275,6 +333,12 @@ def _on_table_3(r: Results) -> dict[str, Finding]:
         off = {column: value for column, value in pie.items() if column.endswith(power)}
         made[key] = max(map(abs, off.values())) <= 0.04, f"computed less printed {listed(off, '+.3f')}"
     apart = {f"{name} {kernel}": row[1] - row[0] for (name, kernel), row in at.items()}
+    for name in (name for name in r.own if name in FACES):
+        off = dict(zip(COLUMNS, at[name, "DIF"] - printed("spec-table-3")[f"{name}, DIF"][1:], strict=True))
+        told = f"computed less printed {listed(off, '+.3f')}"
+        made[f"{name[:3].lower()}-dif"] = max(map(abs, off.values())) <= 0.04, told
+    same = {name: np.abs(np.diff(at[name, "DIF"])[[0, 2]]).max() for name in r.own}
+    made["dif-gamma"] = max(same.values()) <= 0.01, f"largest difference {listed(same)}"
     made["phi1-gamma"] = max(map(abs, apart.values())) < 0.01, f"r⁴ less r {listed(apart, '+.3f')}"
     gains = {name: max(at[name, kernel].max() for kernel in KERNELS) - r.at_most(name, LS) for name in r.own}
     made["best-beats-ls"] = min(gains.values()) >= 0.05, f"best less LS {listed(gains, '+.3f')}"
@@ -341,6 +405,20 @@ def _on_table_4(r: Results) -> dict[str, Finding]:
         equal = not pair or all(np.array_equal(r.curves[n, pair[0]], r.curves[n, pair[1]]) for n in r.plan.sets)
         made[key] = gap <= 1e-9 and equal, f"relative difference {small(gap)}"
     return made
+
+
+def _nearest(r: Results) -> Finding:
+    """Section 3.3 again, with the eigenvectors of R whose eigenvalues are nearest 0."""
+    others = [method for method in ON_LABELS if method != "R, φ3"]
+    fails = [r.at_most(n, NEAREST) < min(r.at_most(n, m) for m in others) for n in r.own if n != "PIE10P"]
+    return all(fails), listed({name: r.at_most(name, NEAREST) for name in r.own})
+
+
+def _as_given(r: Results) -> Finding:
+    """Section 4.2 again, with ReliefF on features as given."""
+    labels = averages(r)[1]
+    ranked = sorted((RLF_AS_GIVEN, *ON_LABELS[1:]), key=labels.get, reverse=True)
+    return ranked[:2] == ["C, φ2", RLF_AS_GIVEN], listed({method: labels[method] for method in ranked})
 
 
 def _ours(r: Results) -> dict[str, Finding]:

@@ -23,6 +23,7 @@ ORDER = [
     "plot_noise",
     "plot_pipeline_search",
     "plot_own_criterion",
+    "plot_figures_of_the_papers",
     "plot_spec_filters",
     "plot_evsc_path",
     "plot_anchors",

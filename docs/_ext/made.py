@@ -6,6 +6,7 @@ The folder `_made/` holds the pictures, the drawing of the layers, the papers an
 import re
 from inspect import cleandoc
 from pathlib import Path
+from unicodedata import normalize
 
 import architecture
 import click
@@ -20,9 +21,10 @@ OPTIONAL = re.compile(r"^<!-- if (\S+): (.*) -->$", re.MULTILINE)
 
 def bibtex(paper):
     """One entry, from the same data that the docstrings cite."""
-    kind, where = ("article", "journal") if "Letters" in paper.venue else ("inproceedings", "booktitle")
+    kind, where = ("article", "journal") if paper.venue[-1].isdigit() else ("inproceedings", "booktitle")
     names = " and ".join(paper.authors.split(", "))
-    key = f"{paper.authors.split('. ')[1].split(',')[0].lower()}{paper.year}{paper.title.split()[0].lower()}"
+    first = normalize("NFKD", names.partition(" and ")[0].split()[-1]).encode("ascii", "ignore").decode().lower()
+    key = f"{first}{paper.year}{paper.title.split()[0].lower()}"
     fields = {"author": names, "title": f"{{{paper.title}}}", where: paper.venue, "year": str(paper.year)}
     inside = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return f"@{kind}{{{key.replace('-', '')},\n{inside}\n}}"

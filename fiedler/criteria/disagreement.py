@@ -6,6 +6,11 @@ The cut value is the second smallest eigenvalue of 𝓛 of the graph built from 
 
 It is small if the samples form two well separated groups. It is 0 for every disconnected graph and then has no meaning,
 so every result states the number of components. ``SSelect(lam="auto")`` chooses λ by the cut value.
+
+The paper does not name the graph of the cut. On few columns of counts, as in its text data, most rows are copies of
+others, and a kNN graph falls apart. The cut of counts is therefore that of RBF(2) on presence (count > 0). Its rows are
+few distinct patterns: with the diagonal, W has the eigenvectors of the graph on the patterns, weighted by their
+numbers of rows, and others with λ = 1.
 """
 
 from __future__ import annotations
@@ -16,9 +21,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import entr
 
-from ..graphs import KNN, Recipe, as_recipe
+from ..data.arrays import dense
+from ..engine.products import is_integer
+from ..graphs import KNN, Graph, Recipe, as_recipe
 from ..problem import Problem
 from .criterion import Criterion, Scorer, Traits
 from .energy import Rayleigh
@@ -27,6 +35,7 @@ from .order import check_scored, rank_features
 
 LAMBDAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NEARLY_ZERO = 1e-9  # a graph with a smaller cut value counts as disconnected
+_PATTERNS = 2000  # most distinct patterns of presence whose graph is built
 
 Cut = tuple[float, int, int]  # value, number of components, rows on the smaller side
 
@@ -98,7 +107,7 @@ class AutoLambda(Criterion):
 
     def scorer(self, problem: Problem) -> Scorer:
         candidates = [semi_supervised(lam, as_recipe(self.graph)) for lam in LAMBDAS]
-        _, best = best_by_cut(problem, candidates, min(10, problem.n_features), cut_recipe(None))
+        _, best = best_by_cut(problem, candidates, min(10, problem.n_features), None)
         logging.getLogger("fiedler").info("SSelect(lam='auto') uses lam=%g", LAMBDAS[best])
         return candidates[best].scorer(problem)
 
@@ -109,7 +118,7 @@ def semi_supervised(lam: Any, graph: Recipe) -> Criterion:
 
 
 def cut_recipe(graph: Any) -> Recipe:
-    """The graph of a cut, which must be built from X only; by default binary nearest neighbours."""
+    """The graph of a cut, which must be built from X only; None stands for binary nearest neighbours."""
     graph = KNN(weight="binary") if graph is None else as_recipe(graph)
     if graph.supervised or not graph.reads_X:
         raise ValueError(
@@ -119,9 +128,16 @@ def cut_recipe(graph: Any) -> Recipe:
     return graph
 
 
-def cut(X: Any, recipe: Recipe) -> Cut:
-    """Cut value, number of components (including isolated rows), and number of rows on the smaller side of the cut."""
-    graph = Problem(X).graph(recipe)
+def cut(X: Any, recipe: Recipe | None) -> Cut:
+    """Cut value, number of components (including isolated rows), and number of rows on the smaller side of the cut.
+
+    Without a recipe, counts are cut by presence and other columns by binary nearest neighbours.
+    """
+    if recipe is None and _are_counts(X):
+        patterns, sizes = np.unique(dense(X) > 0, axis=0, return_counts=True)
+        if len(patterns) <= _PATTERNS:
+            return _presence_cut(patterns.astype(np.float64), sizes)
+    graph = Problem(X).graph(cut_recipe(recipe))
     n_components = graph.n_components + graph.n_isolated
     if n_components > 1:
         return 0.0, n_components, int(X.shape[0] - graph.component_sizes.max(initial=0))
@@ -130,10 +146,27 @@ def cut(X: Any, recipe: Recipe) -> Cut:
     return max(float(values[1]), 0.0), 1, min(above, X.shape[0] - above)
 
 
+def _are_counts(X: Any) -> bool:
+    """Whether X holds whole numbers from 0 on, at least half of them 0."""
+    return bool(X.min() >= 0 and is_integer(X)) and 2 * np.count_nonzero(dense(X)) <= np.prod(X.shape)
+
+
+def _presence_cut(patterns: np.ndarray, sizes: np.ndarray) -> Cut:
+    """The cut of RBF(2) on rows that are copies of few patterns."""
+    if len(patterns) == 1:
+        return 1.0, 1, 0
+    values, vectors = Graph.from_weights(
+        np.outer(sizes, sizes) * np.exp(-(cdist(patterns, patterns) ** 2) / 8)
+    ).spectrum(2)
+    above = int(sizes[vectors[:, 1] > 0].sum())
+    return min(float(values[1]), 1.0), 1, min(above, int(sizes.sum()) - above)
+
+
 def best_by_cut(
-    problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe
+    problem: Problem, candidates: Sequence[Criterion], k: int, graph: Recipe | None
 ) -> tuple[dict[str, np.ndarray], int]:
     """Cuts of the first k features of each candidate, and the number of the best candidate (:func:`best_cut`)."""
+    graph = graph if graph is None else cut_recipe(graph)
     cuts, without_pairs = [], problem.without_pairs()
     for candidate in candidates:
         resolved, seen = candidate.resolved(), problem if "pairs" in candidate.reads else without_pairs
@@ -144,13 +177,17 @@ def best_by_cut(
         cuts.append(cut(problem.X[:, problem.columns_of(best)], graph))
     value, pieces, side = (np.array(column) for column in zip(*cuts, strict=True))
     if not ((pieces == 1) & (value > NEARLY_ZERO)).any():
-        warnings.warn(
+        message = (
             f"the graph on the first {k} features is disconnected for every choice ({pieces.min()} to {pieces.max()} "
             "components), so the choice with the fewest components is taken; use more features or neighbours, "
-            "such as n_features=50 or graph=KNN(20, weight='binary').",
-            UserWarning,
-            stacklevel=3,
+            "such as n_features=50 or graph=KNN(20, weight='binary')."
         )
+        if pieces.min() == 1:
+            message = (
+                f"graph={graph!r} on the first {k} features is connected, but its weights between far rows vanish: the "
+                "cut is 0 for every choice, and the first is taken; use wider weights, such as graph=RBF(scale=2.0)."
+            )
+        warnings.warn(message, UserWarning, stacklevel=3)
     return {"cut": value, "n_components": pieces, "smaller_side": side}, best_cut(cuts)
 
 

@@ -111,7 +111,7 @@ class RangeDifferences(OnGraph):
 
 
 class Ratio(Criterion):
-    """The quotient f'L_G f / f'L_H f: similar along edges of G, different along edges of H ([KA] eq. 9, 12).
+    """The quotient f'L_G f / f'L_H f: similar along G, different along H ([KA] eq. 9, 12; [ZCZ], [ZLH]).
 
     Small is good.
 

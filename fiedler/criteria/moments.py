@@ -21,7 +21,7 @@ from .nulls import NoTest, Quotient
 
 
 class FisherScore(Criterion):
-    """Fisher score Σ_l n_l (μ_l - μ)² / Σ_l n_l σ_l² ([KA] eq. 1). Labelled rows, large is good.
+    """Fisher score Σ_l n_l (μ_l - μ)² / Σ_l n_l σ_l² ([KA] eq. 1, [FISHER]). Labelled rows, large is good.
 
     It equals 1/LS - 1, where LS is the Laplacian score on ClassGraph(). A feature that is constant inside every class
     scores inf; such features are ordered by the numerator.

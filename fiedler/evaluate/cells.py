@@ -54,6 +54,7 @@ class Plan:
     n_folds: int
     scored_rows: str
     unscored: str
+    protocol: str | None
     standardize: bool
     random_state: int
     squared: np.ndarray | None = None  # distances between all rows on all features, for repeated 1-NN
@@ -83,14 +84,21 @@ def run_cell(plan: Plan, criterion: Criterion | str, number: int | None, order: 
     if plan.predicts:
         model = prepared(plan.estimator, plan.target, [plan.random_state, number, _MODEL])
         splits = folds(plan.target, plan.n_folds, model, plan.rng(number, _FOLDS))
-    hidden = plan.scored_rows == "hidden" and plan.n_labels is not None
+    hidden = plan.scored_rows == "hidden" and plan.n_labels is not None and plan.protocol != "DV"
     counted = np.setdiff1d(plan.target.known, shown) if hidden else None
     sizes = np.array([plan.problem.n_features]) if criterion == "all" else plan.sizes
     start = time.perf_counter()
     if order is not None:
         orders = [np.array(order)]
-    elif isinstance(criterion, str) or plan.target is None or plan.n_labels == 0:
+    elif isinstance(criterion, str) or plan.target is None or (plan.n_labels == 0 and plan.protocol is None):
         orders = [_ranking(plan, criterion, None, number)]
+    elif plan.protocol == "DV":  # the rows of a fold are not seen at all
+        tests = [np.setdiff1d(np.arange(plan.problem.n_samples), test) for _, test in splits]
+        parts = [(seen, labels_shown(plan, number, train)) for seen, (train, _) in zip(tests, splits, strict=True)]
+        orders = [_ranking(plan, criterion, plan.target.shown(rows), number, seen) for seen, rows in parts]
+    elif plan.protocol == "ZL" and not criterion.uses:  # without labels: the rows that show none
+        seen = np.setdiff1d(np.arange(plan.problem.n_samples), shown)
+        orders = [_ranking(plan, criterion, plan.target.shown(shown), number, seen)]
     else:
         held_out = plan.n_labels is None and plan.predicts
         labels = [train for train, _ in splits] if held_out else [shown]
@@ -115,12 +123,16 @@ def run_cell(plan: Plan, criterion: Criterion | str, number: int | None, order: 
     return {"values": values, "seconds": seconds, "orders": kept}
 
 
-def labels_shown(plan: Plan, number: int) -> np.ndarray:
-    """Rows whose labels are shown in a draw: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets."""
+def labels_shown(plan: Plan, number: int, among: np.ndarray | None = None) -> np.ndarray:
+    """Rows whose labels are shown in a draw: l/c in each of c classes ([ZL] Algorithm 2, line 2), or any l targets.
+
+    They are drawn from all rows with a known value, or from some of them.
+    """
     target, rng = plan.target, plan.rng(number, _LABELS)
+    known = target.known if among is None else among
     if plan.n_labels is None:
-        return target.known
-    rows = rng.permutation(target.known)
+        return known
+    rows = rng.permutation(known)
     if target.metric == "rmse":
         return rows[: plan.n_labels]
     classes = rng.permutation(int(target.values.max()) + 1)  # the first classes get the remaining labels
@@ -128,8 +140,10 @@ def labels_shown(plan: Plan, number: int) -> np.ndarray:
     return np.concatenate([rows[target.values[rows] == c][:n] for c, n in zip(classes, quota, strict=True)])
 
 
-def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, number: int) -> np.ndarray:
-    """The first features by a criterion, up to the largest size; all features for a baseline."""
+def _ranking(
+    plan: Plan, criterion: Criterion | str, y: np.ndarray | None, number: int, seen: np.ndarray | None = None
+) -> np.ndarray:
+    """The first features by a criterion on all or some rows, up to the largest size; all features for a baseline."""
     rng = plan.rng(number, _RANDOM)
     if isinstance(criterion, str):
         m, groups = plan.problem.n_features, plan.problem.groups
@@ -143,7 +157,8 @@ def _ranking(plan: Plan, criterion: Criterion | str, y: np.ndarray | None, numbe
     if "pairs" in criterion.reads and plan.n_pairs is not None:
         drawn = pairs_from_labels(y, plan.n_pairs, whole_seed([plan.random_state, number, _PAIRS]))
         pairs = dict(zip(("must_link", "cannot_link"), drawn, strict=True))
-    problem, where = plan.problem.with_supervision(y, **pairs), f" in draw {number}"
+    rows, where = plan.problem if seen is None else plan.problem.take_rows(seen), f" in draw {number}"
+    problem = rows.with_supervision(y if seen is None or y is None else y[seen], **pairs)
     ranking = checked_ranking(criterion, problem, most, where, 1 if plan.unscored == "random" else None)
     order, scored, kept = ranking.order, ranking.n_scored, len(ranking.order) - ranking.n_dropped
     return np.concatenate([order[:scored], rng.permutation(order[scored:kept]), order[kept:]])[:most]
@@ -229,6 +244,7 @@ def run_cells(
         settings = [v for k, v in sorted(vars(plan).items()) if k not in ("problem", "squared")]
         key = _hash([software(), values, groups, plan.problem.known, settings], "estimator")
     once = [name for name, c in criteria.items() if not isinstance(c, str) and not c.uses]  # the same in every draw
+    once = once if plan.protocol is None else []
     draws = {name: max(n_draws, RANDOM_DRAWS) if name == "random" else n_draws for name in criteria}
     done, total = 0, len(once) + sum(draws.values())
     with counting("cells", total) as count:

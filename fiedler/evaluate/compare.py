@@ -209,6 +209,7 @@ def compare(
     estimator: Any = None,
     n_folds: int = 5,
     scored_rows: str = "all",
+    protocol: str | None = None,
     unscored: str = "raise",
     unlabeled: Any = -1,
     task: str = "auto",
@@ -219,7 +220,7 @@ def compare(
     progress: Callable[[int, int], Any] | None = None,
     resume_from: str | os.PathLike | None = None,
 ) -> Comparison:
-    """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 4, [KA] section 7).
+    """Compare methods over numbers of features and draws of labels ([ZL] Algorithm 2, [DV] section 5, [KA] section 7).
 
     Every method ranks the features with all rows of X and the labels (or pairs) of the draw. Methods that read no
     labels rank once. With ``n_labels=None`` each fold is predicted with features ranked on the labels of the other
@@ -268,6 +269,10 @@ def compare(
         The rows on which predictions are scored. "all" is the protocol of the paper: it includes rows whose labels the
         methods have seen, which favours supervised methods if ``n_labels`` is a large part of the rows. "hidden"
         excludes these rows. The remaining classes can be more unequal in size, so compare with the baselines.
+    protocol : {"ZL", "DV"}, optional
+        The protocol of a paper where it differs. "ZL" ([ZL] Algorithm 2): methods that read no labels rank with the
+        rows whose labels are not shown. "DV" ([DV] section 5): in each fold all methods rank with the other rows only,
+        of which ``n_labels`` show their labels.
     unscored : {"raise", "random"}
         What to do if a method gives too few features a score (NaN): raise an error, or add the others in random order.
     unlabeled : object, default=-1
@@ -330,11 +335,17 @@ def compare(
     check_choice("standardize", standardize, (False, True))
     check_choice("scored_rows", scored_rows, ("all", "hidden"))
     check_choice("unscored", unscored, ("raise", "random"))
+    check_choice("protocol", protocol or "ZL", ("ZL", "DV"))
     sizes = check_sizes(n_features, problem.n_features)
     _check_labels(n_labels, target)
     metrics = _chosen_metrics(judge, metrics, target)
+    if protocol is not None and (target is None or pairs or target.metric not in metrics):
+        message = (
+            f"protocol={protocol!r} shows labels and predicts them: it needs y, no pairs, and 'accuracy' or 'rmse'."
+        )
+        raise ParameterError(message, parameter="protocol", value=protocol)
     rules: dict[str, Any] = {"n_folds": n_folds, "scored_rows": scored_rows, "unscored": unscored}
-    others: dict[str, Any] = {"standardize": standardize, "random_state": random_state}
+    others: dict[str, Any] = {"protocol": protocol, "standardize": standardize, "random_state": random_state}
     shown = None if target is None else n_labels
     plan = Plan(problem, target, sizes, metrics, estimator, shown, n_pairs, pairs, **rules, **others)
     n_draws = 1 if target is None else check_integer("n_draws", n_draws, 1)

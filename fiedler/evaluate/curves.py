@@ -95,7 +95,7 @@ def accuracy_curve(
 ) -> Curve:
     """Cross-validated accuracy (classes) or error (real target) on the first k features of a ranking.
 
-    This follows [ZL] Algorithm 2, lines 11-17, and [DV] section 4. The ranking is not recomputed: if it used the labels
+    This follows [ZL] Algorithm 2, lines 11-17, and [DV] section 5. The ranking is not recomputed: if it used the labels
     of all rows, the curve is too optimistic. :func:`fiedler.evaluate.compare` ranks without the labels that it scores.
 
     Parameters

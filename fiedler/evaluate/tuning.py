@@ -26,7 +26,7 @@ from ..sets.formula import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .curves import Curve, check_sizes, spread
+from .curves import Curve, check_sizes, clustering_curve, jaccard_curve, spread
 from .held_out import Target, check_reads, checked_ranking, cross_validated, read_target
 
 
@@ -37,9 +37,10 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_selected)
         The selected columns.
-    graph : Recipe, default=KNN(weight="binary")
-        The graph, with binary weights by default. On few columns of counts most neighbours are duplicates at distance
-        0; then a bandwidth computed from the data is nearly 0, and RBF weights isolate nearly every row.
+    graph : Recipe, optional
+        The graph; by default ``KNN(weight="binary")``. Counts (whole numbers from 0 on, at least half of them 0) are by
+        default cut on presence, ``cut_value(X > 0, RBF(2.0))``: on few columns of counts most neighbours are
+        duplicates, and a kNN graph falls apart.
 
     Returns
     -------
@@ -55,11 +56,18 @@ def cut_value(X: Any, graph: Recipe | None = None) -> float:
     >>> cut_value([[0.0], [1.0], [5.0], [6.0]], KNN(1, "binary"))
     0.0
     """
-    return cut(Problem.read(X).X, cut_recipe(graph))[0]
+    return cut(Problem.read(X).X, graph)[0]
 
 
 def tune_lambda(
-    X: Any, y: Any, lambdas: Sequence[float] = LAMBDAS, n_features: int = 10, graph: Any = None, *, unlabeled: Any = -1
+    X: Any,
+    y: Any,
+    lambdas: Sequence[float] = LAMBDAS,
+    n_features: int = 10,
+    graph: Any = None,
+    *,
+    cut_graph: Any = None,
+    unlabeled: Any = -1,
 ) -> Tuning:
     """Choose the λ of sSelect by the smallest cut value of its first features ([ZL] section 4.4.1, Algorithm 3).
 
@@ -73,8 +81,10 @@ def tune_lambda(
         The candidate values.
     n_features : int, default=10
         Number l of features from which the graph of the cut is built.
-    graph : Recipe, optional
-        The graph of the score and of the cut; by default KNN() for the score and KNN(weight="binary") for the cut.
+    graph : Recipe, default=KNN()
+        The graph of the score.
+    cut_graph : Recipe, optional
+        The graph of the cut; the default is that of :func:`cut_value`. The paper does not name it.
     unlabeled : object, default=-1
         The class label that means "unknown".
 
@@ -95,7 +105,9 @@ def tune_lambda(
     >>> tune_lambda(X, few, [0.1, 0.5, 0.9], n_features=5).best_params
     {'lam': 0.1}
     """
-    return tune(SSelect(graph), {"lam": list(lambdas)}, X, y, n_features=n_features, graph=graph, unlabeled=unlabeled)
+    return tune(
+        SSelect(graph), {"lam": list(lambdas)}, X, y, n_features=n_features, graph=cut_graph, unlabeled=unlabeled
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +116,7 @@ class Tuning:
 
     Parameters
     ----------
-    by : {"cut", "cv"}
+    by : {"cut", "cv", "jaccard", "clustering_accuracy"}
         How choices were compared.
     best : Criterion
         The criterion with the best parameters.
@@ -164,11 +176,13 @@ def tune(
         As in :meth:`fiedler.SpectralSelector.fit`.
     n_features : int, default=10
         Number of features in the selections that are compared.
-    by : {"cut", "cv"}, default="cut"
+    by : {"cut", "cv", "jaccard", "clustering_accuracy"}, default="cut"
         "cut" needs no labels except those that the criterion reads. "cv" predicts the labels of each fold from the
-        other folds ([ZL] section 4.2); the criterion does not use the labels of the fold.
-    graph : Recipe, default=KNN(weight="binary")
-        The graph of the cut; see :func:`cut_value`.
+        other folds ([ZL] section 4.2); the criterion does not use the labels of the fold. "jaccard" is the share of
+        preserved neighbourhoods (JAS of [EV]) and needs no labels. "clustering_accuracy" (ACC of [EV]) compares k-means
+        with all known classes, which the criterion may have read.
+    graph : Recipe, optional
+        The graph of the cut; the default is that of :func:`cut_value`.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
         Pairs of rows that belong together, and that do not.
     estimator : classifier or regressor, optional
@@ -194,16 +208,27 @@ def tune(
     >>> tune(LaplacianScore(), {"graph__n_neighbors": [5, 10, 20]}, X / X.std(axis=0), y, n_features=4, by="cv")
     Tuning(by='cv', best=LaplacianScore(graph=KNN(n_neighbors=5)) of 3)
     """
-    check_choice("by", by, ("cut", "cv"))
+    check_choice("by", by, ("cut", "cv", "jaccard", "clustering_accuracy"))
     criterion, k = as_criterion(criterion), check_integer("n_features", n_features, 1)
     problem, y = Problem.of(X, must_link=must_link, cannot_link=cannot_link).settled(y)
     check_sizes([k], problem.n_features)
     choices = list(ParameterGrid(grid))
     candidates = [clone(criterion).set_params(**choice) for choice in choices]
     pairs = {name: getattr(problem.supervision, name) for name in ("must_link", "cannot_link")}
-    if by == "cut":
-        told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
-        results, best = best_by_cut(told, candidates, k, cut_recipe(graph))
+    told = problem.with_supervision(y, unlabeled=unlabeled, **pairs)
+    if by in ("jaccard", "clustering_accuracy"):
+        orders = [checked_ranking(candidate, told, k).order for candidate in candidates]
+        kmeans: dict[str, Any] = {"n_repeats": n_repeats, "unlabeled": unlabeled, "random_state": random_state}
+        judged = [
+            jaccard_curve(X, order, n_features=[k])
+            if by == "jaccard"
+            else clustering_curve(X, y, order, n_features=[k], **kmeans)
+            for order in orders
+        ]
+        results = {name: np.concatenate([spread(curve.values)[name] for curve in judged]) for name in ("mean", "std")}
+        best = int(np.argmax(results["mean"]))
+    elif by == "cut":
+        results, best = best_by_cut(told, candidates, k, graph)
     else:
         target = read_target(y, problem.n_samples, estimator, unlabeled)
         rules = pairs, estimator, n_folds, random_state, n_repeats

@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +37,15 @@ _EDGES_AT_ONCE = 2**16  # number of edges whose sparse differences are in memory
 _FEW, _SMALL = 64, 2**15  # columns and values of arrays that are so small that the allocator keeps their memory
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # i, j, weight
+
+
+class Ncut(NamedTuple):
+    """A normalised cut and its parts: cut(S, Sᶜ), vol S and vol Sᶜ."""
+
+    value: float
+    cut: float
+    volume: float
+    rest: float
 
 
 class NotAvailableError(TypeError):
@@ -469,6 +478,33 @@ class Graph:
             One per column.
         """
         return self.moments(F)[1]
+
+    def ncut(self, rows: Any) -> Ncut:
+        """The normalised cut between some rows and all others ([ZL] eq. 3.3).
+
+        Parameters
+        ----------
+        rows : array-like
+            Row numbers, or a mask of shape (n_nodes,): the set S.
+
+        Returns
+        -------
+        ncut : Ncut
+            cut(S, Sᶜ)/vol S + cut(S, Sᶜ)/vol Sᶜ as ``value``; ``cut``, ``volume`` of S and ``rest`` are its parts. The
+            value is the Laplacian score of the indicator of S ([ZL] eq. 3.4). It is inf if a side has no volume.
+
+        Examples
+        --------
+        >>> from fiedler import KNN
+        >>> graph = KNN(1, "binary").build([[0.0], [1.0], [2.1], [3.3]])
+        >>> graph.ncut([0, 1])
+        Ncut(value=0.6666666666666666, cut=1.0, volume=3.0, rest=3.0)
+        """
+        inside, chosen = np.zeros((self.n_nodes, 1)), np.asarray(rows)
+        inside[chosen if chosen.dtype == bool else chosen.astype(np.intp)] = 1.0
+        cut, volume = float(self.energy(inside)[0]), float(self.degree @ inside[:, 0])
+        rest = float(self.degree @ (1.0 - inside[:, 0]))
+        return Ncut(cut / volume + cut / rest if min(volume, rest) > 0 else np.inf, cut, volume, rest)
 
     def moments(self, F: Block) -> tuple[np.ndarray, np.ndarray]:
         """The degree-weighted mean f'd / vol and the mass f̃'D f̃ of each column.

@@ -52,7 +52,7 @@ class ClassGraph(Recipe):
 
 
 class ReliefGraph(Recipe):
-    """Graph of ReliefF: nearest rows of the same class (hits) and of other classes (misses) ([SPEC] eq. 12).
+    """Graph of ReliefF: nearest rows of the same class (hits) and of other classes (misses) ([SPEC] eq. 12, [RK]).
 
     The weights are 1 on the diagonal, 1/k for the k nearest hits of each row, and -1/((c-1)k) for its k nearest misses
     in each other class. The rows of eq. 12 sum to 1, so D = I. Its weights are not symmetric, but f'Lf depends only on
@@ -156,21 +156,23 @@ def _warn_if_classes_are_small(k: int, sizes: np.ndarray, names: np.ndarray) -> 
 
 
 class TargetKNN(Recipe):
-    """The kNN graph on the real target, weights exp(-(y_i - y_j)² / t), diagonal 0 ([DV] eq. 4).
+    """The kNN graph on the real target, weights exp(-(y_i - y_j)² / (t s²)), diagonal 0 ([DV] eq. 4).
 
-    Rows with an unknown target are isolated. If at most k + 1 targets are known, the graph on these rows is complete.
+    s² is the variance of the known targets: y is scaled to unit variance, so that its unit does not matter. [DV]
+    standardises y beforehand. Rows with an unknown target are isolated. If at most k + 1 targets are known, the graph
+    on these rows is complete.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Number k of neighbours of each row with a known target.
     t : float, default=1.0
-        Width of the weights, in squared units of y. Standardise the target, or choose t for its scale.
+        Width of the weights, in units of the variance of the known targets.
 
     Examples
     --------
     >>> from fiedler import TargetKNN
-    >>> TargetKNN(n_neighbors=1).build([[0.0], [0.0], [0.0], [0.0]], [0.0, 0.1, 0.3, float("nan")])
+    >>> TargetKNN(n_neighbors=1).build([[0.0], [0.0], [0.0], [0.0]], [0.0, 10.0, 30.0, float("nan")])
     Graph(n_nodes=4, n_edges=2, n_components=1, n_isolated=1, storage='csr')
     """
 
@@ -186,15 +188,22 @@ class TargetKNN(Recipe):
         known = np.flatnonzero(~np.isnan(target))
         y, k = target[known], min(self.n_neighbors, len(known) - 1)
         i, j, _ = undirected(nearest_on_line(y, k))
-        graph = Graph.from_edges(known[i], known[j], np.exp(-((y[i] - y[j]) ** 2) / self.t), problem.n_samples)
+        weights = np.exp(-((y[i] - y[j]) ** 2) / (self.t * known_variance(target)))
+        graph = Graph.from_edges(known[i], known[j], weights, problem.n_samples)
         _warn_if_target_underflows(graph, target, self.t)
         return graph
+
+
+def known_variance(target: np.ndarray) -> float:
+    """The variance of the known targets; 1 if they are equal."""
+    return float(np.nanvar(target)) or 1.0
 
 
 def nearest_by_target(distances: Distances, target: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (n, k) and values of the k smallest d_ij of every row i, [DV] eq. 8; ties go to the smaller j.
 
-    d_ij = (y_i - y_j)² if both targets are known, otherwise the mean squared difference of the features.
+    d_ij = (y_i - y_j)² / s² if both targets are known, otherwise the mean squared difference of the features; s² is the
+    variance of the known targets.
     """
     known, rows = ~np.isnan(target), np.flatnonzero(~np.isnan(target))
     i, j, squared, _ = nearest_in_groups(distances, known.astype(np.intp), k)
@@ -202,7 +211,7 @@ def nearest_by_target(distances: Distances, target: np.ndarray, k: int) -> tuple
     line = nearest_on_line(target[rows], min(k, len(rows) - 1))
     a, b = np.repeat(rows, line.shape[1]), rows[line.ravel()]
     i, j = np.concatenate([i[rest], a]), np.concatenate([j[rest], b])
-    d = np.concatenate([squared[rest] / distances.m, (target[a] - target[b]) ** 2])
+    d = np.concatenate([squared[rest] / distances.m, (target[a] - target[b]) ** 2 / known_variance(target)])
     best = closest(i, j, d, np.zeros_like(i), k)
     return j[best].reshape(len(target), k), d[best].reshape(len(target), k)
 
@@ -210,18 +219,21 @@ def nearest_by_target(distances: Distances, target: np.ndarray, k: int) -> tuple
 class SemiTarget(Recipe):
     """A kNN graph that uses the target as distance if it is known ([DV] eq. 8 and 9), diagonal 0.
 
-    d_ij = (y_i - y_j)² if both targets are known, else the mean squared feature difference. Each row is linked to its k
-    nearest rows by d, with w_ij = exp(-d_ij / t). The weight is multiplied by ``weight_labeled`` (C in the paper) if
-    both targets are known. Standardise features and target first, because d compares the two.
+    d_ij = (y_i - y_j)² / s² if both targets are known, else the mean squared feature difference; s² is the variance of
+    the known targets. Each row is linked to its k nearest rows, with w_ij = exp(-d_ij / t). The weight is multiplied by
+    ``weight_labeled`` (C in the paper) if both targets are known. d compares features and targets: the targets are
+    scaled to unit variance here, so standardise the features.
 
     Parameters
     ----------
     n_neighbors : int, default=30
         Number k of nearest neighbours of each row.
     t : float, default=1.0
-        Width of the weights, in squared units of the target and the features.
+        Width of the weights, in units of the variance of the known targets, and in squared units of the features.
     weight_labeled : float, default=5.0
         Factor of the weight of an edge between two known targets.
+    close : {"d", "x"}, default="d"
+        Whether the nearest rows are those by d, or those by the features alone, as the letter of [DV] eq. 9 has it.
 
     Examples
     --------
@@ -235,18 +247,25 @@ class SemiTarget(Recipe):
 
     reads = "target"
 
-    def __init__(self, n_neighbors: int = 30, t: float = 1.0, weight_labeled: float = 5.0):
-        self.n_neighbors, self.t, self.weight_labeled = n_neighbors, t, weight_labeled
+    def __init__(self, n_neighbors: int = 30, t: float = 1.0, weight_labeled: float = 5.0, close: str = "d"):
+        self.n_neighbors, self.t, self.weight_labeled, self.close = n_neighbors, t, weight_labeled, close
 
     def make(self, problem: Problem) -> Graph:
         check_positive("t", self.t)
         check_positive("weight_labeled", self.weight_labeled)
+        check_choice("close", self.close, ("d", "x"))
         target = problem.supervision.target("SemiTarget")
         k = min(check_integer("n_neighbors", self.n_neighbors, 1), problem.n_samples - 1)
-        near, d = nearest_by_target(problem.distances(), target, k)
-        i, j, first = undirected(near)
+        if self.close == "x":
+            i, j, _ = problem.graph(KNN(k, "binary", algorithm="exact")).edges
+            squared = (target[i] - target[j]) ** 2 / known_variance(target)
+            d = np.where(np.isnan(squared), problem.distances().between(i, j) / problem.X.shape[1], squared)
+        else:
+            near, d = nearest_by_target(problem.distances(), target, k)
+            i, j, first = undirected(near)
+            d = d.ravel()[first]
         both_known = ~np.isnan(target[i] + target[j])
-        weights = np.exp(-d.ravel()[first] / self.t) * np.where(both_known, self.weight_labeled, 1.0)
+        weights = np.exp(-d / self.t) * np.where(both_known, self.weight_labeled, 1.0)
         graph = Graph.from_edges(i, j, weights, problem.n_samples)
         _warn_if_target_underflows(graph, target, self.t)
         return graph
@@ -273,8 +292,9 @@ def indicator(codes: np.ndarray) -> sp.csr_array:
 
 def _warn_if_target_underflows(graph: Graph, target: np.ndarray, t: float) -> None:
     lost = int(np.count_nonzero(~graph.active & ~np.isnan(target)))
-    if lost:
-        warn_underflow(lost, "t", t, float(2.0 * np.nanvar(target)) or 1.0)
+    if lost:  # no row is farther than the widest gap from the next one
+        gap = np.diff(np.sort(target[~np.isnan(target)])).max(initial=0.0)
+        warn_underflow(lost, "t", t, float(gap**2 / known_variance(target)) or 1.0)
 
 
 # -------------------------------------------------------------------- must-link and cannot-link pairs
@@ -317,7 +337,7 @@ class CannotLink(Recipe):
 
 
 class Within(Recipe):
-    """Within graph: weight γ for must-link pairs, 1 for neighbours that are in no pair, diagonal 0 ([KA] eq. 11).
+    """Within graph: weight γ for must-link pairs, 1 for unpaired neighbours, diagonal 0 ([KA] eq. 11, [ZLH]).
 
     Without pairs, class labels imply a pair for every two labelled rows.
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..errors import ParameterError
-from ..evaluate.compare import Comparison
+from ..evaluate.compare import Comparison, LabelBudget
+from ..evaluate.curves import spread
 from ..evaluate.explain import Explanation
 from ..evaluate.stability import Stability
 from ..evaluate.tests import Agreement, Significance
+from ..evaluate.tuning import Tuning, turning_point
 from ..problem import Problem
 from ..selector import SpectralSelector
 from ..selector import feature_names as names_of
@@ -284,14 +286,16 @@ class ExplanationDisplay(_Display):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CurveDisplay(_Display):
-    """A measure against the number of features for several methods and baselines, with 95 % bands.
+    """A measure against the number of features, labels or pairs, or against a parameter, with 95 % bands.
 
     Parameters
     ----------
     curves : dict of str to dict
-        Per method ``n_features``, ``mean``, ``low`` and ``high``.
+        Per method ``n_features`` (the numbers on the horizontal axis), ``mean``, ``low`` and ``high``.
     metric : str
         Name of the measure.
+    axis : str, default="number of features"
+        Name of the horizontal axis.
 
     Attributes
     ----------
@@ -315,6 +319,7 @@ class CurveDisplay(_Display):
 
     curves: dict[str, dict[str, Any]]
     metric: str
+    axis: str = "number of features"
     _size = 6.4, 4.4
 
     @classmethod
@@ -352,8 +357,95 @@ class CurveDisplay(_Display):
         curves = {name: summary["methods"][name]["curves"][metric] for name in chosen}
         return cls(curves=curves, metric=metric).plot(ax, **style)
 
+    @classmethod
+    def from_result(
+        cls, result: Any, *, metric: str | None = None, axis: str = "number of features", ax: Any = None, **style: Any
+    ) -> CurveDisplay:
+        """Draw a label budget, a curve or several, or the choices of one parameter.
+
+        Parameters
+        ----------
+        result : LabelBudget, Curve, dict of str to Curve, or Tuning
+            A result of :func:`fiedler.evaluate.label_budget` (the measure against the number of labels or pairs), of a
+            function that gives a curve, or of :func:`fiedler.evaluate.tune` with one numeric parameter (its cut value,
+            or the measure).
+        metric : str, optional
+            A metric of the budget; by default the first.
+        axis : str, default="number of features"
+            Name of the horizontal axis of curves; those of a budget and of a tuning are known.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        display : CurveDisplay
+            Drawn.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from fiedler import CurveDisplay
+        >>> from fiedler.evaluate import tune_lambda
+        >>> X, y = load_wine(return_X_y=True)
+        >>> y[::2] = -1
+        >>> CurveDisplay.from_result(tune_lambda(X, y, [0.1, 0.5, 0.9])).axis
+        'lam'
+        """
+        if isinstance(result, LabelBudget):
+            summary = result.summary()
+            compared = summary["settings"]["metrics"]
+            if (metric := metric or compared[0]) not in compared:
+                raise ValueError(f"metric={metric!r} was not compared; use one of {', '.join(map(repr, compared))}.")
+            x, axis = {"n_features": summary["budgets"]}, f"number of {result.of}"
+            curves = {name: x | about[metric] for name, about in summary["methods"].items()}
+            return cls(curves=curves, metric=metric, axis=axis).plot(ax, **style)
+        if isinstance(result, Tuning):
+            table = {name: column for name, column in result.table.items() if name != "std"}
+            axis, *others = result.best_params
+            if others or table[axis].dtype.kind not in "iuf":
+                raise ValueError(f"a figure needs one parameter with numbers, got {', '.join(result.best_params)}.")
+            values = table["cut" if result.by == "cut" else "mean"]
+            level = np.full(len(values), np.nan)
+            told = {"n_features": table[axis], "mean": values, "low": level, "high": level}
+            curves = {repr(result.best).partition("(")[0]: told}
+            return cls(curves=curves, metric="cut value" if result.by == "cut" else result.by, axis=axis).plot(
+                ax, **style
+            )
+        found = result if isinstance(result, dict) else {result.metric: result}
+        curves = {name: {"n_features": curve.n_features, **spread(curve.values)} for name, curve in found.items()}
+        return cls(curves=curves, metric=next(iter(found.values())).metric, axis=axis).plot(ax, **style)
+
+    @classmethod
+    def from_scores(cls, selector: SpectralSelector, *, ax: Any = None, **style: Any) -> CurveDisplay:
+        """Draw the sorted scores of a fitted ranking, with a line at their turning point ([EV] Fig. 4).
+
+        Parameters
+        ----------
+        selector : SpectralSelector
+            Fitted, with a criterion that gives scores.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        display : CurveDisplay
+            Drawn.
+        """
+        scores = selector.scores_[selector.order_]
+        scores = scores[np.isfinite(scores)]
+        level, name = np.full(len(scores), np.nan), repr(selector.criterion_).partition("(")[0]
+        told = {"n_features": np.arange(1, len(scores) + 1), "mean": scores, "low": level, "high": level}
+        display = cls(curves={name: told}, metric="score", axis="rank of the feature").plot(ax, **style)
+        if (turn := turning_point(scores)[0]) is not None:
+            display.ax_.axvline(turn, color="0.6", linewidth=1.0)
+        return display
+
     def _draw(self, ax: Axes, **style: Any) -> None:
-        self.lines_ = drawings.method_curves(ax, self.curves, self.metric, **style)
+        self.lines_ = drawings.method_curves(ax, self.curves, self.metric, axis=self.axis, **style)
         _legend(ax)
 
 

@@ -190,9 +190,14 @@ def curve_styles(methods: Iterable[str]) -> dict[str, tuple[str, Any]]:
 
 
 def method_curves(
-    ax: Axes, curves: dict[str, dict[str, Any]], metric: str, tell: Tell = untold, **style: Any
+    ax: Axes,
+    curves: dict[str, dict[str, Any]],
+    metric: str,
+    tell: Tell = untold,
+    axis: str = "number of features",
+    **style: Any,
 ) -> dict[str, Line2D]:
-    """A measure against the number of features: a line with a 95 % band for each method; "all" is a horizontal line."""
+    """A measure against a number: a line with a 95 % band for each method; "all" is a horizontal line."""
     lines, words = {}, METRICS.get(metric, metric.replace("_", " "))
     sizes = sorted({size for name, curve in curves.items() if name != "all" for size in curve["n_features"]})
     for name, (colour, dashes) in curve_styles(curves).items():
@@ -207,15 +212,16 @@ def method_curves(
             ax.fill_between(x, low, high, color=lines[name].get_color(), alpha=0.13, linewidth=0)
         dots, texts = ax.scatter(x, mean, s=16, color=lines[name].get_color(), linewidths=0), []
         for size, *value in zip(x, mean, low, high, strict=True):
-            where = "all features" if name == "all" else f"{size:g} features"
+            where = "all features" if name == "all" else f"{size:g} {axis.removeprefix('number of ')}"
             band = f" (95 %: {value[1]:.4g} to {value[2]:.4g})" if np.isfinite(value[1]) else ""
             texts.append(f"{printable(name, 60)}, {where}: {words} {value[0]:.4g}{band}")
         tell(dots, texts)
-    ax.set(xlabel="number of features", ylabel=words)
+    ax.set(xlabel=axis, ylabel=words)
     if sizes:
         margin = 0.04 * max(sizes[-1] - sizes[0], 1)
         ax.set_xlim(sizes[0] - margin, sizes[-1] + margin)
-    whole_ticks(ax)
+    if all(float(size).is_integer() for size in sizes):
+        whole_ticks(ax)
     return lines
 
 
