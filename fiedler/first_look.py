@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from html import escape
 from typing import Any, NamedTuple
 
@@ -320,7 +321,7 @@ def _judged(
     target, seen, found = _target(columns, levels), dict[bytes, str](), list[ColumnLook]()
     for column, count in zip(columns, levels, strict=True):
         name, known, kind, note = str(column.name), column.values[column.known], column.kind, ""
-        key = column.values.tobytes() + kind.encode()
+        key = blake2b(memoryview(np.ascontiguousarray(column.values))).digest() + kind.encode()
         if kind in ("wrong", "empty"):
             role, note = "wrong cells" if kind == "wrong" else "empty", wrong.get(name, "")
         elif column is target:

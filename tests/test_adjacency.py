@@ -313,6 +313,7 @@ def test_a_matrix_is_sliced_by_rows_only_and_says_so():
         cross_val_score(fixed, X, Y, error_score="raise")
 
 
+@pytest.mark.filterwarnings("ignore:the graph falls into 2 large components")
 @pytest.mark.parametrize("wanted", [2, "fdr"])
 @pytest.mark.parametrize("criterion", [GIVEN, SmoothSubset(Precomputed())])
 def test_what_is_passed_is_what_is_named(criterion, wanted):

@@ -125,7 +125,7 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_112,
+    "cli": 1_111,
     "criteria": 2_068,
     "data": 3_325,
     "engine": 2_464,
@@ -134,10 +134,10 @@ BUDGET = {
     "graphs": 1_722,
     "plots": 947,
     "report": 1_429,
-    "selection": 780,
+    "selection": 779,
     "sets": 942,
     "significance": 540,
-    "top": 2_095,
+    "top": 2_096,
 }
 
 

@@ -27,7 +27,6 @@ _FLAGS = {"y": "--target or --labels", "n_features_to_select": "--top", "n_featu
 _FLAGS |= {"n_labels": "--shown", "n_draws": "--draws", "metrics": "--metric", "most_rows": "--rows"}
 _ALIKE = ["redundancy", "include", "alpha", "scale", "judge", "estimator", "must_link", "cannot_link", "unlabeled"]
 _ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "layer", "memory"]
-_ALIKE += ["screen"]
 _FLAGS |= {name: f"--{name.replace('_', '-')}" for name in (*_ALIKE, "session", "port", "image")}
 
 

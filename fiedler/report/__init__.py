@@ -255,8 +255,8 @@ def _headline(s: dict[str, Any]) -> tuple[str, str]:
     title, found = f"{n:,} of {m:,} features selected", s.get("prediction")
     if found is not None:
         return f"{title}: {prediction_words(found)}", ""
-    explained = (s["features"].get("explained") or [None])[:n]
-    if None in explained:
+    explained = (s["features"].get("explained") or [])[:n]
+    if not explained or None in explained:
         return title, ""
     means = "To explain is to reconstruct the table, averaged over similar rows; it is not to predict labels."
     return f"{title}; they explain {percent(explained[-1])} of what all features explain", means

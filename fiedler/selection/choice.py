@@ -256,7 +256,6 @@ def choose(
             "screen=None.",
             wanted,
             "screen",
-            way_out={"screen=None": ("screen", None)},
         )
     return replace(choice, **found)
 
