@@ -22,7 +22,8 @@ from . import data
 from .runner import Found, Options, main
 
 LEVELS = (0.05, 0.01, 0.001)
-PATTERNS = ("length 2", "length 4", "length 10", "stripes", "fine stripes", "layers", "hotspot", "gradient")
+PATTERNS = ("length 2", "length 4", "length 6", "length 10", "stripes", "layers", "hotspot", "gradient")
+FINE = "stripes of 2 to 3 spots"
 
 
 def tissue(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -39,8 +40,8 @@ def pattern(kind: str, places: np.ndarray, rng: np.random.Generator) -> np.ndarr
     if kind.startswith("length"):  # a Gaussian process with this length, by random waves
         waves = rng.standard_normal((2, 200)) / float(kind.split()[1])
         return np.exp(np.cos(places @ waves + rng.uniform(0, 2 * np.pi, 200)).sum(axis=1) / 10.0)
-    if kind.endswith("stripes"):
-        width = rng.uniform(2, 3.5) if kind == "fine stripes" else rng.uniform(4, 7)
+    if kind.startswith("stripes"):
+        width = rng.uniform(2, 3.5) if kind == FINE else rng.uniform(4, 7)
         return 1.0 * (along / width % 2 < 1)
     if kind == "layers":
         return rng.uniform(0, 1, 6)[np.clip((6 * (along - along.min()) / np.ptp(along)).astype(int), 0, 5)]
@@ -249,10 +250,10 @@ def patterns(options: Options) -> Found:
                 found[name][1].append(np.mean(p <= 0.01))
         return [[name, float(np.mean(tau)), float(np.mean(power))] for name, (tau, power) in found.items()]
 
-    rows = options.rows("spatial_patterns", "kind;method;tau;power", measure, [(kind,) for kind in PATTERNS])
+    rows = options.rows("spatial_patterns", "kind;method;tau;power", measure, [(kind,) for kind in (*PATTERNS, FINE)])
     names, table = [*kinds, "SPARK-X"], []
     by = {(r["kind"], r["method"]): (float(r["tau"]), float(r["power"])) for r in rows}
-    for kind in PATTERNS:
+    for kind in (*PATTERNS, FINE):
         if (kind, names[0]) in by:
             table.append([kind, *("{:.2f} / {:.2f}".format(*by[kind, name]) for name in names)])
     return {"patterns": (["pattern", *names], table)}

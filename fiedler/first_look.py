@@ -321,7 +321,7 @@ def _judged(
     target, seen, found = _target(columns, levels), dict[bytes, str](), list[ColumnLook]()
     for column, count in zip(columns, levels, strict=True):
         name, known, kind, note = str(column.name), column.values[column.known], column.kind, ""
-        key = blake2b(memoryview(np.ascontiguousarray(column.values))).digest() + kind.encode()
+        key = blake2b(np.ascontiguousarray(column.values).data).digest() + kind.encode()
         if kind in ("wrong", "empty"):
             role, note = "wrong cells" if kind == "wrong" else "empty", wrong.get(name, "")
         elif column is target:
