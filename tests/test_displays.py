@@ -133,7 +133,7 @@ def test_rank_sums_of_a_comparison(ax, blobs):
     assert [sums[name] for name in names_on(ax)] == sorted(sums.values())
     assert display.n_selected == list(sums.values()).count(min(sums.values()))
     assert ax.get_xlabel() == "rank sum over 4 draws (small is good)"
-    assert ax.get_title() == "accuracy, 1 features"
+    assert ax.get_title() == "accuracy, 1 feature"
     two = RankingDisplay.from_comparison(result, methods=["laplacian", "fisher"])
     assert set(two.features) == {"laplacian", "fisher"}
     assert two.name == "accuracy, 3 features"

@@ -226,9 +226,9 @@ class RankingDisplay(_Display):
         of = {name: int(values[sizes.index(n_features)]) for name, values in sums.items()}
         names, words = sorted(of, key=of.__getitem__), metric or comparison.settings["metrics"][0]
         values = [of[name] for name in names]
-        about: dict[str, Any] = {"name": f"{drawings.METRICS.get(words, words)}, {n_features} features"}
+        title = f"{drawings.METRICS.get(words, words)}, {n_features} feature{'s' * (n_features > 1)}"
+        about: dict[str, Any] = {"name": title, "n_selected": values.count(values[0]), "greater_is_better": False}
         about |= {"label": f"rank sum over {comparison.settings['n_draws']} draws (small is good)"}
-        about |= {"n_selected": values.count(values[0]), "greater_is_better": False}
         return cls(features=names, scores=values, **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
@@ -461,7 +461,8 @@ class CurveDisplay(_Display):
                 raise ValueError(f"a figure needs one parameter with numbers, got {', '.join(result.best_params)}.")
             level, metric = np.full(len(table[axis]), np.nan), "cut value" if result.by == "cut" else result.by
             told = {"n_features": table[axis], "low": level, "high": level}
-            right = {name: told | {"mean": table[name]} for name in ("accuracy", "rmse") if name in table}
+            measured: list[str] = [name for name in ("accuracy", "rmse") if name in table]
+            right = {name: told | {"mean": table[name]} for name in measured}
             name = metric if right else repr(result.best).partition("(")[0]
             curves = {name: told | {"mean": table["cut" if result.by == "cut" else "mean"]}}
             return cls(curves=curves, metric=metric, axis=axis, right=right or None).plot(ax, **style)
@@ -503,7 +504,8 @@ class CurveDisplay(_Display):
         if self.right:
             beside, look = ax.twinx(), {"color": "C1"} | style
             beside.grid(False)
-            self.lines_ |= drawings.method_curves(beside, self.right, *self.right, axis=self.axis, **look)
+            second: dict[str, Any] = {"metric": next(iter(self.right)), "axis": self.axis} | look
+            self.lines_ |= drawings.method_curves(beside, self.right, **second)
         _legend(ax, list(self.lines_.values()), list(self.lines_))
 
 
