@@ -502,7 +502,7 @@ class CurveDisplay(_Display):
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.lines_ = drawings.method_curves(ax, self.curves, self.metric, axis=self.axis, **style)
         if self.right:
-            beside, look = ax.twinx(), {"color": "C1"} | style
+            beside, look = ax.twinx(), {"color": "C1", "linestyle": "--"} | style
             beside.grid(False)
             second: dict[str, Any] = {"metric": next(iter(self.right)), "axis": self.axis} | look
             self.lines_ |= drawings.method_curves(beside, self.right, **second)
