@@ -61,7 +61,10 @@ _HOME = {
     "methods": ["METHODS", *registry.classes(registry.METHODS)],
     "plots": [
         f"{kind}Display"
-        for kind in ("Agreement", "Axis", "Curve", "Explanation", "Ranking", "Significance", "Spatial", "Stability")
+        for kind in (
+            *("Agreement", "Axis", "Curve", "Explanation", "Parts"),
+            *("Ranking", "Significance", "Spatial", "Stability"),
+        )
     ],
     "problem": ["Problem"],
     "report": ["summarize", "write_html"],

@@ -755,3 +755,19 @@ def test_the_protocols_of_the_papers(rng, protocol):
         assert result.orders["blind"] == orders
     with pytest.raises(ValueError, match="protocol='ZL' shows labels and predicts them: it needs y"):
         run(["variance"], X, protocol="ZL")
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_rank_sums_count_competition_ranks_over_draws(blobs, rng, real):
+    X, y = blobs
+    y = X[:, 0] + rng.normal(size=len(y)) if real else y
+    result = run(["correlation" if real else "fisher", "laplacian"], X, y, n_labels=9)
+    names = ["laplacian", "variance", "all", "random"]
+    values = [np.broadcast_to(result.values(name)[:3], (3, 2)) for name in names]
+    better = np.less if real else np.greater
+    for name, mine in zip(names, values, strict=True):
+        plain = sum(1 + np.sum([better(other, mine) for other in values], axis=0))
+        np.testing.assert_array_equal(result.rank_sums(methods=names)[name], plain)
+    assert list(result.rank_sums()) == list(result.criteria)
+    with pytest.raises(ValueError, match="no values for method='spec'"):
+        result.rank_sums(methods=["spec"])

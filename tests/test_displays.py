@@ -13,14 +13,28 @@ from matplotlib.figure import Figure  # noqa: E402
 
 import fiedler  # noqa: E402
 from fiedler import (  # noqa: E402
+    KNN,
     AxisDisplay,
+    ConstraintScore,
     CurveDisplay,
+    Disagreement,
     ExplanationDisplay,
+    PartsDisplay,
     RankingDisplay,
+    Rayleigh,
     SpectralSelector,
     StabilityDisplay,
 )
-from fiedler.evaluate import compare, jaccard_curve, label_budget, stability, tune  # noqa: E402
+from fiedler.evaluate import (  # noqa: E402
+    accuracy_curve,
+    compare,
+    good_against_bad,
+    jaccard_curve,
+    label_budget,
+    stability,
+    tune,
+    tune_lambda,
+)
 from fiedler.evaluate.tuning import turning_point  # noqa: E402
 
 
@@ -83,6 +97,81 @@ def test_curves_of_budgets_curves_tunings_and_scores(ax, blobs):
         CurveDisplay.from_result(two)
     with pytest.raises(ValueError, match="metric='rmse' was not compared; use one of 'accuracy'"):
         CurveDisplay.from_result(result, metric="rmse")
+
+
+def test_good_against_bad_features(ax, blobs):
+    X, y = blobs
+    for metric, options in (("jaccard", {}), ("clustering_accuracy", {"n_repeats": 2})):
+        pair = good_against_bad(X, y, np.arange(8), metric=metric, n_features=[2, 4], **options)
+        lines = CurveDisplay.from_result(pair, ax=ax).lines_
+        for name, curve in zip(("first features", "last features"), pair, strict=True):
+            np.testing.assert_array_equal(lines[name].get_ydata(), curve.values.mean(axis=0))
+    assert ax.get_ylabel() == "clustering accuracy"
+
+
+def test_lambda_against_cut_and_accuracy(ax, blobs):
+    X, y = blobs
+    few = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    tuning = tune_lambda(X, few, [0.1, 0.9], 3, y_true=y)
+    display = CurveDisplay.from_result(tuning, ax=ax)
+    np.testing.assert_array_equal(display.lines_["cut value"].get_ydata(), tuning.table["cut"])
+    left, right = ax.figure.axes
+    assert (left.get_ylabel(), right.get_ylabel()) == ("cut value", "accuracy")
+    assert display.lines_["accuracy"].axes is right
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["cut value", "accuracy"]
+    for lam, found in zip([0.1, 0.9], display.lines_["accuracy"].get_ydata(), strict=True):
+        order = np.argsort(lam * Rayleigh(KNN()).evaluate(X) + (1 - lam) * Disagreement(KNN()).evaluate(X, few))
+        assert found == accuracy_curve(X, y, order, n_features=[3], n_repeats=5).mean[0]
+
+
+def test_rank_sums_of_a_comparison(ax, blobs):
+    X, y = blobs
+    result = compare(["fisher", "laplacian"], X, y, n_features=[1, 3], n_labels=9, n_draws=4, n_jobs=1)
+    display = RankingDisplay.from_comparison(result, n_features=1, ax=ax)
+    sums = {name: values[0] for name, values in result.rank_sums().items()}
+    assert [bar.get_width() for bar in display.bars_] == sorted(sums.values())
+    assert [sums[name] for name in names_on(ax)] == sorted(sums.values())
+    assert display.n_selected == list(sums.values()).count(min(sums.values()))
+    assert ax.get_xlabel() == "rank sum over 4 draws (small is good)"
+    assert ax.get_title() == "accuracy, 1 feature"
+    two = RankingDisplay.from_comparison(result, methods=["laplacian", "fisher"])
+    assert set(two.features) == {"laplacian", "fisher"}
+    assert two.name == "accuracy, 3 features"
+    with pytest.raises(ValueError, match="n_features=2 was not compared; use one of 1, 3"):
+        RankingDisplay.from_comparison(result, n_features=2)
+
+
+def test_the_two_parts_of_a_score(ax, blobs):
+    X, y = blobs
+    few = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    parts = [Rayleigh(KNN()).evaluate(X), Disagreement(KNN()).evaluate(X, few)]
+    for lam in (0.3, "auto"):
+        selector = SpectralSelector(fiedler.SSelect(lam=lam), n_features_to_select=3, screen=None).fit(X, few)
+        display = PartsDisplay.from_selector(selector, X, few, ax=ax)
+        np.testing.assert_allclose(display.parts, parts)
+        np.testing.assert_array_equal(display.selected, selector.support_)
+        np.testing.assert_allclose(display.dots_.get_offsets()[-3:].T, display.parts[:, selector.support_])
+    colours = display.dots_.get_facecolors()
+    assert len(np.unique(colours[-3:], axis=0)) == 1
+    assert not np.array_equal(colours[0], colours[-1])
+    assert ax.get_xlabel() == "Rayleigh(KNN()) (small is good)"
+    assert ax.get_title() == "3 of 8 features selected"
+
+
+def test_the_parts_are_those_of_the_fit(rng, blobs):
+    X, y = blobs
+    pairs = {"must_link": [[0, 1], [16, 17]], "cannot_link": [[0, 16], [1, 40]]}
+    product = SpectralSelector(ConstraintScore(4), n_features_to_select=2, scale="standard").fit(X, **pairs)
+    left, right = PartsDisplay.from_selector(product, X, **pairs).parts
+    np.testing.assert_allclose(left * right, product.scores_)
+    noisy = np.column_stack([X[:, :4], rng.normal(size=(45, 30))])
+    screened = SpectralSelector("sselect", n_features_to_select=2, screen="agreement").fit(noisy, y)
+    display = PartsDisplay.from_selector(screened, noisy, y)
+    assert not screened.kept_.all()
+    np.testing.assert_allclose([0.1, 0.9] @ display.parts, screened.scores_[screened.kept_])
+    assert display.features == [f"x{j}" for j in np.flatnonzero(screened.kept_)]
+    with pytest.raises(ValueError, match=r"LaplacianScore\(\) is not a sum or a product .* such as 'sselect'"):
+        PartsDisplay.from_selector(SpectralSelector("laplacian").fit(X), X)
 
 
 def test_a_set_shows_its_gains_sorted(ax, blobs):

@@ -129,15 +129,15 @@ BUDGET = {
     "criteria": 2_068,
     "data": 3_325,
     "engine": 2_464,
-    "evaluate": 1_426,
+    "evaluate": 1_442,
     "explore": 1_350,
     "graphs": 1_722,
-    "plots": 947,
+    "plots": 1_025,
     "report": 1_429,
     "selection": 779,
     "sets": 942,
     "significance": 540,
-    "top": 2_096,
+    "top": 2_099,
 }
 
 

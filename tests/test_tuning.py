@@ -23,6 +23,7 @@ from fiedler import (
 )
 from fiedler.criteria.disagreement import LAMBDAS
 from fiedler.evaluate import (
+    accuracy_curve,
     clustering_curve,
     neighborhood_jaccard,
     stability,
@@ -216,3 +217,16 @@ def test_one_clear_error_each(few):
         tune("laplacian", {}, flat, n_features=3)
     with pytest.raises(ValueError, match="scores only 2 of 5 in draw 0"):
         stability("laplacian", flat, k=3)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "rmse"])
+def test_y_true_adds_what_the_selected_features_predict(few, metric):
+    X, known = few
+    truth = np.repeat([0, 1, 2], 15) if metric == "accuracy" else X[:, 1] ** 3
+    widths, options = [3, 6], {"n_repeats": 2, "random_state": 4}
+    told = {"n_features": 2, **options}
+    result = tune("laplacian", {"graph__n_neighbors": widths}, X, known, y_true=truth, **told)
+    for width, found in zip(widths, result.table[metric], strict=True):
+        order = SpectralSelector(LaplacianScore(KNN(width)), screen=None).fit(X).order_
+        assert found == accuracy_curve(X, truth, order, n_features=[2], **options).mean[0]
+    assert result.best_params == tune("laplacian", {"graph__n_neighbors": widths}, X, known, **told).best_params

@@ -33,7 +33,7 @@ from ..words import to_frame
 from .cells import CLUSTERS, Plan, run_cells
 from .curves import check_sizes, spread
 from .held_out import Target, check_reads, named_estimator, prepared, read_target, sampled_rows
-from .measures import top_k_overlap
+from .measures import rank_sums, top_k_overlap
 
 _QUICK_ROWS, _QUICK_CELLS, _FEWEST_KNOWN, _FEWEST_ROWS = (
     1000,
@@ -100,6 +100,42 @@ class Comparison:
             raise ValueError(f"{message}; methods: {', '.join(self.criteria)}.")
         return self.table["value"][mine].reshape(len(np.unique(self.table["draw"][mine])), -1)
 
+    def rank_sums(self, metric: str | None = None, methods: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """Rank sums of the methods over the draws ([KA] eq. 16, Table 2); the lowest sum is the best.
+
+        In every draw the best method has rank 1, and equal values share the better rank.
+
+        Parameters
+        ----------
+        metric : str, optional
+            The metric; by default the first of the comparison.
+        methods : sequence of str, optional
+            The methods that are ranked against each other; by default all, including the baselines.
+
+        Returns
+        -------
+        sums : dict of str to ndarray of shape (sizes,)
+            Per method one sum for each number of features.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from fiedler.evaluate import compare
+        >>> X, y = load_wine(return_X_y=True)
+        >>> result = compare(["fisher"], X, y, n_features=[2, 4], n_labels=12, n_draws=5, n_jobs=1, scale="standard")
+        >>> {name: sums.tolist() for name, sums in result.rank_sums().items()}
+        {'fisher': [10, 10], 'variance': [20, 18], 'random': [14, 15], 'all': [5, 6]}
+        """
+        metric, names = metric or self.settings["metrics"][0], list(self.criteria if methods is None else methods)
+        values = np.stack([self._by_draw(name, metric) for name in names], axis=-1) * (-1 if metric == "rmse" else 1)
+        sums = [rank_sums(values[:, at]) for at in range(values.shape[1])]
+        return dict(zip(names, np.transpose(sums), strict=True))
+
+    def _by_draw(self, method: str, metric: str) -> np.ndarray:
+        """The values of a method, one row per draw of labels and one column per number of features."""
+        shape = self.settings["n_draws"], len(self.settings["n_features"])
+        return np.broadcast_to(self.values(method, metric)[: shape[0]], shape)
+
     def summary(self) -> dict[str, Any]:
         """The results as one dict: settings, and per method curves with 95 % bands, average rank, time and stability.
 
@@ -111,9 +147,9 @@ class Comparison:
         summary : dict
             With "settings", "baselines", "methods" and "best"; numbers, text and lists only.
         """
-        shape, ranks, methods = (self.settings["n_draws"], len(self.settings["n_features"])), {}, {}
+        ranks, methods = {}, {}
         for metric in self.settings["metrics"]:
-            values = [np.broadcast_to(self.values(name, metric)[: shape[0]], shape) for name in self.criteria]
+            values = [self._by_draw(name, metric) for name in self.criteria]
             mean = rankdata(np.stack(values) * (1 if metric == "rmse" else -1), axis=0).mean(axis=(1, 2))
             ranks[metric] = dict(zip(self.criteria, mean.tolist(), strict=True))
         for name, criterion in self.criteria.items():

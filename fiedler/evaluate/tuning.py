@@ -26,7 +26,7 @@ from ..sets.formula import ENOUGH
 from ..syntax import as_criterion
 from ..validation import check_choice, check_integer
 from ..words import to_frame
-from .curves import Curve, check_sizes, clustering_curve, jaccard_curve, spread
+from .curves import Curve, accuracy_curve, check_sizes, clustering_curve, jaccard_curve, spread
 from .held_out import Target, check_reads, checked_ranking, cross_validated, read_target
 
 
@@ -67,6 +67,7 @@ def tune_lambda(
     graph: Any = None,
     *,
     cut_graph: Any = None,
+    y_true: Any = None,
     unlabeled: Any = -1,
 ) -> Tuning:
     """Choose the λ of sSelect by the smallest cut value of its first features ([ZL] section 4.4.1, Algorithm 3).
@@ -85,6 +86,8 @@ def tune_lambda(
         The graph of the score.
     cut_graph : Recipe, optional
         The graph of the cut; the default is that of :func:`cut_value`. The paper does not name it.
+    y_true : array-like of shape (n_samples,), optional
+        All classes, for the accuracy at every λ ([ZL] Fig. 4); see :func:`tune`. They do not change the choice.
     unlabeled : object, default=-1
         The class label that means "unknown".
 
@@ -105,9 +108,8 @@ def tune_lambda(
     >>> tune_lambda(X, few, [0.1, 0.5, 0.9], n_features=5).best_params
     {'lam': 0.1}
     """
-    return tune(
-        SSelect(graph), {"lam": list(lambdas)}, X, y, n_features=n_features, graph=cut_graph, unlabeled=unlabeled
-    )
+    options: dict[str, Any] = {"n_features": n_features, "graph": cut_graph, "y_true": y_true, "unlabeled": unlabeled}
+    return tune(SSelect(graph), {"lam": list(lambdas)}, X, y, **options)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +126,7 @@ class Tuning:
         These parameters.
     table : dict of ndarray
         One column per parameter, followed by cut, n_components and smaller_side, or by mean and std of accuracy or
-        RMSE.
+        RMSE. With ``y_true`` also accuracy or rmse.
     """
 
     by: str
@@ -157,6 +159,7 @@ def tune(
     graph: Recipe | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
+    y_true: Any = None,
     estimator: Any = None,
     n_folds: int = 5,
     n_repeats: int = 5,
@@ -185,14 +188,17 @@ def tune(
         The graph of the cut; the default is that of :func:`cut_value`.
     must_link, cannot_link : array-like of shape (p, 2) or Pairs, optional
         Pairs of rows that belong together, and that do not.
+    y_true : array-like of shape (n_samples,), optional
+        All labels, while y shows some of them. The table then has the accuracy (or RMSE) of the selected features, as
+        :func:`fiedler.evaluate.accuracy_curve` computes it. It does not change the choice.
     estimator : classifier or regressor, optional
-        The model for "cv", as in :func:`fiedler.evaluate.accuracy_curve`.
+        The model for "cv" and ``y_true``, as in :func:`fiedler.evaluate.accuracy_curve`.
     n_folds, n_repeats : int, default=5
-        Numbers of folds and repeats for "cv".
+        Numbers of folds and repeats for "cv" and ``y_true``.
     unlabeled : object, default=-1
         The class label that means "unknown".
     random_state : int, default=0
-        Random seed of the folds for "cv".
+        Random seed of the folds.
 
     Returns
     -------
@@ -210,7 +216,8 @@ def tune(
     """
     check_choice("by", by, ("cut", "cv", "jaccard", "clustering_accuracy"))
     criterion, k = as_criterion(criterion), check_integer("n_features", n_features, 1)
-    problem, y = Problem.of(X, must_link=must_link, cannot_link=cannot_link).settled(y)
+    given = Problem.of(X, must_link=must_link, cannot_link=cannot_link)
+    (problem, y), truth = given.settled(y), given.settled(y_true)[1]
     check_sizes([k], problem.n_features)
     choices = list(ParameterGrid(grid))
     candidates = [clone(criterion).set_params(**choice) for choice in choices]
@@ -235,6 +242,12 @@ def tune(
         scores = [_held_out(candidate, problem, [k], target, *rules)[:, 0] for candidate in candidates]
         results = {name: column for name, column in spread(np.transpose(scores)).items() if name in ("mean", "std")}
         best = int(np.argmax(results["mean"] if target.metric == "accuracy" else -results["mean"]))
+    if truth is not None:
+        folds: dict[str, Any] = {"estimator": estimator, "n_folds": n_folds, "n_repeats": n_repeats}
+        folds |= {"n_features": [k], "unlabeled": unlabeled, "random_state": random_state}
+        orders = [checked_ranking(candidate, told, k).order for candidate in candidates]
+        curves = [accuracy_curve(problem, truth, order, **folds) for order in orders]
+        results[curves[0].metric] = np.array([curve.mean[0] for curve in curves])
     table = {}
     for name in sorted({name for choice in choices for name in choice}):
         values = [choice.get(name) for choice in choices]

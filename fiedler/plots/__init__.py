@@ -9,6 +9,7 @@ from .displays import (
     AxisDisplay,
     CurveDisplay,
     ExplanationDisplay,
+    PartsDisplay,
     RankingDisplay,
     SignificanceDisplay,
     SpatialDisplay,

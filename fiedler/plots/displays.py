@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..criteria import Product, Scaled, Sum
+from ..criteria.disagreement import AutoLambda, semi_supervised
 from ..errors import ParameterError
 from ..evaluate.compare import Comparison, LabelBudget
 from ..evaluate.curves import spread
@@ -21,7 +23,7 @@ from ..evaluate.stability import Stability
 from ..evaluate.tests import Agreement, Significance
 from ..evaluate.tuning import Tuning, turning_point
 from ..problem import Problem
-from ..selector import SpectralSelector
+from ..selector import SpectralSelector, by_feature
 from ..selector import feature_names as names_of
 from ..validation import check_integer, check_share
 from ..words import direction
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["AgreementDisplay", "AxisDisplay", "CurveDisplay", "ExplanationDisplay"]
-__all__ += ["RankingDisplay", "SignificanceDisplay", "SpatialDisplay", "StabilityDisplay"]
+__all__ += ["PartsDisplay", "RankingDisplay", "SignificanceDisplay", "SpatialDisplay", "StabilityDisplay"]
 
 _SHARE = "share of what all features explain"
 _DTYPES: dict[str, Any] = dict.fromkeys(("scores", "start", "length"), np.float64) | {"kept": bool}
@@ -100,7 +102,7 @@ class RankingDisplay(_Display):
     """The best features and their scores, or their gains in a set; selected features are in full colour.
 
     The features of a set are sorted by what they add, the selected ones first. :class:`ExplanationDisplay` shows them
-    in the order in which they were chosen.
+    in the order in which they were chosen. :meth:`from_comparison` draws the rank sums of methods in the same way.
 
     Parameters
     ----------
@@ -182,6 +184,52 @@ class RankingDisplay(_Display):
         about: dict[str, Any] = {"features": [names[j] for j in shown], "scores": values[shown], "label": label}
         about |= {"greater_is_better": criterion.greater_is_better, "name": repr(criterion)}
         return cls(n_selected=int(selector.n_features_), **about).plot(ax, **style)
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: Comparison,
+        *,
+        n_features: int | None = None,
+        metric: str | None = None,
+        methods: Sequence[str] | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> RankingDisplay:
+        """Draw the rank sums of methods over the draws of a comparison ([KA] Table 2); the best is in full colour.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            The result of :func:`fiedler.evaluate.compare`.
+        n_features : int, optional
+            A number of features of the comparison; by default the largest.
+        metric : str, optional
+            A metric of the comparison; by default the first.
+        methods : sequence of str, optional
+            The methods that are ranked against each other; by default all, including the baselines.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        display : RankingDisplay
+            Drawn.
+        """
+        sums, sizes = comparison.rank_sums(metric, methods), list(comparison.settings["n_features"])
+        n_features = sizes[-1] if n_features is None else n_features
+        if n_features not in sizes:
+            message = f"n_features={n_features} was not compared; use one of {', '.join(map(str, sizes))}."
+            raise ParameterError(message, parameter="n_features", value=n_features)
+        of = {name: int(values[sizes.index(n_features)]) for name, values in sums.items()}
+        names, words = sorted(of, key=of.__getitem__), metric or comparison.settings["metrics"][0]
+        values = [of[name] for name in names]
+        title = f"{drawings.METRICS.get(words, words)}, {n_features} feature{'s' * (n_features > 1)}"
+        about: dict[str, Any] = {"name": title, "n_selected": values.count(values[0]), "greater_is_better": False}
+        about |= {"label": f"rank sum over {comparison.settings['n_draws']} draws (small is good)"}
+        return cls(features=names, scores=values, **about).plot(ax, **style)
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         colours = ["C0" if place < self.n_selected else drawings.pale() for place in range(len(self.features))]
@@ -296,6 +344,8 @@ class CurveDisplay(_Display):
         Name of the measure.
     axis : str, default="number of features"
         Name of the horizontal axis.
+    right : dict of str to dict, optional
+        A second measure by name, with numbers as in ``curves``; its vertical axis is on the right.
 
     Attributes
     ----------
@@ -304,7 +354,7 @@ class CurveDisplay(_Display):
     figure_ : matplotlib Figure
         Their figure.
     lines_ : dict of str to matplotlib Line2D
-        The line of each method.
+        The line of each method, or of each measure.
 
     Examples
     --------
@@ -320,6 +370,7 @@ class CurveDisplay(_Display):
     curves: dict[str, dict[str, Any]]
     metric: str
     axis: str = "number of features"
+    right: dict[str, dict[str, Any]] | None = None
     _size = 6.4, 4.4
 
     @classmethod
@@ -365,10 +416,11 @@ class CurveDisplay(_Display):
 
         Parameters
         ----------
-        result : LabelBudget, Curve, dict of str to Curve, or Tuning
+        result : LabelBudget, Curve, dict of str to Curve, pair of Curves, or Tuning
             A result of :func:`fiedler.evaluate.label_budget` (the measure against the number of labels or pairs), of a
-            function that gives a curve, or of :func:`fiedler.evaluate.tune` with one numeric parameter (its cut value,
-            or the measure).
+            function that gives a curve, of :func:`fiedler.evaluate.good_against_bad`, or of
+            :func:`fiedler.evaluate.tune` with one numeric parameter (its cut value, or the measure; with ``y_true``
+            also the accuracy, on the right).
         metric : str, optional
             A metric of the budget; by default the first.
         axis : str, default="number of features"
@@ -389,9 +441,10 @@ class CurveDisplay(_Display):
         >>> from fiedler import CurveDisplay
         >>> from fiedler.evaluate import tune_lambda
         >>> X, y = load_wine(return_X_y=True)
-        >>> y[::2] = -1
-        >>> CurveDisplay.from_result(tune_lambda(X, y, [0.1, 0.5, 0.9])).axis
-        'lam'
+        >>> few = y.copy()
+        >>> few[::2] = -1
+        >>> list(CurveDisplay.from_result(tune_lambda(X, few, [0.1, 0.5, 0.9], y_true=y)).lines_)
+        ['cut value', 'accuracy']
         """
         if isinstance(result, LabelBudget):
             summary = result.summary()
@@ -406,13 +459,15 @@ class CurveDisplay(_Display):
             axis, *others = result.best_params
             if others or table[axis].dtype.kind not in "iuf":
                 raise ValueError(f"a figure needs one parameter with numbers, got {', '.join(result.best_params)}.")
-            values = table["cut" if result.by == "cut" else "mean"]
-            level = np.full(len(values), np.nan)
-            told = {"n_features": table[axis], "mean": values, "low": level, "high": level}
-            curves = {repr(result.best).partition("(")[0]: told}
-            return cls(curves=curves, metric="cut value" if result.by == "cut" else result.by, axis=axis).plot(
-                ax, **style
-            )
+            level, metric = np.full(len(table[axis]), np.nan), "cut value" if result.by == "cut" else result.by
+            told = {"n_features": table[axis], "low": level, "high": level}
+            measured: list[str] = [name for name in ("accuracy", "rmse") if name in table]
+            right = {name: told | {"mean": table[name]} for name in measured}
+            name = metric if right else repr(result.best).partition("(")[0]
+            curves = {name: told | {"mean": table["cut" if result.by == "cut" else "mean"]}}
+            return cls(curves=curves, metric=metric, axis=axis, right=right or None).plot(ax, **style)
+        if isinstance(result, tuple):
+            result = dict(zip(("first features", "last features"), result, strict=True))
         found = result if isinstance(result, dict) else {result.metric: result}
         curves = {name: {"n_features": curve.n_features, **spread(curve.values)} for name, curve in found.items()}
         return cls(curves=curves, metric=next(iter(found.values())).metric, axis=axis).plot(ax, **style)
@@ -446,7 +501,114 @@ class CurveDisplay(_Display):
 
     def _draw(self, ax: Axes, **style: Any) -> None:
         self.lines_ = drawings.method_curves(ax, self.curves, self.metric, axis=self.axis, **style)
-        _legend(ax)
+        if self.right:
+            beside, look = ax.twinx(), {"color": "C1", "linestyle": "--"} | style
+            beside.grid(False)
+            second: dict[str, Any] = {"metric": next(iter(self.right)), "axis": self.axis} | look
+            self.lines_ |= drawings.method_curves(beside, self.right, **second)
+        _legend(ax, list(self.lines_.values()), list(self.lines_))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PartsDisplay(_Display):
+    """The two parts of a score against each other, a dot per feature ([ZL] Fig. 7); selected ones are in full colour.
+
+    A score with two parts is a sum or a product of two criteria, such as sSelect, SSLS and the constraint score C4.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the features.
+    parts : ndarray of shape (2, n_features)
+        The two parts of each score, without their weights.
+    selected : ndarray of bool
+        The selected features.
+    labels : sequence of two str
+        What the parts are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What it is drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    dots_ : matplotlib PathCollection
+        One dot per feature, the selected ones last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from fiedler import PartsDisplay, SpectralSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 6 == 0, y, -1)
+    >>> selector = SpectralSelector("sselect", n_features_to_select=3, scale="standard").fit(X, few)
+    >>> PartsDisplay.from_selector(selector, X, few).labels
+    ['Rayleigh(KNN()) (small is good)', 'Disagreement(KNN()) (small is good)']
+    """
+
+    features: Sequence[str]
+    parts: Any
+    selected: Any
+    labels: Sequence[str]
+    _size = 6.4, 4.4
+
+    @classmethod
+    def from_selector(
+        cls,
+        selector: SpectralSelector,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        graph: Any = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> PartsDisplay:
+        """Draw the two parts of the score of a fitted selector.
+
+        Parameters
+        ----------
+        selector : SpectralSelector
+            Fitted.
+        X, y, must_link, cannot_link, graph : object
+            What the selector was fitted on.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **style : object
+            Passed on to ``Axes.scatter``.
+
+        Returns
+        -------
+        display : PartsDisplay
+            Drawn.
+        """
+        selector, groups = by_feature(selector), None if isinstance(X, Problem) else getattr(selector, "groups_", None)
+        formula = selector.criterion_.expanded()
+        if isinstance(formula, AutoLambda):  # λ weights the parts, but does not change them
+            formula = semi_supervised(0.5, formula.graph)
+        if not isinstance(formula, (Sum, Product)) or formula.is_set:
+            what = "is not a sum or a product of two criteria that score single features"
+            raise ValueError(f"{selector.criterion_!r} {what}; use one such as 'sselect' or 'ssls'.")
+        told = {"must_link": must_link, "cannot_link": cannot_link, "unlabeled": selector.unlabeled, "graph": graph}
+        kept = getattr(selector, "kept_", np.ones(len(selector.scores_), dtype=bool))
+        problem = Problem.of(X, y, groups=groups, **told).scaled(selector.scale or "keep").take_columns(kept)
+        parts, labels, names = [], [], names_of(selector, None)
+        for part in (formula.left, formula.right):
+            part = part.criterion if isinstance(part, Scaled) else part
+            parts.append(part.score(problem if "pairs" in part.uses else problem.without_pairs()))
+            labels.append(f"{part!r} ({direction(part.greater_is_better)})")
+        features = [names[j] for j in np.flatnonzero(kept)]
+        return cls(features=features, parts=parts, selected=selector.support_[kept], labels=labels).plot(ax, **style)
+
+    def _draw(self, ax: Axes, **style: Any) -> None:
+        order = np.argsort(self.selected, kind="stable")  # the selected ones are drawn last
+        colours = ["C0" if there else drawings.pale() for there in self.selected[order]]
+        look: dict[str, Any] = {"s": 18, "c": colours, "linewidths": 0} | style
+        self.dots_ = ax.scatter(*self.parts[:, order], **look)
+        ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+        ax.set_title(f"{np.count_nonzero(self.selected)} of {len(self.selected)} features selected")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
