@@ -20,6 +20,7 @@ from typing import Any
 
 from . import criteria, graphs, registry
 from .criteria import Criterion
+from .errors import ParameterError
 from .graphs import Recipe
 from .methods import METHODS
 from .words import did_you_mean
@@ -210,9 +211,10 @@ def _called(node: ast.Name | ast.Call, text: str) -> str:
     return function.id
 
 
-def _unknown_method(name: str, text: str) -> ValueError:
+def _unknown_method(name: str, text: str) -> ParameterError:
     where = f"criterion={text!r}" if name == text.strip() else f"{name!r} in criterion={text!r}"
-    return ValueError(f"{where} is not a method; {did_you_mean(name, METHODS)}Known: {', '.join(METHODS)}.")
+    message = f"{where} is not a method; {did_you_mean(name, METHODS)}Known: {', '.join(METHODS)}."
+    return ParameterError(message, parameter="criterion", value=text)
 
 
 # -------------------------------------------------------------------- to text

@@ -253,3 +253,19 @@ def test_long_names_are_cut_in_a_terminal(monkeypatch):
     screen.Screen().table({"name": ["x" * 500, "short"]})
     text = re.sub(r"\x1b\[[\d;?]*\w", "", terminal.getvalue())
     assert [line.strip() for line in text.splitlines()[1:]] == ["x" * 79 + "…", "short"]
+
+
+def test_what_a_user_would_type_is_answered_in_flags(tmp_path):
+    from click.testing import CliRunner
+
+    from fiedler.cli import main
+
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c\n" + "".join(f"{i},{i * i % 7},{i % 3}\n" for i in range(30)), encoding="utf-8")
+    run = lambda *args: CliRunner().invoke(main, [*args])  # noqa: E731
+    assert "'fdr' selects features: use 'fiedler select --top fdr'" in run("rank", str(table), "--top", "fdr").output
+    assert "--method='laplace' is not a method; did you mean" in run("rank", str(table), "-m", "laplace").output
+    about = run("methods", "subset").output
+    assert ":class:" not in about
+    assert "``" not in about
+    assert "r is\nRelevance." in about

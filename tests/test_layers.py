@@ -125,8 +125,8 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_111,
-    "criteria": 2_068,
+    "cli": 1_118,
+    "criteria": 2_073,
     "data": 3_325,
     "engine": 2_464,
     "evaluate": 1_442,
@@ -137,7 +137,7 @@ BUDGET = {
     "selection": 779,
     "sets": 942,
     "significance": 540,
-    "top": 2_099,
+    "top": 2_101,
 }
 
 

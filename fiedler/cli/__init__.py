@@ -25,7 +25,7 @@ import click
 
 from ..registry import METHODS
 from ..words import did_you_mean, direction, printable
-from .kinds import Scale, number_or_share, numbers, sides, size
+from .kinds import Number, Scale, number_or_share, numbers, sides, size
 from .screen import Commands, Screen
 
 TASKS, ESTIMATORS = ("auto", "classes", "target"), ("knn", "logistic", "ridge", "pls", "svm", "forest")
@@ -254,7 +254,7 @@ def look(screen: Screen, /, data: str, **options: Any) -> None:
 
 @_command(
     *(*_TABLE, *_CHOICE, *_PLACES, *_LARGE),
-    _option("--top", of="rank", **_whole(1, "K")),
+    _option("--top", of="rank", type=Number(min=1), metavar="K"),
     _option("--stability", **_whole(2)),
     _option("--significance", is_flag=True),
     _option("--alpha", metavar="A", type=click.FloatRange(0, 1, min_open=True, max_open=True)),
@@ -459,7 +459,8 @@ def methods(screen: Screen, name: str | None) -> None:
             raise ValueError(f"{name!r} is not a method; {did_you_mean(name, classes)}Known: {', '.join(classes)}.")
         signature = inspect.signature(classes[name])
         parameters = ",".join(f"{parameter}={info.default}" for parameter, info in signature.parameters.items())
-        click.echo(f"{name}[{parameters}]\n\n{inspect.getdoc(classes[name])}")
+        words = re.sub(r":\w+:`~?(?:fiedler\.)?([^`]*)`", r"\1", inspect.getdoc(classes[name]) or "")
+        click.echo(f"{name}[{parameters}]\n\n{words.replace('``', '')}")
         return
     terminal, rows = sys.stdout.isatty(), []
     for entry in METHODS:

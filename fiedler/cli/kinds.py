@@ -25,6 +25,15 @@ def number_or_share(value: Any) -> int | float | str:
     return number
 
 
+class Number(click.IntRange):
+    """A number of features to show; ``auto`` and ``fdr`` are for commands that select."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        if value in ("auto", "fdr"):
+            self.fail(f"{value!r} selects features: use 'fiedler select --top {value}'. rank shows the K best.")
+        return super().convert(value, param, ctx)
+
+
 class Scale(click.Choice):
     """``standard``, ``minmax`` or ``keep``; ``none`` is an older word for ``keep``."""
 

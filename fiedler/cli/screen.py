@@ -24,6 +24,7 @@ _SECONDS_BETWEEN_LINES, _LONGEST = 10.0, 80  # of progress in a pipe; characters
 _SECONDS_UNSHOWN = 0.5  # a step shows no percentage before, because most steps are shorter
 # The flags of the command line by the parameters they set.
 _FLAGS = {"y": "--target or --labels", "n_features_to_select": "--top", "n_features": "--features"}
+_FLAGS |= {"criterion": "--method", "blocks": "--block", "depth": "--depth"}
 _FLAGS |= {"n_labels": "--shown", "n_draws": "--draws", "metrics": "--metric", "most_rows": "--rows"}
 _ALIKE = ["redundancy", "include", "alpha", "scale", "judge", "estimator", "must_link", "cannot_link", "unlabeled"]
 _ALIKE += ["impute", "force", "header", "numeric_only", "drop", "skip_rows", "transpose", "sheet", "layer", "memory"]

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.arrays import Block, dense
+from ..data.work import counting
 from ..engine.counts import Residuals
 from ..engine.permuted import Form, Standard, WeightSums
 from ..graphs import KNN, Graph, Recipe, as_recipe
@@ -124,11 +125,15 @@ class ScaleNull(Null):
     def __init__(self, graph: Graph, n_columns: int = 1):
         scale = mean_degree_one(graph)
         pieces = list[Piece]()
-        for rows, part in graph.parts:
-            walks = Graph.from_weights(heat_kernel(part, _BETA)).for_columns(n_columns)
-            forms = RayleighForm(part, scale), EnergyForm(walks, part.active), PatternForm(part)
-            pieces.append(Piece(rows, forms))
-        super().__init__(pieces)
+        with counting("scales of the graph", 3 * len(graph.parts)) as count:
+            for rows, part in graph.parts:
+                walks = Graph.from_weights(heat_kernel(part, _BETA)).for_columns(n_columns)
+                count()
+                forms = RayleighForm(part, scale), EnergyForm(walks, part.active), PatternForm(part)
+                count()
+                pieces.append(Piece(rows, forms))
+                count()
+            super().__init__(pieces)
 
     def __call__(self, F: Block) -> Verdict:
         return together(self.verdicts(F))
