@@ -137,7 +137,7 @@ class Live:
         criterion, gains = selector.criterion_, getattr(selector, "gains_", None)
         # What a screen keeps of the number that is asked for is said by the screen below.
         heard = [w.message for w in caught if issubclass(w.category, UserWarning)]
-        said = [str(told) for told in heard if "screen=None" not in getattr(told, "way_out", ())]
+        said = [str(told) for told in heard if "screen=None" not in str(told)]
         up = criterion.greater_is_better
         if not getattr(selector, "kept_", np.ones(1, dtype=bool)).all():
             said.append(f"{selector.screen_}.")
