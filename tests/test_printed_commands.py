@@ -140,7 +140,7 @@ def assert_runs(path):
     return shown, command
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", REAL, ids=[path.stem for path in REAL])
 def test_commands_for_real_tables(path):
     assert_runs(path)
 

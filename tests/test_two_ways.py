@@ -136,7 +136,7 @@ def test_a_file_and_a_frame_give_the_same_answer(table, write, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", REAL, ids=[path.stem for path in REAL])
 def test_real_tables_give_the_same_answer_both_ways(path):
     frame = pd.read_csv(path)
     expected = of_frame(frame)

@@ -72,7 +72,8 @@ class _Table:
         self.n, self.p = X.shape
         self.known = known
         counts = known.sum(axis=0)
-        self.result = np.where(known, X, 0).astype(X.dtype if X.dtype in _ERROR else np.float64, copy=False)
+        # In C order, so that sums do not depend on the layout of the given table.
+        self.result = np.where(known, X, 0).astype(X.dtype if X.dtype in _ERROR else np.float64, "C", copy=False)
         self.offset = self.result[np.argmax(known, axis=0), np.arange(self.p)].astype(np.float64)
         self.mean, self.scale = np.zeros(self.p), 0.0
         for part in batches(self.n, self._rows_at_once):  # a large offset would cost digits
