@@ -35,7 +35,7 @@ ONLY_NUMBERS: dict[str, tuple[str, Any]] = {"pass numeric columns only": ("numer
 T = TypeVar("T")
 
 
-_SEEN = 100  # number of columns that are checked for counts
+_SEEN = 100  # number of columns of a source that are checked for counts
 
 
 class Same:
@@ -359,11 +359,10 @@ class Problem:
                 "rows first, or use depth=None.",
                 parameter="depth",
             )
-        some = take_columns(self.X, slice(0, min(self.X.shape[1], _SEEN)))
-        if not is_counts(some):
+        if not is_counts(take_columns(self.X, slice(0, _SEEN)) if isinstance(self.X, Source) else self.X):
             message = "depth needs counts, but X holds negative values or fractions; use depth=None"
             raise ParameterError(f"{message}, or a layer with counts.", parameter="depth")
-        return self._over(self.X, _shared=self._shared, _own=self._own, _warned=self._warned, depth=t)
+        return self._over(self.X, depth=t)
 
     def divided(self, blocks: Any) -> Problem:
         """The problem of rows that fall into blocks, such as slides, batches or donors, and are compared inside them.

@@ -126,18 +126,18 @@ def test_a_room_opens_without_those_above():
 # says so in the commit that adds it.
 BUDGET = {
     "cli": 1_118,
-    "criteria": 2_073,
+    "criteria": 2_066,
     "data": 3_325,
     "engine": 2_464,
     "evaluate": 1_442,
     "explore": 1_350,
-    "graphs": 1_722,
+    "graphs": 1_753,
     "plots": 1_025,
     "report": 1_429,
     "selection": 779,
     "sets": 942,
-    "significance": 540,
-    "top": 2_101,
+    "significance": 545,
+    "top": 2_100,
 }
 
 

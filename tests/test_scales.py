@@ -116,9 +116,9 @@ def test_the_three_parts_are_combined_by_cauchy(rng):
     graph = KNN(6, "binary").build(rng.uniform(size=(80, 2)))
     F = rng.normal(size=(80, 30))
     found = ScaleNull(graph)(F)
-    t = np.mean([np.tan((0.5 - p) * np.pi) for p in found.parts], axis=0)
+    t = np.mean([np.tan((0.5 - p) * np.pi) for p in found.parts[0]], axis=0)
     np.testing.assert_allclose(found.p, 0.5 - np.arctan(t) / np.pi, rtol=1e-9)
-    np.testing.assert_allclose(found.parts[0], RayleighNull(graph)(F).p, rtol=1e-12)
+    np.testing.assert_allclose(found.parts[0][0], RayleighNull(graph)(F).p, rtol=1e-12)
     np.testing.assert_allclose(MultiScale(graph).evaluate(F), -np.log10(found.p), rtol=1e-12)
 
 
@@ -300,7 +300,7 @@ def test_association_with_labels_is_tested_inside_blocks(rng):
     assert found.pvalues[0] < 1e-6
     assert 0.03 <= np.mean(found.pvalues[1:] <= 0.05) <= 0.07
     assert np.mean(significance("subset", X, y).pvalues[1:] <= 0.05) > 0.3
-    with pytest.raises(ValueError, match="inside each block are too few"):
+    with pytest.raises(ValueError, match=r"links no rows of one block.*needs at least two classes"):
         significance("subset", X, codes, blocks=codes)
 
 
@@ -343,7 +343,7 @@ def test_covariates_that_cannot_be_used_are_named(rng):
     X, graph = rng.normal(size=(30, 2)), KNN(6, "binary").build(rng.uniform(size=(30, 2)))
     with pytest.raises(ValueError, match=r"covariates must be finite numbers.*30 rows.*\(29,\)"):
         significance(MultiScale(graph), X, covariates=np.zeros(29))
-    with pytest.raises(ValueError, match="covariates need a test in closed form"):
+    with pytest.raises(ValueError, match="covariates needs a test in closed form"):
         significance(SPEC(Precomputed(graph), phi=1), X, covariates=np.arange(30.0), n_permutations=99)
 
 
@@ -526,3 +526,78 @@ def test_phi3_is_calibrated(rng):
     assert 0.035 <= np.mean(found.pvalues <= 0.05) <= 0.065
     with pytest.raises(ValueError, match="graphs of neighbours and kernels only; use n_permutations=999"):
         significance(SPEC(ClassGraph(), phi=3), X, np.arange(120) % 3)
+
+
+# -------------------------------------------------------------------- what a problem keeps, and large graphs
+
+
+def test_a_kept_problem_does_not_mix_up_depths_and_labels(rng):
+    places, X = tissue_counts(rng)
+    problem = Problem.of(X, graph=KNN(6, "binary").build(places))
+    criterion = MultiScale(Precomputed())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        plain = significance(criterion, problem).pvalues
+        counts = significance(criterion, problem, depth="pearson").pvalues
+        np.testing.assert_array_equal(significance(criterion, problem).pvalues, plain)
+        alone = significance(MultiScale(problem.given), X, depth="pearson").pvalues
+        np.testing.assert_allclose(counts, alone, rtol=1e-12)
+        assert np.abs(counts - plain).max() > 0.1
+        y, z = rng.integers(0, 2, size=(2, 300))
+        kept = Problem.of(X)
+        for labels in (y, z):
+            found = significance(MultiScale(ClassGraph()), kept, labels).pvalues
+            np.testing.assert_allclose(found, significance(MultiScale(ClassGraph()), X, labels).pvalues, rtol=1e-12)
+
+
+def test_depths_are_not_permuted_along(rng):
+    places, X = tissue_counts(rng)
+    with pytest.raises(ValueError, match=r"depth needs a test in closed form.*no n_permutations"):
+        significance(MultiScale(KNN(6).build(places)), X, depth="pearson", n_permutations=19)
+
+
+def test_every_column_is_checked_for_counts(rng):
+    places, X = tissue_counts(rng, m=120)
+    X[5, 119] = 0.5
+    with pytest.raises(ValueError, match="depth needs counts"):
+        significance(MultiScale(KNN(6).build(places)), X, depth="pearson")
+
+
+def test_counts_in_proportion_to_the_depth_have_no_score(rng):
+    t = rng.integers(1, 20, size=100).astype(float)
+    X = np.column_stack([t, 2.0 * t, rng.poisson(t)])
+    graph = KNN(6, "binary").build(rng.uniform(size=(100, 2)))
+    np.testing.assert_array_equal(np.isnan(significance(MultiScale(graph), X, depth=t).pvalues), [True, True, False])
+
+
+def test_the_scale_of_a_feature_beyond_all_doubt_is_the_one_that_deviates_most(rng):
+    places = rng.uniform(size=(6000, 2))
+    F = np.column_stack([places[:, 0] + 0.001 * rng.normal(size=6000), rng.normal(size=6000)])
+    found = significance(MultiScale(KNN(6, "binary").build(places)), F)
+    np.testing.assert_array_equal(found.parts[:, 0], 0.0)
+    assert found.scale[0] == "tissue"
+
+
+def test_patterns_of_a_graph_without_a_narrow_band(rng):
+    graph = KNN(8, "binary").build(rng.normal(size=(3200, 12)))  # solved by Lanczos on L itself
+    values, U = lowest_patterns(graph, 5)
+    W = graph.csr
+    L = sp.diags_array(W.sum(axis=1)) - W
+    np.testing.assert_allclose(L @ U, U * values, atol=1e-7)
+    expected = eigh(L.toarray(), eigvals_only=True, subset_by_index=[1, len(values)])
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+
+
+def test_blocks_keep_the_storage_of_their_graphs(rng):
+    codes, y = np.repeat([0, 1], 40), np.arange(80) % 3
+    graph = Problem.of(rng.normal(size=(80, 2)), y).divided(codes).graph(ClassGraph())
+    assert [part.storage for _, part in graph.parts] == ["factored", "factored"]
+    W, V = graph.csr.toarray(), rng.normal(size=(80, 3))
+    np.testing.assert_allclose(graph.dot(V), W @ V, atol=1e-14)
+    np.testing.assert_allclose(graph.laplacian_dot(V), W.sum(axis=1)[:, None] * V - W @ V, atol=1e-13)
+    assert graph.trace() == pytest.approx(W.trace())
+    assert graph.n_edges == np.count_nonzero(np.triu(W, 1))
+    assert (W[:40, 40:] == 0).all()
+    some = np.array([3, 50, 7])
+    np.testing.assert_allclose(graph[some].toarray(), W[np.ix_(some, some)])
+    assert graph.n_components == 6

@@ -78,8 +78,8 @@ class Verdict(NamedTuple):
     skewness : ndarray
         Skewness of Q at the null mean. If it is large, the maximum of the two tails is much too large. 0 without a
         closed form.
-    parts : ndarray of shape (k, number of columns), optional
-        The p-values that were combined.
+    parts : ndarray of shape (2, k, number of columns), optional
+        The p-values that were combined, and their z.
     """
 
     p: np.ndarray
@@ -91,13 +91,13 @@ class Verdict(NamedTuple):
 
     def stacked(self) -> np.ndarray:
         """All values as the rows of one array; :meth:`of` is the inverse."""
-        return np.vstack([*self[:5], *([] if self.parts is None else [self.parts])])
+        return np.vstack([*self[:5], *([] if self.parts is None else self.parts)])
 
     @classmethod
     def of(cls, rows: np.ndarray) -> Verdict:
         """The results from the rows of :meth:`stacked`."""
         p, z, effect, rarer, skewness = rows[:5]
-        return cls(p, z, effect, rarer, skewness, rows[5:] if len(rows) > 5 else None)
+        return cls(p, z, effect, rarer, skewness, rows[5:].reshape(2, -1, rows.shape[1]) if len(rows) > 5 else None)
 
 
 class Compared(ABC):
@@ -233,9 +233,8 @@ class Null:
         twin, pieces = copy(self), list[Piece]()
         for piece in self.pieces:
             Z = covariates if piece.rows is None else covariates[piece.rows]
-            residual, before = Residual(Z, piece.active), piece.prepare
-            prepare = residual if before is None else partial(_after, residual, before)
-            pieces.append(Piece(piece.rows, [ResidualForm(form, residual.basis) for form in piece.forms], prepare))
+            residual = Residual(Z, piece.active, piece.prepare)
+            pieces.append(Piece(piece.rows, [ResidualForm(form, residual.basis) for form in piece.forms], residual))
         twin._use(pieces)
         return twin
 
@@ -353,10 +352,6 @@ class RatioForm(Compared):
         return t / (1.0 - t)
 
 
-def _after(second: Callable, first: Callable, F: Block) -> Any:
-    return second(first(F))
-
-
 def energy_of(graph: Graph, F: Columns) -> np.ndarray:
     """f'Lf of each column."""
     return F.quadratic(graph.energy, graph.laplacian_dot) if isinstance(F, Residuals) else graph.energy(F)
@@ -368,15 +363,18 @@ def filled(F: Columns) -> np.ndarray:
 
 
 class Residual:
-    """What a linear model of covariates, with an intercept, does not explain of a column; on the active rows."""
+    """What a linear model of covariates, with an intercept, does not explain of a column; on the active rows.
 
-    def __init__(self, covariates: np.ndarray, active: np.ndarray):
+    ``before`` is what is done with the columns first.
+    """
+
+    def __init__(self, covariates: np.ndarray, active: np.ndarray, before: Callable[[Block], Columns] | None = None):
         Z = covariates[active] - covariates[active].mean(axis=0)
         left, size, _ = np.linalg.svd(Z / (np.linalg.norm(Z, axis=0) + np.finfo(float).tiny), full_matrices=False)
-        self.active, self.basis = active, left[:, size > _DEGENERATE]
+        self.active, self.basis, self.before = active, left[:, size > _DEGENERATE], before
 
-    def __call__(self, F: Columns) -> np.ndarray:
-        found, f = np.zeros(F.shape), filled(F)[self.active]
+    def __call__(self, F: Block) -> np.ndarray:
+        found, f = np.zeros(F.shape), filled(F if self.before is None else self.before(F))[self.active]
         f = f - f[0]
         f -= f.mean(axis=0)
         e = f - self.basis @ (self.basis.T @ f)

@@ -10,6 +10,7 @@ f is centred. Each p-value is that of :mod:`fiedler.criteria.closed_form`. Intro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..data.work import counting
 from ..engine.counts import Residuals
 from ..engine.permuted import Form, Standard, WeightSums
 from ..graphs import KNN, Graph, Recipe, as_recipe
-from ..graphs.scales import heat_kernel, lowest_patterns
+from ..graphs.scales import heat_kernel, lowest_patterns, weights
 from ..problem import Problem
 from ..validation import is_sparse
 from .closed_form import (
@@ -52,7 +53,7 @@ class OnPlaces(Criterion):
         self.graph = graph
 
     def expanded(self) -> Criterion:
-        return type(self)(KNN(6, "binary")) if self.graph is None else self
+        return type(self)(self._recipe()) if self.graph is None else self
 
     def _recipe(self) -> Recipe:
         return KNN(6, "binary") if self.graph is None else as_recipe(self.graph)
@@ -149,10 +150,13 @@ def together(found: list[Verdict]) -> Verdict:
         both = np.where(t > 1.0 / _NEARLY_SURE, 1.0 / (np.pi * t), 0.5 - np.arctan(t) / np.pi)
     both = np.where(says.any(axis=0), both, 1.0)
     both = np.where(np.isnan(p[0]), np.nan, both)
-    # Of equal p-values, such as 0, the one with the largest deviation decides.
-    decisive = np.lexsort((z, np.nan_to_num(p, nan=1.0)), axis=0)[0]
-    of_all = np.take_along_axis(z, decisive[None], axis=0)[0]
-    return found[0]._replace(p=both, z=of_all, parts=p)
+    of_all = np.take_along_axis(z, decisive(p, z)[None], axis=0)[0]
+    return found[0]._replace(p=both, z=of_all, parts=np.array([p, z]))
+
+
+def decisive(p: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The part with the smallest p-value; of equal ones, such as 0, the one with the largest deviation."""
+    return np.lexsort((z, np.nan_to_num(p, nan=1.0)), axis=0)[0]
 
 
 class EnergyForm(Compared):
@@ -199,12 +203,8 @@ class PatternForm(Compared):
 class Autocorrelation(OnPlaces):
     """A statistic of spatial autocorrelation on one graph, tested by its exact moments over all permutations."""
 
-    def _form(self, graph: Graph) -> Compared:
-        raise NotImplementedError
-
-    def _factor(self, n: int, total: float) -> float:
-        """What the quotient is multiplied by; ``total`` is the sum of the weights."""
-        raise NotImplementedError
+    _form: Callable[[Graph], Compared]
+    _factor: Callable[[int, float], float]  # of the quotient, from the number of rows and the sum of the weights
 
     def null(self) -> ClosedForm:
         recipe = self._recipe()
@@ -241,11 +241,8 @@ class Moran(Autocorrelation):
 
     traits = Traits(greater_is_better=True, nonnegative=False, missing=False, blocks=True, counts=True)
 
-    def _form(self, graph: Graph) -> Compared:
-        return MoranForm(graph)
-
-    def _factor(self, n: int, total: float) -> float:
-        return -n / total
+    _form = staticmethod(lambda graph: MoranForm(graph))
+    _factor = staticmethod(lambda n, total: -n / total)
 
 
 class Geary(Autocorrelation):
@@ -270,19 +267,16 @@ class Geary(Autocorrelation):
 
     traits = Traits(missing=False, blocks=True, counts=True)
 
-    def _form(self, graph: Graph) -> Compared:
-        return EnergyForm(graph, graph.active)
-
-    def _factor(self, n: int, total: float) -> float:
-        return (n - 1) / total
+    _form = staticmethod(lambda graph: EnergyForm(graph, graph.active))
+    _factor = staticmethod(lambda n, total: (n - 1) / total)
 
 
 class MoranForm(EnergyForm):
     """-f'Wf and f'f of a graph with f centred; -C W C = -W + (1d' + d1') / n - Σw 11' / n²."""
 
     def __init__(self, graph: Graph):
-        W = sp.csr_array(sp.triu(sp.csr_array(graph.toarray()) if graph.csr is None else graph.csr, 1))
-        super().__init__(Graph.from_weights(W + W.T), graph.active)
+        W = sp.triu(weights(graph), 1)
+        super().__init__(Graph.from_weights(sp.csr_array(W + W.T)), graph.active)
 
     def values(self, F: Columns, standard: Standard) -> tuple[np.ndarray, np.ndarray]:
         d = self._graph.row_sums[:, None]

@@ -116,7 +116,7 @@ class Residuals:
         shift = totals(np.zeros(m), (1,))[0] / n
         square, third, fourth, sixth = totals(shift, (2, 3, 4, 6))
         spread = np.sqrt(np.maximum(square / n, 0.0))
-        spread[square <= _NOTHING * n * np.max(self.C**2, axis=0)] = 0.0
+        spread[square <= _NOTHING * n * np.maximum(np.max(self.C**2, axis=0), 1e-6)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             sums = third / spread**3, fourth / spread**4, sixth / spread**6
         return Standard(np.zeros(m), shift, spread, *sums)

@@ -115,20 +115,19 @@ class Recipe(BaseEstimator):
             No edge joins two blocks.
         """
         whole, parts = problem.undivided, list[tuple[np.ndarray, Graph]]()
-        given = None if problem.given is None else Graph.of(problem.given)
+        given, failed = None if problem.given is None else Graph.of(problem.given), None
         for rows in problem.block_rows:
             known = problem.supervision.take_rows(rows)
             here = Problem(rows_of(whole.X, rows), known, given=None if given is None else given[rows])
             try:
                 parts.append((rows, here.graph(self)))
-            except ValueError:  # labels of one class in a block say nothing
+            except ValueError as error:  # labels of one class in a block say nothing
                 if not self.supervised:
                     raise
+                failed = error
                 parts.append((rows, Graph.from_edges([], [], [], len(rows))))
         if not any(part.active.any() for _, part in parts):
-            raise ValueError(
-                f"{self!r}: the labels or pairs inside each block are too few; label more rows of a block."
-            )
+            raise ValueError(f"{self!r} links no rows of one block. In the last block: {failed}")
         return DividedGraph(parts, problem.n_samples)
 
     def sums(self, problem: Problem) -> int | None:

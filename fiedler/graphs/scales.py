@@ -18,13 +18,15 @@ from scipy.linalg import eigh, expm
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from ..engine.threads import one_blas_thread
 from .graph import Graph
+from .recipe import check_dense
 from .spectrum import householder
 
-_SMALL_NORM, _TERMS = 1.0, 7  # norm at which so many terms of the Taylor series have four digits
+_SMALL_NORM, _TERMS = 1.0, 7  # the Taylor series is used up to this norm; this number of terms gives four digits
 _LEFT_OUT, _LEFT_OUT_AT_FIRST = 1e-4, 1e-5  # smaller entries of K, and on the way to it, are left out
 _DENSE_EIGEN = 400  # LAPACK is faster up to this size
-_MOST_FILLED = 3e8  # entries of the factors of L that may be expected; Lanczos is used beyond
+_BAND, _SMALL = 20.0, 3000  # L is factored if its band is below this multiple of √n, as on a map, or if n is small
 _TIED = 1e-8  # eigenvalues with a smaller relative difference are copies of one
 
 
@@ -110,7 +112,7 @@ def _sought_first(L: sp.csr_array) -> tuple[Function, Function]:
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
     entries = L.tocoo()
-    if float(np.abs(place[entries.row] - place[entries.col]).max()) * n <= _MOST_FILLED:
+    if n <= _SMALL or np.abs(place[entries.row] - place[entries.col]).max() <= _BAND * np.sqrt(n):
         shift = 1e-8 * float(diagonal.mean())
         shifted = sp.csc_array(L + shift * sp.eye_array(n))
         return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve, lambda found: 1.0 / found - shift
@@ -128,15 +130,24 @@ def _searched(product: Function, value: Function, k: int, known: np.ndarray) -> 
         return x - known @ (known.T @ x)
 
     operator = LinearOperator((n, n), matvec=elsewhere, dtype=np.float64)
-    found, vectors = eigsh(operator, k, which="LA", v0=start - known @ (known.T @ start))
+    start -= known @ (known.T @ start)
+    with one_blas_thread(0.0):  # a second thread slows many small products down
+        found, vectors = eigsh(operator, k, which="LA", v0=start)
     values = np.maximum(value(found), 0.0)
     up = np.argsort(values)
     return values[up], vectors[:, up]
 
 
+def weights(graph: Graph) -> sp.csr_array:
+    """W as a csr array, also of small graphs that are stored otherwise."""
+    if graph.csr is not None:
+        return graph.csr
+    check_dense("A test on scales", graph.n_nodes)
+    return sp.csr_array(graph.toarray())
+
+
 def _laplacian(graph: Graph) -> sp.csr_array:
-    W = sp.csr_array(graph.toarray()) if graph.csr is None else graph.csr
-    return sp.csr_array(sp.diags_array(graph.row_sums, format="csr") - W)
+    return sp.csr_array(sp.diags_array(graph.row_sums, format="csr") - weights(graph))
 
 
 def _without_small(A: Any, least: float) -> sp.csr_array:

@@ -31,7 +31,7 @@ from ..criteria.closed_form import RatioNull, RayleighNull, Verdict
 from ..criteria.criterion import Resolved
 from ..criteria.nulls import Association, ClosedForm, LabelOrders, NoTest, Null, Quotient
 from ..criteria.relevance import informative
-from ..criteria.scales import SCALES
+from ..criteria.scales import SCALES, decisive
 from ..data.arrays import Block, dense, take_columns
 from ..data.source import Source
 from ..data.work import counting
@@ -84,6 +84,8 @@ class Significance:
         What was tested: the "score" of the criterion, or "association with" class labels, a target or pairs.
     parts : ndarray of shape (3, n_features) or None
         The p-values of the three scales that :class:`fiedler.MultiScale` combines: edges, walks, tissue.
+    scale : ndarray of shape (n_features,) or None
+        The scale with the smallest p-value; of equal ones, such as 0, the one with the largest deviation.
     """
 
     pvalues: np.ndarray
@@ -97,13 +99,7 @@ class Significance:
     feature_names: np.ndarray
     test: str = "score"
     parts: np.ndarray | None = None
-
-    @property
-    def scale(self) -> np.ndarray | None:
-        """The scale with the smallest p-value: "edges", "walks" or "tissue"; None without scales."""
-        if self.parts is None:
-            return None
-        return np.array(SCALES, dtype=object)[np.nan_to_num(self.parts, nan=1.0).argmin(axis=0)]
+    scale: np.ndarray | None = None
 
     def n_significant(self, alpha: float = 0.1) -> int:
         """Number of significant features at a false discovery rate.
@@ -173,9 +169,10 @@ def discover(
     else:
         (builder, orders), recipes = association(problem, kind, n_permutations), ()
     if problem.depth is not None:
-        builder = _counted(builder, problem.depth)
+        builder = _changed(builder, "depth", partial(ClosedTest.of_counts, depth=problem.depth))
     if covariates is not None:
-        builder = _given(builder, covariates, problem)
+        Z = _checked_covariates(covariates, problem.n_samples)
+        builder = _changed(builder, "covariates", partial(ClosedTest.adjusted_for, covariates=Z))
     folds: tuple[int | None, int | None] = None, None
     if any(recipe.reads_X for recipe in recipes):
         if n_folds == 1:
@@ -193,7 +190,8 @@ def discover(
         test = builder(problem, random_state)
         tested = lambda: Verdict.of(map_columns(lambda F: test(F).stacked(), problem.X))  # noqa: E731
         key = null.key if isinstance(null, ClosedForm) and covariates is None else None
-        found = tested() if key is None else problem.keep(key, tested)
+        supervised = any(recipe.supervised for recipe in recipes)
+        found = tested() if key is None else problem.keep(key, tested, supervised)
         check_range(problem.X, np.flatnonzero(np.isnan(found.p)))
     p, z, effect = (level_copies(values, problem.X) for values in found[:3])
     if problem.blocks is None and folds[0] is None:
@@ -206,7 +204,11 @@ def discover(
     words = {"classes": "class labels", "target": "a target", "pairs": "pairs"}
     test_of = "score" if kind is None else f"association with {words[kind]}"
     names = np.arange(problem.n_features)
-    return Significance(p, q, z, effect, correction, *folds, orders, names, test_of, found.parts)
+    parts, scale = None, None
+    if found.parts is not None:
+        parts = found.parts[0]
+        scale = np.array(SCALES, dtype=object)[decisive(*found.parts)]
+    return Significance(p, q, z, effect, correction, *folds, orders, names, test_of, parts, scale)
 
 
 def associated_with(resolved: Resolved, problem: Problem) -> str | None:
@@ -287,28 +289,28 @@ def _checked(criterion: Resolved, test: ClosedTest) -> ClosedTest:
     return test
 
 
-def _counted(builder: Builder, depth: np.ndarray) -> Builder:
-    """The tests of the Pearson residuals of counts."""
-    return lambda problem, seed: builder(problem, seed).of_counts(depth)  # type: ignore[attr-defined]
-
-
-def _given(builder: Builder, covariates: Any, problem: Problem) -> Builder:
-    """The tests of what covariates do not explain."""
-    Z = np.asarray(covariates, dtype=np.float64)
-    Z = Z[:, None] if Z.ndim == 1 else Z
-    if Z.ndim != 2 or len(Z) != problem.n_samples or not np.isfinite(Z).all():
-        raise ValueError(
-            f"covariates must be finite numbers, one row for each of the {problem.n_samples} rows of X, got an array "
-            f"of shape {np.shape(covariates)}; give one column per covariate, without missing values."
-        )
+def _changed(builder: Builder, what: str, change: Callable[[ClosedTest], ClosedTest]) -> Builder:
+    """The same tests with counts, or without the effect of covariates."""
 
     def build(problem: Problem, seed: Any) -> Test:
         test = builder(problem, seed)
         if not isinstance(test, ClosedTest):
-            raise ValueError("covariates need a test in closed form; use 'multiscale', 'laplacian' or 'fisher'.")
-        return test.adjusted_for(Z)
+            way_out = "use 'multiscale' or 'moran', and no n_permutations"
+            raise ValueError(f"{what} needs a test in closed form; {way_out}.")
+        return change(test)
 
     return build
+
+
+def _checked_covariates(covariates: Any, n_samples: int) -> np.ndarray:
+    Z = np.asarray(covariates, dtype=np.float64)
+    Z = Z[:, None] if Z.ndim == 1 else Z
+    if Z.ndim != 2 or len(Z) != n_samples or not np.isfinite(Z).all():
+        raise ValueError(
+            f"covariates must be finite numbers, one row for each of the {n_samples} rows of X, got an array of shape "
+            f"{np.shape(covariates)}; give one column per covariate, without missing values."
+        )
+    return Z
 
 
 def _refuse(criterion: Resolved, what: str) -> NoReturn:
@@ -352,6 +354,7 @@ _UNEQUAL = 0.2  # relative standard deviation of the row totals of counts that g
 _RARE = 10  # fewer rows with the rarer of two values give a warning
 # Components of a graph: how many and how large, and how many of how many features must differ between them.
 _MOST_COMPONENTS, _LARGE, _LARGE_SHARE, _SEEN, _DIFFERENT, _MANY_DIFFER = 1000, 10, 0.02, 200, 1e-3, 0.2
+_SEEN_VALUES = 1e7
 _SKEWED, _MANY = 0.5, 0.1  # limits of the skewness of the null, and of the share of features above it
 
 
@@ -375,7 +378,8 @@ def warn_of_components(problem: Problem, given: list[Graph]) -> None:
         large = np.flatnonzero(sizes >= max(_LARGE, _LARGE_SHARE * graph.n_nodes))
         if len(large) < 2:
             continue
-        some = np.unique(np.linspace(0, problem.X.shape[1] - 1, _SEEN).astype(np.intp))
+        seen = int(np.clip(_SEEN_VALUES / graph.n_nodes, 10, _SEEN))
+        some = np.unique(np.linspace(0, problem.X.shape[1] - 1, seen).astype(np.intp))
         groups = [np.flatnonzero(graph.components == part) for part in large]
         X = dense(take_columns(problem.X, some))
         with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings(action="ignore"):
