@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .criteria import Criterion
+from .criteria import Criterion, MultiScale
 from .criteria.order import check_scored, ranks_of
 from .criteria.scales import SCALES
 from .data.arrays import anndata_matrix, rows_of, take_columns, validate_X
@@ -272,15 +272,27 @@ def _on_graph(
     if not isinstance(graph, str):
         given = Graph.of(graph, symmetrize="max")
     elif graph in adata.obsp:
-        given = Graph.of(adata.obsp[graph], distances=graph.endswith("distances"), symmetrize="max")
-    elif graph in adata.obsm:  # the neighbours in these coordinates
-        recipe = next((r for r in criterion.recipes() if isinstance(r, KNN)), KNN())
-        given = Problem.of(np.asarray(adata.obsm[graph])).divided(batches).graph(recipe)
+        given = stored_graph("obsp", graph, adata.obsp[graph], criterion)
+    elif graph in adata.obsm:
+        given = stored_graph("obsm", graph, adata.obsm[graph], criterion, batches)
     else:
         raise _unknown("graph", graph, [*adata.obsp, *adata.obsm], "keys of obsp and obsm")
     if given.n_nodes != adata.n_obs:
         raise ValueError(f"graph has {given.n_nodes} nodes, but adata has {adata.n_obs} cells.")
     return given, on_given_graph(criterion, f"graph={_called(graph)!r}")
+
+
+def stored_graph(part: str, key: str, stored: Any, criterion: Criterion, batches: Any = None) -> Graph:
+    """The graph of a matrix in "obsp", or of the nearest rows in coordinates in "obsm", inside each batch.
+
+    The parameters are those of the criterion's own ``KNN``; by default places are joined to their six nearest ones.
+    """
+    if part == "obsp":
+        return Graph.of(stored, distances=key.endswith("distances"), symmetrize="max")
+    own = getattr(criterion, "graph", None)
+    recipe = MultiScale() if "spatial" in key and not isinstance(own, KNN) else criterion
+    near = next((r for r in recipe.recipes() if isinstance(r, KNN)), KNN())
+    return Problem.of(np.asarray(stored)).divided(batches).graph(near)
 
 
 def on_given_graph(criterion: Criterion, called: str) -> Criterion:

@@ -125,19 +125,19 @@ def test_a_room_opens_without_those_above():
 # Code lines of each room: not blank, not a comment, not in a docstring. They may only fall; a feature that needs more
 # says so in the commit that adds it.
 BUDGET = {
-    "cli": 1_118,
+    "cli": 1_115,
     "criteria": 2_066,
     "data": 3_325,
     "engine": 2_464,
     "evaluate": 1_442,
     "explore": 1_350,
     "graphs": 1_753,
-    "plots": 1_025,
+    "plots": 1_034,
     "report": 1_429,
     "selection": 779,
     "sets": 942,
     "significance": 545,
-    "top": 2_100,
+    "top": 2_106,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 
-from fiedler import KNN, MultiScale, Problem, SpatialDisplay, SpectralSelector
+from fiedler import KNN, LaplacianScore, MultiScale, Precomputed, Problem, SpatialDisplay, SpectralSelector
 from fiedler.anndata import select_genes
 from fiedler.cli import main
 from fiedler.evaluate import significance
@@ -88,6 +88,24 @@ def test_select_keeps_the_places_and_the_significant(files, tmp_path):
     kept = set(pd.read_csv(out).columns)
     assert {"gene0", "gene1", "x", "y", "slide", "size"} <= kept
     assert len(kept) <= 9
+
+
+def test_one_graph_of_places_for_all_doors(files, spots):
+    adata = spots.copy()
+    select_genes(adata, "laplacian", graph="spatial", n_top_genes=2, batch_key="slide", significance=True)
+    by_hand = SpectralSelector(LaplacianScore(Precomputed()), screen=None)
+    codes = (spots.obs["slide"] == "b").to_numpy().astype(int)
+    graph = Problem(spots.obsm["spatial"]).divided(codes).graph(KNN(6, "binary"))
+    by_hand.fit(spots.X, graph=graph, blocks=codes)
+    np.testing.assert_allclose(adata.var["fiedler_score"], by_hand.scores_, rtol=1e-6)
+    options = ["--graph", "spatial", "--block", "slide", "-m", "laplacian", "--top", 40, "-q"]
+    found = read_csv(run("rank", files / "spots.h5ad", *options))
+    np.testing.assert_allclose(found.loc[spots.var_names, "score"], by_hand.scores_, rtol=1e-6)
+    own = ["--graph", "spatial", "-m", "multiscale[graph=knn[n_neighbors=9,weight=binary]]", "--top", 40, "-q"]
+    with_nine = KNN(9, "binary").build(spots.obsm["spatial"])
+    expected_p = significance(MultiScale(with_nine), spots.X.toarray(), depth="pearson").pvalues
+    found = read_csv(run("rank", files / "spots.h5ad", *own))
+    np.testing.assert_allclose(found.loc[spots.var_names, "p"], expected_p, rtol=1e-6)
 
 
 def test_another_method_on_the_places(files):

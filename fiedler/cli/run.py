@@ -25,13 +25,13 @@ import numpy as np
 from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
 
-from ..anndata import depth_of, on_given_graph
+from ..anndata import depth_of, on_given_graph, stored_graph
 from ..criteria import Criterion
 from ..data import columns, formats, matrices, memory, tables
 from ..data.dask import from_source
 from ..data.labels import RANKING_SUFFIXES, is_known, read_pairs
 from ..data.source import Source
-from ..graphs import KNN, Anchors, Graph
+from ..graphs import Anchors
 from ..methods import METHODS, SmoothSubset
 from ..problem import Problem
 from ..selection.choice import ALPHA
@@ -243,14 +243,11 @@ def _placed(data: str, options: dict[str, Any], problem: Problem) -> Problem:
         part, stored = matrices.read_places(Path(data), key)
     else:
         part, stored = "obsm", np.column_stack([np.asarray(column(name), dtype=np.float64) for name in columns])
-    if part == "obsp":
-        graph = Graph.of(stored, symmetrize="max", distances=str(key).endswith("distances"))
-    else:
-        graph = Problem.of(np.asarray(stored)).divided(blocks).graph(KNN(6, "binary"))
-    problem = Problem.of(problem, graph=graph)
-    problem.places = None if part == "obsp" else np.asarray(stored, dtype=np.float64)[:, :2]
     options["method"] = options["method"] or "multiscale"
-    if as_criterion(options["method"]).traits.counts:
+    criterion = as_criterion(options["method"])
+    problem = Problem.of(problem, graph=stored_graph(part, key or "spatial", stored, criterion, blocks))
+    problem.places = None if part == "obsp" else np.asarray(stored, dtype=np.float64)[:, :2]
+    if criterion.traits.counts:
         problem = problem.counted(depth_of(None if depth == "none" else depth, problem.X, column))
     return problem.divided(blocks)
 

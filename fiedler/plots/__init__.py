@@ -1,5 +1,6 @@
-"""Figures: ``displays`` for notebooks and papers, ``drawings`` (one drawing of each kind, on any axes), ``svg`` for
-HTML pages, and ``placing``: where samples are drawn, by eigenvectors, and features, along an axis of numbers.
+"""Figures: ``displays`` for notebooks and papers, ``maps`` of rows with places, ``drawings`` (one drawing of each kind,
+on any axes), ``svg`` for HTML pages, and ``placing``: where samples are drawn, by eigenvectors, and features, along an
+axis of numbers.
 
 This room may import ``evaluate`` and everything below it.
 """
@@ -12,6 +13,6 @@ from .displays import (
     PartsDisplay,
     RankingDisplay,
     SignificanceDisplay,
-    SpatialDisplay,
     StabilityDisplay,
 )
+from .maps import SpatialDisplay
